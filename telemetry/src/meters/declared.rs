@@ -1,4 +1,5 @@
-//! The metrics as they are told: names, labels, words. The table in docs/OPERATIONS.md says the same for people.
+//! The table of metrics: field, type, name, labels, histogram buckets, help. The table in docs/OPERATIONS.md describes the
+//! same metrics for operators, and a test compares them.
 
 use std::sync::LazyLock;
 
@@ -9,42 +10,101 @@ use prometheus::{
     IntGaugeVec, Opts, Registry, TextEncoder,
 };
 
-pub(crate) struct Declared {
-    registry: Registry,
-    pub http_requests: IntCounterVec,
-    pub http_request_duration: HistogramVec,
-    pub jobs: IntCounterVec,
-    pub job_duration: HistogramVec,
-    pub queue_jobs: IntGaugeVec,
-    pub queue_oldest_waiting: GaugeVec,
-    pub queue_paused: IntGaugeVec,
-    pub queue_workers: IntGaugeVec,
-    pub processes: IntGaugeVec,
-    pub schedule_last_done: IntGaugeVec,
-    pub part_ready: IntGaugeVec,
-    pub moderation_waiting: IntGaugeVec,
-    pub moderation_oldest_waiting: GaugeVec,
-    pub reports_open: IntGaugeVec,
-    pub checkouts_uncredited: IntCounter,
-    pub card_reversals_unbooked: IntCounter,
-    pub ledger_batch_deeds: Histogram,
-    pub ledger_commit: Histogram,
-    pub cache_hits: IntCounterVec,
-    pub cache_misses: IntCounterVec,
-    pub views: IntCounter,
-    pub served_bytes: IntCounter,
-    pub published_bytes: IntCounter,
-    pub database_connections: IntGaugeVec,
-    pub database_connections_max: IntGaugeVec,
-    pub redis_connected: IntGaugeVec,
-    pub redis_reconnects: IntCounter,
-    pub clock_skew: GaugeVec,
-    pub scan_verdicts: IntCounterVec,
-    pub shed: IntCounterVec,
-    pub connections: IntGaugeVec,
-    pub connections_cut: IntCounterVec,
-    pub dev_mode: IntGauge,
-    _build: Gauge,
+/// Declares a field of [`Declared`] for each row.
+macro_rules! metrics {
+    ($($field:ident: $type:ty = $name:literal $(by [$($label:literal),+])? $(in $buckets:ident)?, $help:literal;)+) => {
+        pub(crate) struct Declared {
+            registry: Registry,
+            $(pub $field: $type,)+
+        }
+
+        impl Declared {
+            fn new() -> prometheus::Result<Self> {
+                let registry = Registry::new();
+                $(let $field: $type = registered(&registry, Row {
+                    options: Opts::new($name, $help),
+                    labels: &[$($($label),+)?],
+                    buckets: [&[] as &[f64] $(, $buckets)?].concat(),
+                })?;)+
+                register_build_info(&registry)?;
+                #[cfg(target_os = "linux")]
+                registry.register(Box::new(prometheus::process_collector::ProcessCollector::for_self()))?;
+                Ok(Self { registry, $($field),+ })
+            }
+        }
+    };
+}
+
+metrics! {
+    http_requests: IntCounterVec = "handbill_http_requests_total" by ["role", "route", "method", "status"],
+        "Completed requests by role, route, method and status. 499: the client disconnected first.";
+    http_request_duration: HistogramVec = "handbill_http_request_duration_seconds" by ["role", "route"] in REQUEST_SECONDS,
+        "Time from a request's headers to the response's headers, by role and route.";
+    jobs: IntCounterVec = "handbill_jobs_total" by ["queue", "kind", "outcome"],
+        "Finished job attempts by queue, kind and outcome: done, failed, dead, left, interrupted.";
+    job_duration: HistogramVec = "handbill_job_duration_seconds" by ["queue", "kind"] in JOB_SECONDS,
+        "Duration of job attempts.";
+    queue_jobs: IntGaugeVec = "handbill_queue_jobs" by ["queue", "state"],
+        "Jobs of the whole deployment by queue and state: waiting, running, failed (waiting for a retry), \
+         dead, cancelled (by an operator; deleted after 48 hours).";
+    queue_oldest_waiting: GaugeVec = "handbill_queue_oldest_waiting_seconds" by ["queue"],
+        "Age of the oldest due job, for a first attempt or a retry; 0 if there is none.";
+    queue_paused: IntGaugeVec = "handbill_queue_paused" by ["queue"],
+        "1 if an operator has paused the queue.";
+    queue_workers: IntGaugeVec = "handbill_queue_workers" by ["queue"],
+        "Running processes of the whole deployment that take jobs from the queue.";
+    processes: IntGaugeVec = "handbill_processes" by ["role"],
+        "Running processes of the whole deployment by role: serve, api, edge, worker.";
+    schedule_last_done: IntGaugeVec = "handbill_schedule_last_done_timestamp" by ["schedule"],
+        "Unix time of the schedule's last completed job; 0 if never.";
+    part_ready: IntGaugeVec = "handbill_part_ready" by ["part"],
+        "1 if a dependency of this process responds, else 0: database, queue, redis, storage.";
+    moderation_waiting: IntGaugeVec = "handbill_moderation_waiting",
+        "Pages waiting for a moderator, up to 10,000.";
+    moderation_oldest_waiting: GaugeVec = "handbill_moderation_oldest_waiting_seconds",
+        "Age of the oldest page waiting for a moderator; 0 if there is none.";
+    reports_open: IntGaugeVec = "handbill_reports_open",
+        "Open reports on live pages, up to 10,000.";
+    checkouts_uncredited: IntCounter = "handbill_checkouts_uncredited_total",
+        "Paid checkouts that could not be credited to an account.";
+    card_reversals_unbooked: IntCounter = "handbill_card_reversals_unbooked_total",
+        "Refunds, disputes and reinstatements of card payments that were not booked on any account.";
+    ledger_batch_deeds: Histogram = "handbill_ledger_batch_deeds" in BATCH_DEEDS,
+        "Ledger operations settled in one transaction.";
+    ledger_commit: Histogram = "handbill_ledger_commit_seconds" in COMMIT_SECONDS,
+        "Duration of a ledger transaction, including retries.";
+    cache_hits: IntCounterVec = "handbill_edge_cache_hits_total" by ["cache"],
+        "Cache hits of the edge, by cache.";
+    cache_misses: IntCounterVec = "handbill_edge_cache_misses_total" by ["cache"],
+        "Cache misses of the edge, by cache.";
+    views: IntCounter = "handbill_views_total",
+        "Views of HTML documents counted by this edge.";
+    served_bytes: IntCounter = "handbill_served_bytes_total",
+        "Bytes that this edge sent to visitors, including headers.";
+    published_bytes: IntCounter = "handbill_published_bytes_total",
+        "Total size of the files of new versions, in bytes.";
+    database_connections: IntGaugeVec = "handbill_database_connections" by ["pool", "state"],
+        "Database connections of this process by pool and state: in_use, idle.";
+    database_connections_max: IntGaugeVec = "handbill_database_connections_max" by ["pool"],
+        "Maximum size of a connection pool.";
+    redis_connected: IntGaugeVec = "handbill_redis_connected",
+        "1 if Redis responds; absent if Redis is not configured.";
+    redis_reconnects: IntCounter = "handbill_redis_reconnects_total",
+        "Reconnects to Redis.";
+    clock_skew: GaugeVec = "handbill_clock_skew_seconds",
+        "Seconds by which this machine's clock is ahead of the database's; absent with SQLite.";
+    scan_verdicts: IntCounterVec = "handbill_scan_verdicts_total" by ["verdict"],
+        "Verdicts of scans and rescans: pass, review, blocked.";
+    shed: IntCounterVec = "handbill_shed_total" by ["role", "line"],
+        "Requests rejected with 503 for overload, by role and queue: requests, sign_ins, hashing, \
+         publishes, uploads, upload_bytes, small_bodies, route_reads, content_reads, streamed_answers.";
+    connections: IntGaugeVec = "handbill_connections" by ["role"],
+        "Open connections of a listener.";
+    connections_cut: IntCounterVec = "handbill_connections_cut_total" by ["role", "reason"],
+        "Connections that a listener rejected or closed, and streamed responses that it cut off \
+         (untaken), by reason: full, address, idle, silent, untaken.";
+    dev_mode: IntGauge = "handbill_dev_mode",
+        "1 in dev mode, else 0.";
 }
 
 /// From half a millisecond, a page from memory, to the 30 s after which a caller has gone.
@@ -77,222 +137,57 @@ pub(crate) fn text() -> anyhow::Result<String> {
     String::from_utf8(text).context("the metrics are no text")
 }
 
-impl Declared {
-    #[expect(clippy::too_many_lines, reason = "an entry for each metric")]
-    fn new() -> prometheus::Result<Self> {
-        let registry = Registry::new();
-        let at = Registrar(&registry);
-        let declared = Self {
-            http_requests: at.counters(
-                "handbill_http_requests_total",
-                "Completed requests by role, route, method and status. 499: the client disconnected first.",
-                &["role", "route", "method", "status"],
-            )?,
-            http_request_duration: at.histograms(
-                "handbill_http_request_duration_seconds",
-                "Time from a request's headers to the response's headers, by role and route.",
-                &["role", "route"],
-                REQUEST_SECONDS,
-            )?,
-            jobs: at.counters(
-                "handbill_jobs_total",
-                "Finished job attempts by queue, kind and outcome: done, failed, dead, left, interrupted.",
-                &["queue", "kind", "outcome"],
-            )?,
-            job_duration: at.histograms(
-                "handbill_job_duration_seconds",
-                "Duration of job attempts.",
-                &["queue", "kind"],
-                JOB_SECONDS,
-            )?,
-            queue_jobs: at.int_gauges(
-                "handbill_queue_jobs",
-                "Jobs of the whole deployment by queue and state: waiting, running, failed (waiting for a \
-                 retry), dead, cancelled (by an operator; deleted after 48 hours).",
-                &["queue", "state"],
-            )?,
-            queue_oldest_waiting: at.gauges(
-                "handbill_queue_oldest_waiting_seconds",
-                "Age of the oldest due job, for a first attempt or a retry; 0 if there is none.",
-                &["queue"],
-            )?,
-            queue_paused: at.int_gauges(
-                "handbill_queue_paused",
-                "1 if an operator has paused the queue.",
-                &["queue"],
-            )?,
-            queue_workers: at.int_gauges(
-                "handbill_queue_workers",
-                "Running processes of the whole deployment that take jobs from the queue.",
-                &["queue"],
-            )?,
-            processes: at.int_gauges(
-                "handbill_processes",
-                "Running processes of the whole deployment by role: serve, api, edge, worker.",
-                &["role"],
-            )?,
-            schedule_last_done: at.int_gauges(
-                "handbill_schedule_last_done_timestamp",
-                "Unix time of the schedule's last completed job; 0 if never.",
-                &["schedule"],
-            )?,
-            part_ready: at.int_gauges(
-                "handbill_part_ready",
-                "1 if a dependency of this process responds, else 0: database, queue, redis, storage.",
-                &["part"],
-            )?,
-            moderation_waiting: at.int_gauges(
-                "handbill_moderation_waiting",
-                "Pages waiting for a moderator, up to 10,000.",
-                &[],
-            )?,
-            moderation_oldest_waiting: at.gauges(
-                "handbill_moderation_oldest_waiting_seconds",
-                "Age of the oldest page waiting for a moderator; 0 if there is none.",
-                &[],
-            )?,
-            reports_open: at.int_gauges(
-                "handbill_reports_open",
-                "Open reports on live pages, up to 10,000.",
-                &[],
-            )?,
-            checkouts_uncredited: at.counter(
-                "handbill_checkouts_uncredited_total",
-                "Paid checkouts that could not be credited to an account.",
-            )?,
-            card_reversals_unbooked: at.counter(
-                "handbill_card_reversals_unbooked_total",
-                "Refunds, disputes and reinstatements of card payments that were not booked on any account.",
-            )?,
-            ledger_batch_deeds: at.histogram(
-                "handbill_ledger_batch_deeds",
-                "Ledger operations settled in one transaction.",
-                BATCH_DEEDS,
-            )?,
-            ledger_commit: at.histogram(
-                "handbill_ledger_commit_seconds",
-                "Duration of a ledger transaction, including retries.",
-                COMMIT_SECONDS,
-            )?,
-            cache_hits: at.counters(
-                "handbill_edge_cache_hits_total",
-                "Cache hits of the edge, by cache.",
-                &["cache"],
-            )?,
-            cache_misses: at.counters(
-                "handbill_edge_cache_misses_total",
-                "Cache misses of the edge, by cache.",
-                &["cache"],
-            )?,
-            views: at.counter("handbill_views_total", "Views of HTML documents counted by this edge.")?,
-            served_bytes: at.counter(
-                "handbill_served_bytes_total",
-                "Bytes that this edge sent to visitors, including headers.",
-            )?,
-            published_bytes: at.counter(
-                "handbill_published_bytes_total",
-                "Total size of the files of new versions, in bytes.",
-            )?,
-            database_connections: at.int_gauges(
-                "handbill_database_connections",
-                "Database connections of this process by pool and state: in_use, idle.",
-                &["pool", "state"],
-            )?,
-            database_connections_max: at.int_gauges(
-                "handbill_database_connections_max",
-                "Maximum size of a connection pool.",
-                &["pool"],
-            )?,
-            redis_connected: at.int_gauges(
-                "handbill_redis_connected",
-                "1 if Redis responds; absent if Redis is not configured.",
-                &[],
-            )?,
-            redis_reconnects: at.counter("handbill_redis_reconnects_total", "Reconnects to Redis.")?,
-            clock_skew: at.gauges(
-                "handbill_clock_skew_seconds",
-                "Seconds by which this machine's clock is ahead of the database's; absent with SQLite.",
-                &[],
-            )?,
-            scan_verdicts: at.counters(
-                "handbill_scan_verdicts_total",
-                "Verdicts of scans and rescans: pass, review, blocked.",
-                &["verdict"],
-            )?,
-            shed: at.counters(
-                "handbill_shed_total",
-                "Requests rejected with 503 for overload, by role and queue: requests, sign_ins, hashing, \
-                 publishes, uploads, upload_bytes, small_bodies, route_reads, content_reads, \
-                 streamed_answers.",
-                &["role", "line"],
-            )?,
-            connections: at.int_gauges(
-                "handbill_connections",
-                "Open connections of a listener.",
-                &["role"],
-            )?,
-            connections_cut: at.counters(
-                "handbill_connections_cut_total",
-                "Connections that a listener rejected or closed, and streamed responses that it cut off \
-                 (untaken), by reason: full, address, idle, silent, untaken.",
-                &["role", "reason"],
-            )?,
-            dev_mode: at.told(IntGauge::new("handbill_dev_mode", "1 in dev mode, else 0.")?)?,
-            _build: at.build()?,
-            registry: registry.clone(),
-        };
-        #[cfg(target_os = "linux")]
-        registry.register(Box::new(prometheus::process_collector::ProcessCollector::for_self()))?;
-        Ok(declared)
+/// A row of the table.
+struct Row<'r> {
+    options: Opts,
+    labels: &'r [&'r str],
+    /// Upper bounds in a histogram.
+    buckets: Vec<f64>,
+}
+
+/// A type of metric that a row can declare.
+trait Declare: Collector + Clone + Sized + 'static {
+    fn declare(row: Row<'_>) -> prometheus::Result<Self>;
+}
+
+/// Implements [`Declare`] for types of one form of constructor.
+macro_rules! declare {
+    ($($type:ty => |$row:ident| $make:expr;)+) => {
+        $(impl Declare for $type {
+            fn declare($row: Row<'_>) -> prometheus::Result<Self> {
+                $make
+            }
+        })+
+    };
+}
+
+declare! {
+    IntCounter => |row| Self::with_opts(row.options);
+    IntCounterVec => |row| Self::new(row.options, row.labels);
+    IntGauge => |row| Self::with_opts(row.options);
+    IntGaugeVec => |row| Self::new(row.options, row.labels);
+    GaugeVec => |row| Self::new(row.options, row.labels);
+    Histogram => |row| Self::with_opts(row.histogram_options());
+    HistogramVec => |row| { let labels = row.labels; Self::new(row.histogram_options(), labels) };
+}
+
+impl Row<'_> {
+    fn histogram_options(self) -> HistogramOpts {
+        HistogramOpts::from(self.options).buckets(self.buckets)
     }
 }
 
-/// Makes a metric and has it told.
-struct Registrar<'r>(&'r Registry);
+fn registered<M: Declare>(registry: &Registry, row: Row<'_>) -> prometheus::Result<M> {
+    let metric = M::declare(row)?;
+    registry.register(Box::new(metric.clone()))?;
+    Ok(metric)
+}
 
-impl Registrar<'_> {
-    fn counter(&self, name: &str, help: &str) -> prometheus::Result<IntCounter> {
-        self.told(IntCounter::new(name, help)?)
-    }
-
-    fn counters(&self, name: &str, help: &str, labels: &[&str]) -> prometheus::Result<IntCounterVec> {
-        self.told(IntCounterVec::new(Opts::new(name, help), labels)?)
-    }
-
-    fn gauges(&self, name: &str, help: &str, labels: &[&str]) -> prometheus::Result<GaugeVec> {
-        self.told(GaugeVec::new(Opts::new(name, help), labels)?)
-    }
-
-    fn int_gauges(&self, name: &str, help: &str, labels: &[&str]) -> prometheus::Result<IntGaugeVec> {
-        self.told(IntGaugeVec::new(Opts::new(name, help), labels)?)
-    }
-
-    fn histogram(&self, name: &str, help: &str, buckets: &[f64]) -> prometheus::Result<Histogram> {
-        self.told(Histogram::with_opts(HistogramOpts::new(name, help).buckets(buckets.to_vec()))?)
-    }
-
-    fn histograms(
-        &self,
-        name: &str,
-        help: &str,
-        labels: &[&str],
-        buckets: &[f64],
-    ) -> prometheus::Result<HistogramVec> {
-        let options = HistogramOpts::new(name, help).buckets(buckets.to_vec());
-        self.told(HistogramVec::new(options, labels)?)
-    }
-
-    fn build(&self) -> prometheus::Result<Gauge> {
-        let options = Opts::new("handbill_build_info", "1, with the version of the program.");
-        let build = Gauge::with_opts(options.const_label("version", env!("CARGO_PKG_VERSION")))?;
-        build.set(1.0);
-        self.told(build)
-    }
-
-    fn told<M: Collector + Clone + 'static>(&self, metric: M) -> prometheus::Result<M> {
-        self.0.register(Box::new(metric.clone()))?;
-        Ok(metric)
-    }
+fn register_build_info(registry: &Registry) -> prometheus::Result<()> {
+    let options = Opts::new("handbill_build_info", "1, with the version of the program.");
+    let build = Gauge::with_opts(options.const_label("version", env!("CARGO_PKG_VERSION")))?;
+    build.set(1.0);
+    registry.register(Box::new(build))
 }
 
 #[cfg(test)]
