@@ -149,12 +149,12 @@ impl<E: Endpoint + 'static> Rooms<E> {
         let form = RefusalForm::for_whom(&request);
         body::bound(&mut request, self.bodies, &permit);
         if let Some(path) = self.paths.without_slash(request.uri().path()) {
-            permit.give_back();
+            permit.release();
             return self.see_out(moved_to(path, request.uri().query()), &method, None, started, trace);
         }
         request.set_data(permit.clone());
         let outcome = AssertUnwindSafe(self.routes.call(request)).catch_unwind().await;
-        permit.give_back();
+        permit.release();
         let (response, pattern) = match outcome {
             Ok(Ok(answer)) => {
                 let response = answer.into_response();

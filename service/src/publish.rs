@@ -38,6 +38,23 @@ pub struct PublishRequest {
     pub message: Option<Message>,
 }
 
+impl PublishRequest {
+    /// Publishes files under a new or existing slug and makes them live. Nothing is paid inline.
+    pub fn new(created_via: CreatedVia, files: Vec<UploadedFile>) -> Self {
+        Self {
+            slug: None,
+            files,
+            target: Target::NewOrExisting,
+            activation: Activation::Live,
+            payment: None,
+            idempotency_key: None,
+            upload: None,
+            created_via,
+            message: None,
+        }
+    }
+}
+
 /// What is known of where a publish goes before its body is read.
 #[derive(Clone, Copy, Debug)]
 pub enum Addressed<'a> {

@@ -110,8 +110,8 @@ pub fn bound(request: &mut Request, terms: BodyTerms, permit: &RequestPermit) {
         left_bytes: if is_hopeless { None } else { Some(bytes_max) },
         terms,
         permit: permit.clone(),
-        owes_turn: false,
-        taking_turn: None,
+        owes_permit: false,
+        reacquiring: None,
         course: None,
         came_bytes: 0,
         room: limit.share(request).map(|share| share.enter()),
@@ -204,9 +204,9 @@ struct BoundedBody<S: Stream<Item = io::Result<Bytes>> + Send + Unpin + 'static>
     terms: BodyTerms,
     permit: RequestPermit,
     /// The turn was given back here, because the body has not come with its head.
-    owes_turn: bool,
+    owes_permit: bool,
     /// All has come, and the turn that was given back is not there yet.
-    taking_turn: Option<BoxFuture<'static, Result<(), Refusal>>>,
+    reacquiring: Option<BoxFuture<'static, Result<(), Refusal>>>,
     /// `None` until it is first read.
     course: Option<Course>,
     came_bytes: usize,
@@ -232,16 +232,16 @@ impl<S: Stream<Item = io::Result<Bytes>> + Send + Unpin + 'static> BoundedBody<S
     }
 
     fn give_turn_back(&mut self) -> Result<(), Fault> {
-        if !self.permit.give_back() {
+        if !self.permit.release() {
             return Ok(());
         }
-        self.owes_turn = true;
+        self.owes_permit = true;
         self.take_room(self.came_bytes)
     }
 
     fn take_room(&mut self, bytes: usize) -> Result<(), Fault> {
         match &mut self.room {
-            Some(room) if self.owes_turn => {
+            Some(room) if self.owes_permit => {
                 room.grow_at_once(bytes).map_err(|refusal| Fault::Refused(Box::new(refusal)))
             }
             _ => Ok(()),
@@ -261,13 +261,13 @@ impl<S: Stream<Item = io::Result<Bytes>> + Send + Unpin + 'static> BoundedBody<S
     }
 
     /// After the end of all: the end, once the request has its turn again.
-    fn poll_turn(&mut self, context: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
-        if mem::take(&mut self.owes_turn) {
-            self.taking_turn = Some(self.permit.clone().take_again().boxed());
+    fn poll_permit(&mut self, context: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
+        if mem::take(&mut self.owes_permit) {
+            self.reacquiring = Some(self.permit.clone().reacquire().boxed());
         }
-        let Some(taking) = &mut self.taking_turn else { return Poll::Ready(None) };
+        let Some(taking) = &mut self.reacquiring else { return Poll::Ready(None) };
         let taken = ready!(taking.poll_unpin(context));
-        self.taking_turn = None;
+        self.reacquiring = None;
         match taken {
             Ok(()) => Poll::Ready(None),
             Err(refusal) => told(Fault::Refused(Box::new(refusal))),
@@ -282,7 +282,7 @@ impl<S: Stream<Item = io::Result<Bytes>> + Send + Unpin + 'static> Stream for Bo
         if self.left_bytes.is_none() {
             return told(Fault::TooLong { bytes_max: self.bytes_max });
         }
-        let Some(rest) = &mut self.rest else { return self.poll_turn(context) };
+        let Some(rest) = &mut self.rest else { return self.poll_permit(context) };
         match rest.poll_next_unpin(context) {
             Poll::Pending => told(ready!(self.poll_fault(context))),
             Poll::Ready(Some(Ok(bytes))) => match self.weigh(bytes.len()) {
@@ -295,7 +295,7 @@ impl<S: Stream<Item = io::Result<Bytes>> + Send + Unpin + 'static> Stream for Bo
             }
             Poll::Ready(None) => {
                 self.rest = None;
-                self.poll_turn(context)
+                self.poll_permit(context)
             }
         }
     }

@@ -15,6 +15,7 @@ pub mod paging;
 pub mod path_part;
 pub mod paths;
 pub mod permits;
+pub mod publishing;
 pub mod refusal;
 pub mod representation;
 pub mod same_site;

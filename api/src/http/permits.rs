@@ -164,18 +164,18 @@ impl RequestPermit {
     }
 
     /// Lets the next one in. Tells whether there was anything to give back.
-    pub fn give_back(&self) -> bool {
+    pub fn release(&self) -> bool {
         self.0.as_ref().is_some_and(|taken| taken.place().take().is_some())
     }
 
     /// Takes up again what was given back, in the line that the request came by.
-    pub async fn take_again(self) -> Result<(), Refusal> {
+    pub async fn reacquire(self) -> Result<(), Refusal> {
         let Some(taken) = &self.0 else { return Ok(()) };
         taken.take_in_line_of(taken.work).await
     }
 
     /// Refuses beforehand what would find the line of that work full: nobody shall send a site for nothing.
-    pub fn foresee(&self, work: WorkClass) -> Result<(), Refusal> {
+    pub fn refuse_if_full(&self, work: WorkClass) -> Result<(), Refusal> {
         match self.0.as_ref().map(|taken| taken.permits.line(work)) {
             Some(line) if line.is_full() => Err(line.shed()),
             _ => Ok(()),
@@ -183,9 +183,9 @@ impl RequestPermit {
     }
 
     /// Goes over to the line of that work, for the rest of the request or until it goes on to another.
-    pub async fn go_over_to(&self, work: WorkClass) -> Result<(), Refusal> {
+    pub async fn exchange_for(&self, work: WorkClass) -> Result<(), Refusal> {
         let Some(taken) = &self.0 else { return Ok(()) };
-        self.give_back();
+        self.release();
         taken.take_in_line_of(work).await
     }
 }
@@ -253,11 +253,11 @@ mod tests {
         let mut apart = Vec::new();
         for work in [WorkClass::Publish, WorkClass::Upload] {
             let first = permits.take(PermitClass::Request).await.unwrap();
-            first.go_over_to(work).await.unwrap();
+            first.exchange_for(work).await.unwrap();
             apart.push(first);
             let second = permits.take(PermitClass::Request).await.unwrap();
             assert!(
-                second.go_over_to(work).await.is_err(),
+                second.exchange_for(work).await.is_err(),
                 "{work:?}: the workers, or the store, have enough to do"
             );
         }
@@ -273,16 +273,16 @@ mod tests {
     async fn what_would_be_turned_away_is_so_before_it_is_sent() {
         let permits = RequestPermits::new(PermitLimits { waiting_max: 1, ..TERMS });
         let first = permits.take(PermitClass::Request).await.unwrap();
-        first.foresee(WorkClass::Publish).unwrap();
-        first.go_over_to(WorkClass::Publish).await.unwrap();
+        first.refuse_if_full(WorkClass::Publish).unwrap();
+        first.exchange_for(WorkClass::Publish).await.unwrap();
         let second = permits.take(PermitClass::Request).await.unwrap();
-        second.foresee(WorkClass::Publish).unwrap();
-        let waiting = tokio::spawn(async move { second.go_over_to(WorkClass::Publish).await });
+        second.refuse_if_full(WorkClass::Publish).unwrap();
+        let waiting = tokio::spawn(async move { second.exchange_for(WorkClass::Publish).await });
         tokio::task::yield_now().await;
         let third = permits.take(PermitClass::Request).await.unwrap();
-        assert_eq!(third.foresee(WorkClass::Publish).unwrap_err().code(), "overloaded");
-        third.foresee(WorkClass::Upload).unwrap();
-        assert!(first.give_back());
+        assert_eq!(third.refuse_if_full(WorkClass::Publish).unwrap_err().code(), "overloaded");
+        third.refuse_if_full(WorkClass::Upload).unwrap();
+        assert!(first.release());
         waiting.await.unwrap().unwrap();
     }
 
@@ -291,12 +291,12 @@ mod tests {
         let permits = RequestPermits::new(TERMS);
         let mut taken = all_of(&permits).await;
         let slow = taken.pop().unwrap();
-        assert!(slow.give_back());
-        assert!(!slow.give_back(), "it has none any more");
+        assert!(slow.release());
+        assert!(!slow.release(), "it has none any more");
         let other = permits.take(PermitClass::Request).await.unwrap();
-        assert!(slow.clone().take_again().await.is_err(), "all are taken");
+        assert!(slow.clone().reacquire().await.is_err(), "all are taken");
         drop(other);
-        slow.clone().take_again().await.unwrap();
+        slow.clone().reacquire().await.unwrap();
         assert!(permits.take(PermitClass::Request).await.is_err(), "it has one again");
     }
 }

@@ -62,7 +62,7 @@ impl Upload {
     /// Reads it without a turn: who has sent an upload goes on in the line of what is to be done with it, and those
     /// who come by the other must not stand in the way of that.
     pub async fn read(self) -> Result<Uploaded, Refusal> {
-        self.permit.give_back();
+        self.permit.release();
         // All of the body takes room, whatever it turns out to be: what stands before its parts is kept until they come.
         let room = Mutex::new(self.share.enter());
         let mut body = Box::pin(self.body.into_bytes_stream().and_then(|chunk| {

@@ -4,14 +4,15 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use anyhow::Context;
 use askama::Template;
 use bytes::Bytes;
-use domain::{Activation, CreatedVia, Refusal, SitePath, Target, Warning};
+use domain::{CreatedVia, Refusal, SitePath, Warning};
 use poem::http::StatusCode;
 use poem::web::Data;
 use poem::{FromRequest, Request, RequestBody, Response, handler};
 use poem_openapi::payload::ParsePayload;
-use service::{FirstPublish, Publication, PublishRequest, Service, SignUpTurn, UploadedFile};
+use service::{Failure, FirstPublish, Publication, PublishRequest, Service, UploadedFile};
 
 use super::time_left::TimeLeft;
 use crate::documents::Facts;
@@ -21,11 +22,11 @@ use crate::html::{accepts_html, page};
 use crate::http::body;
 use crate::http::client_ip::ClientIp;
 use crate::http::origin::origin_of;
-use crate::http::permits::{RequestPermit, WorkClass};
+use crate::http::permits::RequestPermit;
+use crate::http::publishing::{self, Loaded};
 use crate::http::refusal::RefusedCall;
 use crate::http::same_site;
 use crate::http::upload::{Upload, Uploaded};
-use crate::http::upload_budget::RoomTaken;
 
 const FIELDS: &[&str] = &["html"];
 /// So much of what was pasted is shown again. As HTML it may be several times as long.
@@ -85,41 +86,28 @@ pub async fn publish(
 ) -> Result<Response, RefusedCall> {
     same_site::demand(request, service.addresses())?;
     let permit = RequestPermit::of(request);
-    let sign_up = match turn_to_sign_up(&permit, from, &service).await {
-        Ok(sign_up) => sign_up,
-        Err(failed) => {
-            let pasting = read_if_short(request, pasted).await;
-            return refused(request, failed, &pasting, &service);
-        }
+    let (mut unread, mut pasting) = (Some(pasted), Pasting::LeftOut);
+    let check = async { Ok(service.turn_to_sign_up(from.0).await?) };
+    let load = async {
+        let upload = unread.take().context("the form is read once").map_err(Failure::from)?;
+        let uploaded =
+            upload.0.read().await.and_then(one_page).inspect_err(|refusal| pasting = unread_text(refusal))?;
+        pasting = Pasting::of(&uploaded.files);
+        let Uploaded { files, room, .. } = uploaded;
+        Ok(Loaded { request: PublishRequest::new(CreatedVia::Web, files), memory: Some(room) })
     };
-    let uploaded = match pasted.0.read().await.and_then(one_page) {
-        Ok(uploaded) => uploaded,
-        Err(refusal) => {
-            let pasting = unread(&refusal);
-            return refused(request, refusal.into(), &pasting, &service);
-        }
-    };
-    let pasting = Pasting::of(&uploaded.files);
-    if let Err(refusal) = permit.go_over_to(WorkClass::Publish).await {
-        return refused(request, refusal.into(), &pasting, &service);
-    }
-    let (first, room) = request_of(uploaded);
-    let published = service.sign_up_and_publish(sign_up, origin_of(request), first).await;
-    drop(room);
-    match published {
+    let publish =
+        async |sign_up, first| Ok(service.sign_up_and_publish(sign_up, origin_of(request), first).await?);
+    match publishing::publish(&permit, check, load, publish).await {
         Ok(fresh) => shown_once(&fresh, &service),
-        Err(failed) => refused(request, failed.into(), &pasting, &service),
+        Err(failed) => {
+            let pasting = match unread {
+                Some(pasted) => read_if_short(request, pasted).await,
+                None => pasting,
+            };
+            refused(request, failed, &pasting, &service)
+        }
     }
-}
-
-/// Whoever would not get through, or has signed up too often, is told so before ten megabytes of theirs are read.
-async fn turn_to_sign_up(
-    permit: &RequestPermit,
-    from: ClientIp,
-    service: &Service,
-) -> Result<SignUpTurn, RefusedCall> {
-    permit.foresee(WorkClass::Publish)?;
-    Ok(service.turn_to_sign_up(from.0).await?)
 }
 
 /// The text that is to stand in the field again, if it is short enough to be.
@@ -148,28 +136,11 @@ fn one_page(uploaded: Uploaded) -> Result<Uploaded, Refusal> {
 }
 
 /// What was wrong with the text itself was read; anything else has left it in the browser.
-fn unread(refusal: &Refusal) -> Pasting {
+fn unread_text(refusal: &Refusal) -> Pasting {
     match refusal {
         Refusal::InvalidRequest { .. } => Pasting::Nothing,
         _ => Pasting::LeftOut,
     }
-}
-
-/// The publish, and the memory that its files take until it has ended.
-fn request_of(uploaded: Uploaded) -> (PublishRequest, RoomTaken) {
-    let Uploaded { slug, message, files, room } = uploaded;
-    let request = PublishRequest {
-        slug,
-        files,
-        target: Target::NewOrExisting,
-        activation: Activation::Live,
-        payment: None,
-        idempotency_key: None,
-        upload: None,
-        created_via: CreatedVia::Web,
-        message,
-    };
-    (request, room)
 }
 
 /// The page with the token on it: no cache keeps it, and nothing here shows it again.

@@ -12,7 +12,7 @@ use super::Tag;
 use crate::http::api_result::{ApiResult, refusals};
 use crate::http::call_header::{Header, IdempotencyKey, PaymentOffer};
 use crate::http::caller::Token;
-use crate::http::permits::WorkClass;
+use crate::http::publishing::{self, Loaded};
 use crate::http::refusal::RefusedCall;
 use crate::http::upload::{Upload, Uploaded};
 use crate::wire;
@@ -87,33 +87,35 @@ pub async fn publish(
     deal: Deal,
 ) -> Result<Published, RefusedCall> {
     let permit = upload.permit().clone();
-    permit.foresee(WorkClass::Publish)?;
-    let (payment, explain) = (deal.payment.settling(), |failure| deal.payment.explain(failure));
-    let checked = service.check_publish(caller, addressed, payment.as_ref(), deal.key.as_deref()).await;
-    checked.map_err(explain)?;
-    let Uploaded { slug, message, files, room } = upload.read().await?;
-    let request = PublishRequest {
-        slug: slug_of(addressed, slug)?,
-        files,
-        target: match addressed {
-            Addressed::ByBody => Target::NewOrExisting,
-            Addressed::Existing(_) => Target::Existing,
-        },
-        activation: deal.activation,
-        payment,
-        idempotency_key: deal.key,
-        upload: None,
-        created_via: CreatedVia::Api,
-        message,
+    let Deal { payment: offer, key, activation } = deal;
+    let (payment, explain) = (offer.settling(), |failure| offer.explain(failure));
+    let check = async {
+        let checked = service.check_publish(caller, addressed, payment.as_ref(), key.as_deref()).await;
+        checked.map_err(explain)
     };
-    permit.go_over_to(WorkClass::Publish).await?;
-    let publication = service.publish(caller, request).await.map_err(explain)?;
-    drop(room);
+    let load = async {
+        let Uploaded { slug, message, files, room } = upload.read().await?;
+        let (slug, target) = (slug_of(addressed, slug)?, target_of(addressed));
+        let (payment, idempotency_key) = (payment.clone(), key.clone());
+        let request = PublishRequest::new(CreatedVia::Api, files);
+        let request =
+            PublishRequest { slug, target, activation, payment, idempotency_key, message, ..request };
+        Ok(Loaded { request, memory: Some(room) })
+    };
+    let publish = async |(), request| service.publish(caller, request).await.map_err(explain);
+    let publication = publishing::publish(&permit, check, load, publish).await?;
     let signed_url = service.signed_url_of(&publication.published);
     let result = wire::PublishResult::new(&publication, signed_url, service.addresses());
     let receipt = result.receipt.as_ref().map(ToJSON::to_json_string);
     let location = service.addresses().api(&format!("/v1/artifacts/{}", publication.published.slug));
     Ok(Published::Published(Json(result), receipt, location))
+}
+
+fn target_of(addressed: Addressed<'_>) -> Target {
+    match addressed {
+        Addressed::ByBody => Target::NewOrExisting,
+        Addressed::Existing(_) => Target::Existing,
+    }
 }
 
 /// The body may name the artifact that the path names, and no other.

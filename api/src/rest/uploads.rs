@@ -59,10 +59,10 @@ async fn keep(
     upload: StagedUpload,
 ) -> Result<Created<wire::KeptUpload>, RefusedCall> {
     let permit = upload.permit().clone();
-    permit.foresee(WorkClass::Upload)?;
+    permit.refuse_if_full(WorkClass::Upload)?;
     let ticket = service.open_upload(ticket).await?;
     let read = upload.read().await?;
-    permit.go_over_to(WorkClass::Upload).await?;
+    permit.exchange_for(WorkClass::Upload).await?;
     let kept = service.keep_upload(ticket, read.files).await?;
     drop(read.room);
     Ok(Created::without_address(kept.into()))

@@ -175,7 +175,7 @@ async fn the_time_before_a_body_is_read_is_not_its_sender_s() {
     let read_at = Instant::now();
     let mut chunks = Box::pin(request.take_body().into_bytes_stream());
     assert!(timeout(TURN_KEPT_FOR / 2, chunks.next()).await.is_err(), "it is waited for");
-    assert!(slow.give_back(), "it still had its turn");
+    assert!(slow.release(), "it still had its turn");
     assert!(chunks.next().await.unwrap().is_err());
     assert_eq!(read_at.elapsed().as_secs(), 30);
 }
@@ -310,7 +310,7 @@ async fn who_is_slow_with_a_body_leaves_the_turn_to_others_until_it_has_come() {
     assert!(!reading.is_finished(), "all has come, and it is another's turn");
     drop(other);
     assert_eq!(reading.await.unwrap().unwrap().len(), CHUNK.len());
-    assert!(slow.give_back(), "it is theirs again");
+    assert!(slow.release(), "it is theirs again");
 }
 
 #[tokio::test(start_paused = true)]
@@ -330,8 +330,8 @@ async fn who_gave_the_turn_back_before_the_body_needs_none_at_its_end() {
     let uploading = permits.take(PermitClass::Request).await.unwrap();
     let mut request = Request::builder().body(coming_after_5_seconds());
     bound(&mut request, BodyTerms::default(), &uploading);
-    assert!(uploading.give_back());
+    assert!(uploading.release());
     let _other = permits.take(PermitClass::Request).await.unwrap();
     assert_eq!(request.take_body().into_vec().await.unwrap().len(), CHUNK.len());
-    assert!(!uploading.give_back(), "it has taken none");
+    assert!(!uploading.release(), "it has taken none");
 }

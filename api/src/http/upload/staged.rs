@@ -62,7 +62,7 @@ fn files_of(uploaded: Uploaded) -> Result<ReadUpload, Refusal> {
 
 impl PageBody {
     async fn read(self) -> Result<ReadUpload, Refusal> {
-        self.permit.give_back();
+        self.permit.release();
         let mut room = self.share.enter();
         let (path, mut set) = (SitePath::index(), FileSet::default());
         set.add(&path)?;

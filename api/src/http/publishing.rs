@@ -1,0 +1,36 @@
+//! The steps of every publish, for REST, MCP and the home page: refuse early, check, load, publish, release.
+//!
+//! A request that would be refused is refused before its files are read. While the workers have a publish, its request
+//! holds a publish permit and the memory of its files, and no request permit.
+
+use service::PublishRequest;
+
+use crate::http::permits::{RequestPermit, WorkClass};
+use crate::http::refusal::RefusedCall;
+use crate::http::upload_budget::RoomTaken;
+
+/// A publish whose files are in memory.
+pub struct Loaded {
+    pub request: PublishRequest,
+    /// Held until the publish has ended. None if the request's own memory covers the files.
+    pub memory: Option<RoomTaken>,
+}
+
+/// Runs the steps. `check` must not read the body; `load` may.
+pub async fn publish<Checked, Published, Publishing>(
+    permit: &RequestPermit,
+    check: impl Future<Output = Result<Checked, RefusedCall>>,
+    load: impl Future<Output = Result<Loaded, RefusedCall>>,
+    publish: impl FnOnce(Checked, PublishRequest) -> Publishing,
+) -> Result<Published, RefusedCall>
+where
+    Publishing: Future<Output = Result<Published, RefusedCall>>,
+{
+    permit.refuse_if_full(WorkClass::Publish)?;
+    let checked = check.await?;
+    let Loaded { request, memory } = load.await?;
+    permit.exchange_for(WorkClass::Publish).await?;
+    let published = publish(checked, request).await;
+    drop(memory);
+    published
+}
