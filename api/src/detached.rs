@@ -1,11 +1,11 @@
-//! What every request goes through, whatever it asks for: a turn to be worked on, a bounded body, an answer even after a
-//! panic, our own form for every error, the headers that all answers carry, and one line in the log.
+//! The middleware around all routes: a permit, a bounded body, a response even after a panic, one form for
+//! all errors, the common headers, a log line, metrics and a trace.
 //!
-//! A change that was begun is carried to its end, also when nobody listens any more: what is done must be told to the
-//! edges before anybody can see it.
+//! A change runs to completion even if its client disconnects. Otherwise a committed change would never be
+//! sent to the edges.
 //!
-//! The line never holds the real path or the query: they may hold codes and signatures. Nor does a metric or a trace,
-//! which are told of every answer in the same place.
+//! Logs, metrics and traces must never contain the real path or the query, which can hold codes and
+//! signatures.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -33,27 +33,27 @@ use crate::{LoadTerms, routes};
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const REQUEST_ID_LENGTH: usize = 12;
 const TRACEPARENT: &str = "traceparent";
-/// What is found nowhere, and what was let go of before it was known where it would be found.
+/// The route of a request that matched none, or whose client disconnected before routing.
 const NO_ROUTE: &str = "-";
 
-/// The door around all routes.
-pub struct DetachedRequests<E>(Arc<Rooms<E>>);
+/// The middleware around all routes.
+pub struct DetachedRequests<E>(Arc<DetachedState<E>>);
 
-/// What lies behind a door.
-struct Rooms<E> {
+/// What the middleware needs.
+struct DetachedState<E> {
     routes: E,
     paths: Paths,
     chance: Chance,
     proxies: TrustedProxies,
-    carried_on: TaskTracker,
+    background_tasks: TaskTracker,
     permits: RequestPermits,
     bodies: BodyTerms,
     uploads: BodyRoom,
     small: SmallRoom,
 }
 
-/// Somebody who waits for an answer. Should they go before it is there, that is told like one: when nothing answers
-/// any more, it is all that there is to tell.
+/// A request without a response yet. If the client disconnects, dropping it records the request as gone:
+/// during an outage these records are all that shows the load.
 struct PendingRequest {
     method: Method,
     since: Instant,
@@ -73,11 +73,11 @@ impl Drop for PendingRequest {
         if self.is_answered {
             return;
         }
-        note(&self.method, NO_ROUTE, telemetry::GONE, self.since, &self.trace);
+        record(&self.method, NO_ROUTE, telemetry::GONE, self.since, &self.trace);
         tracing::info!(
             http.method = %self.method,
             duration_ms = self.since.elapsed().as_secs_f64() * 1000.0,
-            "the caller has gone before the answer"
+            "client disconnected before the response"
         );
     }
 }
@@ -88,57 +88,67 @@ impl<E: Endpoint> DetachedRequests<E> {
         paths: Paths,
         chance: Chance,
         proxies: TrustedProxies,
-        carried_on: TaskTracker,
+        background_tasks: TaskTracker,
         load: &LoadTerms,
     ) -> Self {
         let (permits, bodies) = (RequestPermits::new(load.permits), load.bodies);
         let (uploads, small) = (BodyRoom::new(load.upload_bytes_max), SmallRoom::default());
-        Self(Arc::new(Rooms { routes, paths, chance, proxies, carried_on, permits, bodies, uploads, small }))
+        Self(Arc::new(DetachedState {
+            routes,
+            paths,
+            chance,
+            proxies,
+            background_tasks,
+            permits,
+            bodies,
+            uploads,
+            small,
+        }))
     }
 }
 
-impl<E: Endpoint + 'static> Rooms<E> {
-    /// Waits for the request's turn. Who goes meanwhile has waited for nothing, and nothing is done for them.
-    async fn let_in(self: Arc<Self>, mut request: Request, trace: Span) -> Response {
-        let mut waiting = PendingRequest::of(&request, &trace);
+impl<E: Endpoint + 'static> DetachedState<E> {
+    /// Waits for a permit. If the client disconnects while it waits, nothing is executed.
+    async fn admit(self: Arc<Self>, mut request: Request, trace: Span) -> Response {
+        let mut pending = PendingRequest::of(&request, &trace);
         let response = match self.permits.take(Terms::of(&request).permit).await {
-            Ok(permit) => self.pass_to_the_end(request, permit, &mut waiting).await,
+            Ok(permit) => self.run_to_completion(request, permit, &mut pending).await,
             Err(refusal) => {
-                // What is left of the body is read beside the answer.
+                // The rest of the body is read while the response is sent.
                 body::bound(&mut request, self.bodies, &RequestPermit::free());
                 let answer = RefusalForm::for_whom(&request).respond(&refusal);
-                self.see_out(answer, request.method(), None, waiting.since, &trace)
+                self.finish(answer, request.method(), None, pending.since, &trace)
             }
         };
-        waiting.is_answered = true;
+        pending.is_answered = true;
         response
     }
 
-    /// A request whose connection is closed is dropped where it stands; one that changes something must not be.
-    async fn pass_to_the_end(
+    /// If the connection closes, a safe request is dropped. Any other request must run to completion.
+    async fn run_to_completion(
         self: Arc<Self>,
         request: Request,
         permit: RequestPermit,
-        waiting: &mut PendingRequest,
+        pending: &mut PendingRequest,
     ) -> Response {
-        let trace = waiting.trace.clone();
+        let trace = pending.trace.clone();
         if request.method().is_safe() {
-            return self.pass(request, permit, waiting.since, &trace).await;
+            return self.call_routes(request, permit, pending.since, &trace).await;
         }
-        // From here on it is told of when it ends.
-        waiting.is_answered = true;
-        let (started, method) = (waiting.since, request.method().clone());
+        // From here on the task itself records the outcome.
+        pending.is_answered = true;
+        let (started, method) = (pending.since, request.method().clone());
         let form = RefusalForm::for_whom(&request);
-        let (rooms, traced) = (self.clone(), trace.clone());
-        let passing = async move { rooms.pass(request, permit, started, &traced).await };
-        let passing = passing.in_current_span().instrument(trace.clone());
-        self.carried_on.spawn(passing).await.unwrap_or_else(|error| {
-            tracing::error!(error = %error, "a request came to no end");
-            self.see_out(form.respond(&Refusal::Internal), &method, None, started, &trace)
+        let (state, traced) = (self.clone(), trace.clone());
+        let running = async move { state.call_routes(request, permit, started, &traced).await };
+        let running = running.in_current_span().instrument(trace.clone());
+        self.background_tasks.spawn(running).await.unwrap_or_else(|error| {
+            tracing::error!(error = %error, "a request task did not complete");
+            self.finish(form.respond(&Refusal::Internal), &method, None, started, &trace)
         })
     }
 
-    async fn pass(
+    async fn call_routes(
         &self,
         mut request: Request,
         permit: RequestPermit,
@@ -150,7 +160,7 @@ impl<E: Endpoint + 'static> Rooms<E> {
         body::bound(&mut request, self.bodies, &permit);
         if let Some(path) = self.paths.without_slash(request.uri().path()) {
             permit.release();
-            return self.see_out(moved_to(path, request.uri().query()), &method, None, started, trace);
+            return self.finish(moved_to(path, request.uri().query()), &method, None, started, trace);
         }
         request.set_data(permit.clone());
         let outcome = AssertUnwindSafe(self.routes.call(request)).catch_unwind().await;
@@ -166,16 +176,16 @@ impl<E: Endpoint + 'static> Rooms<E> {
                 (form.respond(&refusal_of(&error, &method, self.listed(pattern.as_ref()))), pattern)
             }
             Err(_) => {
-                // The panic's own message and place are told by the panic hook.
+                // The panic hook logs the panic's message and location.
                 tracing::error!("a handler panicked");
                 (form.respond(&Refusal::Internal), None)
             }
         };
-        self.see_out(response, &method, pattern.as_ref(), started, trace)
+        self.finish(response, &method, pattern.as_ref(), started, trace)
     }
 
-    /// What every answer goes through.
-    fn see_out(
+    /// Adds the common headers to a response and records it.
+    fn finish(
         &self,
         mut response: Response,
         method: &Method,
@@ -183,9 +193,9 @@ impl<E: Endpoint + 'static> Rooms<E> {
         started: Instant,
         trace: &Span,
     ) -> Response {
-        dress(&mut response);
+        add_common_headers(&mut response);
         let (route, status) = (self.route(pattern), response.status().as_u16());
-        note(method, route, status, started, trace);
+        record(method, route, status, started, trace);
         tracing::info!(
             http.method = %method,
             http.route = route,
@@ -200,18 +210,18 @@ impl<E: Endpoint + 'static> Rooms<E> {
         self.paths.find(&pattern?.0)
     }
 
-    /// The pattern of the route, as the document has it; there are as many as there are routes.
+    /// The route's pattern as in the OpenAPI document. It bounds the number of distinct metric labels.
     fn route<'p>(&'p self, pattern: Option<&'p PathPattern>) -> &'p str {
         match (self.listed(pattern), pattern) {
             (Some(listed), _) => &listed.path,
-            // What is nested at the root bears an empty one where nothing is found below.
+            // The nested root has an empty pattern if nothing below it matches.
             (None, Some(pattern)) if !pattern.0.is_empty() => &pattern.0,
             (None, _) => NO_ROUTE,
         }
     }
 
-    /// The trace that a request goes on with, told by a proxy of ours. A stranger's would put what strangers do into
-    /// whichever trace they like.
+    /// The trace of a request. It continues the caller's trace only if a trusted proxy sent it; otherwise
+    /// clients could write into any trace.
     fn begin_trace(&self, request: &mut Request, id: &str) -> Span {
         let follows = request.header(TRACEPARENT).filter(|_| self.proxies.have_sent(request));
         let trace = telemetry::spans::request(id, follows);
@@ -227,13 +237,13 @@ impl<E: Endpoint + 'static> Endpoint for DetachedRequests<E> {
         let id = self.0.chance.base36(REQUEST_ID_LENGTH);
         let trace = self.0.begin_trace(&mut request, &id);
         request.set_data(routes::terms_of(&request));
-        // Bodies take room by the address of who sends them.
+        // The upload memory is shared by client address, which the proxies determine.
         request.set_data(self.0.proxies.clone());
         request.set_data(self.0.uploads.clone());
         request.set_data(self.0.small.clone());
         let span = tracing::info_span!("request", request.id = id);
-        let passing = self.0.clone().let_in(request, trace.clone());
-        let mut response = passing.instrument(span).instrument(trace).await;
+        let running = self.0.clone().admit(request, trace.clone());
+        let mut response = running.instrument(span).instrument(trace).await;
         if let Ok(id) = HeaderValue::from_str(&id) {
             response.headers_mut().insert(REQUEST_ID, id);
         }
@@ -247,14 +257,14 @@ fn moved_to(path: &str, query: Option<&str>) -> Response {
     Response::builder().status(StatusCode::PERMANENT_REDIRECT).header(header::LOCATION, location).finish()
 }
 
-/// Tells the metrics and the trace how a request ended.
-fn note(method: &Method, route: &str, status: u16, started: Instant, trace: &Span) {
+/// Records a finished request in the metrics and the trace.
+fn record(method: &Method, route: &str, status: u16, started: Instant, trace: &Span) {
     telemetry::request("api", route, method.as_str(), status, started.elapsed());
     telemetry::spans::note_answer(trace, method.as_str(), route, status);
 }
 
-// Answers hold tokens and balances: no cache keeps them, unless a handler says that it may.
-fn dress(response: &mut Response) {
+// Responses contain tokens and balances, so no cache may store them unless the handler allows it.
+fn add_common_headers(response: &mut Response) {
     let headers = response.headers_mut();
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
@@ -271,14 +281,14 @@ mod tests {
 
     use super::*;
 
-    fn door<E: Endpoint>(routes: E, carried_on: &TaskTracker) -> DetachedRequests<E> {
+    fn middleware<E: Endpoint>(routes: E, background_tasks: &TaskTracker) -> DetachedRequests<E> {
         let (chance, load) = (Chance::seeded(1), LoadTerms::default());
         DetachedRequests::new(
             routes,
             Paths::default(),
             chance,
             TrustedProxies::default(),
-            carried_on.clone(),
+            background_tasks.clone(),
             &load,
         )
     }
@@ -289,49 +299,49 @@ mod tests {
 
     #[tokio::test]
     async fn a_change_whose_caller_has_gone_can_be_waited_for() {
-        let carried_on = TaskTracker::new();
+        let background_tasks = TaskTracker::new();
         let is_done = Arc::new(std::sync::atomic::AtomicBool::new(false));
-        let doing = is_done.clone();
+        let done_flag = is_done.clone();
         let routes = make(move |_| {
-            let doing = doing.clone();
+            let done_flag = done_flag.clone();
             async move {
                 sleep(Duration::from_millis(100)).await;
-                doing.store(true, std::sync::atomic::Ordering::SeqCst);
+                done_flag.store(true, std::sync::atomic::Ordering::SeqCst);
             }
         });
-        let door = door(routes, &carried_on);
+        let middleware = middleware(routes, &background_tasks);
         assert!(
-            timeout(Duration::from_millis(10), door.call(change())).await.is_err(),
-            "the caller has gone"
+            timeout(Duration::from_millis(10), middleware.call(change())).await.is_err(),
+            "the client has disconnected"
         );
-        carried_on.close();
-        carried_on.wait().await;
+        background_tasks.close();
+        background_tasks.wait().await;
         assert!(is_done.load(std::sync::atomic::Ordering::SeqCst));
     }
 
     #[tokio::test]
     async fn who_goes_before_the_answer_is_counted() {
         let never = make(|_| std::future::pending::<()>());
-        let look = || Request::builder().method(Method::OPTIONS).finish();
-        let silent = door(never, &TaskTracker::new());
+        let request = || Request::builder().method(Method::OPTIONS).finish();
+        let silent = middleware(never, &TaskTracker::new());
         assert!(
-            timeout(Duration::from_millis(10), silent.call(look())).await.is_err(),
-            "the caller has gone"
+            timeout(Duration::from_millis(10), silent.call(request())).await.is_err(),
+            "the client has disconnected"
         );
-        door(make(|_| async {}), &TaskTracker::new()).call(look()).await.unwrap();
-        let told = telemetry::Vitals::default().metrics().await.body;
+        middleware(make(|_| async {}), &TaskTracker::new()).call(request()).await.unwrap();
+        let metrics = telemetry::Vitals::default().metrics().await.body;
         for status in ["499", "200"] {
             let count = format!(
                 "handbill_http_requests_total{{method=\"OPTIONS\",role=\"api\",route=\"-\",status=\"{status}\"}} 1\n"
             );
-            assert!(told.contains(&count), "{told}");
+            assert!(metrics.contains(&count), "{metrics}");
         }
     }
 
-    /// An answer that takes its task down with it, where no handler's panic is caught.
-    struct Falls;
+    /// A response future that panics when it is dropped, outside of the handler's panic guard.
+    struct PanicOnDrop;
 
-    impl Future for Falls {
+    impl Future for PanicOnDrop {
         type Output = poem::Result<Response>;
 
         fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
@@ -339,25 +349,25 @@ mod tests {
         }
     }
 
-    impl Drop for Falls {
+    impl Drop for PanicOnDrop {
         fn drop(&mut self) {
-            panic!("at the very end");
+            panic!("dropped");
         }
     }
 
-    struct Falling;
+    struct PanickingEndpoint;
 
-    impl Endpoint for Falling {
+    impl Endpoint for PanickingEndpoint {
         type Output = Response;
 
         fn call(&self, _: Request) -> impl Future<Output = poem::Result<Response>> + Send {
-            Falls
+            PanicOnDrop
         }
     }
 
     #[tokio::test]
     async fn a_request_that_came_to_no_end_is_answered_like_any_other() {
-        let response = door(Falling, &TaskTracker::new()).call(change()).await.unwrap();
+        let response = middleware(PanickingEndpoint, &TaskTracker::new()).call(change()).await.unwrap();
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
         assert_eq!(response.header(header::X_CONTENT_TYPE_OPTIONS), Some("nosniff"));
         assert_eq!(response.header(header::CACHE_CONTROL), Some("no-store"));

@@ -1,7 +1,7 @@
-//! The documents that describe the API: `/openapi.json` for machines, `/docs` and `/docs/errors` for people, `/skill`,
-//! `/skill/reference.md` and `/llms.txt` for agents. They load nothing from elsewhere.
+//! The documents of the API: `/openapi.json` for programs, `/docs` and `/docs/errors` for people, `/skill`,
+//! `/skill/reference.md` and `/llms.txt` for agents. They load nothing from other sites.
 //!
-//! No document may say by hand what another source knows: endpoints come from the OpenAPI document, codes from the
+//! Documents must not repeat facts by hand: endpoints come from the OpenAPI document, error codes from the
 //! catalogue, prices and limits from the settings.
 
 mod complete;
@@ -43,7 +43,7 @@ pub struct Documents {
     ui: SwaggerUi,
 }
 
-/// Makes the page that shows a document, from the address of the API and the document.
+/// Renders the API explorer, from the API's address and the OpenAPI document.
 pub type SwaggerUi = fn(&str, &str) -> String;
 
 impl Documents {
@@ -58,7 +58,7 @@ impl Documents {
     pub fn routes(&self) -> Route {
         let reference = Reference::of(self.openapi());
         let Self { openapi, facts, ui } = self.clone();
-        // It is larger than all the rest that an idle service holds, so it is made when somebody first opens it.
+        // The page takes more memory than everything else in an idle service, so it is made on first use.
         let docs = LazyLock::new({
             let (openapi, base_url) = (openapi.clone(), facts.base_url.clone());
             move || docs_page(&ui(&base_url, &String::from_utf8_lossy(&openapi)))
@@ -73,7 +73,7 @@ impl Documents {
     }
 }
 
-/// A new release's documents replace the old ones within minutes.
+/// Caches get the documents of a new release within minutes.
 const FRESH: HeaderValue = HeaderValue::from_static("public, max-age=300");
 
 const UI: &str = r#"<div id="ui"></div>"#;
@@ -82,7 +82,7 @@ const LINKS: &str = r#"<nav style="padding:1rem;font-family:sans-serif">
 <a href="/skill">Skill for agents</a> · <a href="/skill/reference.md">Reference in Markdown</a></nav>
 "#;
 
-/// The pages of the API for people, who try it there.
+/// The API explorer for people.
 fn docs_page(ui: &str) -> Bytes {
     let docs = ui
         .replace("<title>Swagger UI</title>", "<title>Handbill API</title>")

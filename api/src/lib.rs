@@ -1,8 +1,8 @@
-//! The door for HTTP: the REST endpoints, and the documents that describe them.
+//! The HTTP API: REST, MCP, the pages for people, and the documents that describe them.
 //!
-//! A handler parses, finds the caller, makes one call to `service` and renders the answer. It must never decide a
-//! rule of the trade, name a table, or put a token, a code or a body into a log. Every error leaves with
-//! `{code, message, hint}`: [`http::refusal`] alone knows the statuses, and [`door`] is what every request goes through.
+//! A handler parses the request, finds the caller, calls `service` once and renders the response. It must not
+//! contain business rules, know database tables, or log a token, a code or a body. Every error is
+//! `{code, message, hint}`; only [`http::refusal`] knows the statuses. Every request passes [`detached`].
 
 mod admin;
 mod detached;
@@ -39,27 +39,27 @@ pub use crate::http::permits::PermitLimits;
 pub use crate::probes::answer as answer_probe;
 pub use crate::routes::openapi_document;
 
-/// What the API needs to know beside the service.
+/// What the API needs besides the service.
 #[derive(Clone, Default)]
 pub struct ApiSettings {
-    /// Networks whose `X-Forwarded-For` is believed; from anyone else it is ignored.
+    /// The networks whose `X-Forwarded-For` is trusted. It is ignored from any other address.
     pub trusted_proxies: Vec<IpNet>,
-    /// The changes that are carried to their end, also when nobody listens any more. A process waits for them before it
-    /// stops what they need.
-    pub carried_on: TaskTracker,
-    /// What the process tells of itself.
+    /// Changes that run to completion even after their client disconnects. The process waits for them before
+    /// it stops what they need.
+    pub background_tasks: TaskTracker,
+    /// The health and metrics of the process.
     pub vitals: Vitals,
     pub load: LoadTerms,
-    /// The contact and the rules for crawlers.
+    /// The security contact and the robots rules.
     pub for_strangers: ForStrangers,
 }
 
-/// How much is taken on at a time, and how slowly.
+/// The limits on concurrent and slow requests.
 #[derive(Clone, Copy, Debug)]
 pub struct LoadTerms {
     pub permits: PermitLimits,
     pub bodies: BodyTerms,
-    /// Memory for uploads. Small bodies that come slowly have a little of their own.
+    /// The memory for uploads. Small, slow bodies have a small budget of their own.
     pub upload_bytes_max: usize,
 }
 
@@ -70,7 +70,7 @@ impl Default for LoadTerms {
     }
 }
 
-/// Every path of the control plane behind the one door.
+/// All routes of the API, with their middleware.
 pub fn routes(service: Service, settings: ApiSettings) -> BoxEndpoint<'static> {
     let chance = service.chance().clone();
     let (routes, paths) = routes::assemble(&Facts::of(service.addresses(), service.tariff()));
@@ -82,12 +82,14 @@ pub fn routes(service: Service, settings: ApiSettings) -> BoxEndpoint<'static> {
     let routes =
         routes.map(move |response| async move { http::session_cookie::under_both_names(response, is_https) });
     let routes = routes.with(Representation::default());
-    let door = DetachedRequests::new(routes, paths, chance, proxies, settings.carried_on, &settings.load);
-    door.around(move |door, request| {
-        let probes = probes.clone();
-        async move { probes.answer_or_pass(door, request).await }
-    })
-    .boxed()
+    let requests =
+        DetachedRequests::new(routes, paths, chance, proxies, settings.background_tasks, &settings.load);
+    requests
+        .around(move |requests, request| {
+            let probes = probes.clone();
+            async move { probes.answer_or_pass(requests, request).await }
+        })
+        .boxed()
 }
 
 #[cfg(test)]

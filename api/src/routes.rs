@@ -1,7 +1,7 @@
-//! Every route in one table, with its terms on its own line, and the endpoint that the table makes.
+//! All routes in one table, each with its terms on its own line, and the endpoint built from it.
 //!
-//! To add a route, add a line to [`table`]. Its body limit, its permit, its 405 responses and its pattern in the log come
-//! from there. A handler of `rest` is found by poem-openapi; a page's handler stands on its line.
+//! To add a route, add a line to [`table`]. It sets the body limit, the permit class, the 405 responses and
+//! the route's name in the log. poem-openapi finds the handlers of `rest`; a page's handler is on its line.
 
 mod table;
 
@@ -22,17 +22,17 @@ use crate::{documents, mcp, rest};
 pub struct RouteLine {
     /// In lower case, as poem names it.
     pub method: &'static str,
-    /// As poem routes it.
+    /// The pattern in poem's syntax.
     pub pattern: &'static str,
-    /// Adds the handler of a page.
+    /// Adds the page's handler to the route.
     pub page: Option<fn(RouteMethod) -> RouteMethod>,
     pub terms: Terms,
 }
 
-/// A page that stands before what is nested at `/`: poem would give its path to that.
+/// The front page. It is handled before the nested routes, because poem gives `/` to what is nested there.
 const FRONT: &str = "/";
 
-/// Every line.
+/// All lines of the table.
 pub fn all() -> impl Iterator<Item = &'static RouteLine> {
     [REST, DOCUMENTS, MCP, PAGES, DASHBOARD, ADMIN].into_iter().flatten()
 }
@@ -42,8 +42,8 @@ fn pages() -> impl Iterator<Item = &'static RouteLine> {
     [PAGES, DASHBOARD, ADMIN].into_iter().flatten()
 }
 
-/// The terms of a request. A method that the path does not have is refused under the terms of one that it has, and a
-/// path that is not in the table under the strictest.
+/// The terms of a request. A method that the path does not have gets the terms of one that it has. An unknown
+/// path gets the strictest terms.
 pub fn terms_of(request: &Request) -> Terms {
     let path = request.uri().path();
     let method = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
@@ -62,7 +62,7 @@ pub fn terms_of(request: &Request) -> Terms {
     }
 }
 
-/// Whether a path is one of the pages, or lies where pages lie: people open such a path, not programs.
+/// Whether people, rather than programs, open this path: it is a page or shares its first segment with one.
 pub fn is_page_path(path: &str) -> bool {
     pages().any(|page| first_segment(page.pattern) == first_segment(path))
 }
@@ -71,7 +71,7 @@ fn first_segment(path: &str) -> Option<&str> {
     path.split('/').nth(1)
 }
 
-/// The lines of these tables by pattern.
+/// The lines grouped by pattern.
 fn by_pattern(
     lines: impl Iterator<Item = &'static RouteLine>,
 ) -> Vec<(&'static str, Vec<&'static RouteLine>)> {
@@ -85,14 +85,14 @@ fn by_pattern(
     patterns
 }
 
-/// The methods of what poem routes without poem-openapi, by pattern.
+/// The methods of the routes outside of poem-openapi, by pattern.
 pub fn methods() -> Vec<(&'static str, Vec<&'static str>)> {
     let lines = [DOCUMENTS, MCP, PAGES, DASHBOARD, ADMIN].into_iter().flatten();
     let methods = |lines: Vec<&'static RouteLine>| lines.iter().map(|line| line.method).collect();
     by_pattern(lines).into_iter().map(|(pattern, lines)| (pattern, methods(lines))).collect()
 }
 
-/// The routes, and what the document says of their paths.
+/// The routes, and the paths of the OpenAPI document.
 pub fn assemble(facts: &Facts) -> (Route, Paths) {
     let documents = Documents::new(facts, openapi_document(&facts.base_url), swagger_ui);
     let paths = Paths::listed_in(documents.openapi()).with_pages(&methods());
@@ -101,18 +101,18 @@ pub fn assemble(facts: &Facts) -> (Route, Paths) {
     (routes.nest("/", with_front_page(rest)), paths)
 }
 
-/// The OpenAPI document of an API that is reached at `base_url`.
+/// The OpenAPI document of an API at `base_url`.
 pub fn openapi_document(base_url: &str) -> String {
     documents::complete(&rest::open_api(base_url).spec(), is_page_path)
 }
 
-/// The page that shows the document and lets people try it.
+/// The page that renders the OpenAPI document and lets people try the calls.
 fn swagger_ui(base_url: &str, openapi: &str) -> String {
     let service = rest::open_api(base_url);
     service.swagger_ui_html().replace(&service.spec(), openapi)
 }
 
-/// Adds the pages. Those of the operator's staff are guarded, their 405 responses included.
+/// Adds the pages. Guards protect the pages of the operator's staff, including their 405 responses.
 fn add_pages(mut routes: Route) -> Route {
     for (pattern, lines) in by_pattern(pages().filter(|line| line.pattern != FRONT)) {
         let page = endpoint(&lines);

@@ -206,7 +206,7 @@ async fn open_api(
         service.clone(),
         ApiSettings {
             trusted_proxies: settings.api.trusted_proxies.clone(),
-            carried_on: carried_on.clone(),
+            background_tasks: carried_on.clone(),
             vitals: vitals.clone(),
             load: load::api(settings),
             for_strangers: ForStrangers {

@@ -1,6 +1,6 @@
-//! What the OpenAPI document says beyond what poem-openapi can: that request objects take no unknown fields, which
-//! numbers an integer can hold, an example of every JSON body, and the operations that poem routes without it. It must
-//! never say what the routes do not keep.
+//! Completes the OpenAPI document where poem-openapi cannot: closed request objects, the ranges of integers,
+//! an example of every JSON body, and the operations outside of poem-openapi. It must not promise anything
+//! that the routes do not do.
 
 use domain::{Refusal, RefusalEntry};
 use serde_json::{Map, Value};
@@ -8,17 +8,17 @@ use serde_json::{Map, Value};
 use super::{examples, extra_operations};
 use crate::http::refusal::{status_of, told};
 
-/// The document with all that. `is_page` says of a path whether people open it, and are refused by a page.
+/// The completed document. `is_page` tells whether people open a path; those paths return errors as pages.
 pub fn complete(document: &str, is_page: fn(&str) -> bool) -> String {
     let Ok(mut document) = serde_json::from_str::<Value>(document) else { return document.to_owned() };
     close_requests(&mut document);
-    // After that: some of these ignore unknown fields.
+    // The extra operations come after that, because some of their bodies accept unknown fields.
     extra_operations::add_to(&mut document, is_page);
     bound_integers(&mut document);
     let components = document["components"]["schemas"].clone();
     for operation in operations(&mut document) {
         for (_, media) in contents(operation.get_mut("requestBody")) {
-            show(media, &components);
+            add_example(media, &components);
         }
         let Some(responses) = operation["responses"].as_object_mut() else { continue };
         for (status, response) in responses {
@@ -28,7 +28,7 @@ pub fn complete(document: &str, is_page: fn(&str) -> bool) -> String {
                 match &refusal {
                     Some(refusal) if kind.starts_with("application/json") => media["example"] = told(refusal),
                     Some(_) => {}
-                    None => show(media, &components),
+                    None => add_example(media, &components),
                 }
             }
         }
@@ -41,13 +41,13 @@ fn operations(document: &mut Value) -> impl Iterator<Item = &mut Value> {
     paths.flat_map(|item| item.as_object_mut().into_iter().flat_map(Map::values_mut))
 }
 
-/// The media types of a request or of a response.
+/// The media types of a request or response.
 fn contents(holder: Option<&mut Value>) -> impl Iterator<Item = (&String, &mut Value)> {
     let content = holder.and_then(|holder| holder.get_mut("content")).and_then(Value::as_object_mut);
     content.into_iter().flatten()
 }
 
-/// A response that has no words of its own takes those of what it carries.
+/// A response without a description takes the one of its body.
 fn describe(response: &mut Value, components: &Value) {
     if response["description"] != "" {
         return;
@@ -61,23 +61,23 @@ fn describe(response: &mut Value, components: &Value) {
     let title =
         schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next()).unwrap_or_default();
     if let Some(words) = components[title]["description"].as_str() {
-        let words = if is_list { format!("A list. Each: {words}") } else { words.to_owned() };
+        let words = if is_list { format!("A list. Each entry: {words}") } else { words.to_owned() };
         response["description"] = words.into();
     }
 }
 
-fn show(media: &mut Value, components: &Value) {
+fn add_example(media: &mut Value, components: &Value) {
     if let Some(example) = examples::of(&media["schema"], components) {
         media["example"] = example;
     }
 }
 
-/// An example of the refusals that a response is described with.
+/// An example of one of the refusals in a response's description.
 fn refusal_of(status: &str, description: &str) -> Option<Refusal> {
-    let is_told = |entry: &RefusalEntry| {
+    let matches = |entry: &RefusalEntry| {
         status_of(&entry.example).as_str() == status && description.contains(entry.meaning)
     };
-    Refusal::catalogue().into_iter().find(is_told).map(|entry| entry.example)
+    Refusal::catalogue().into_iter().find(matches).map(|entry| entry.example)
 }
 
 fn bound_integers(value: &mut Value) {
@@ -99,7 +99,7 @@ fn bound_integers(value: &mut Value) {
     }
 }
 
-// A field that is left out may also be sent as null; one that is not listed may not be sent at all.
+// Omitted fields may also be sent as null. Unknown fields are refused.
 fn close_requests(document: &mut Value) {
     let mut named = Vec::new();
     for operation in operations(document) {

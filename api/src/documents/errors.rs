@@ -1,5 +1,5 @@
-//! The reference page of codes, made from the catalogue. What it says must come from there, so that it cannot go stale;
-//! the text in the repository is made of the same entries.
+//! The page of error codes and docs/ERRORS.md. Both are made from the catalogue, so that they cannot go
+//! stale.
 
 use askama::Template;
 use domain::Refusal;
@@ -15,7 +15,7 @@ struct ErrorsPage {
     entries: Vec<Entry>,
 }
 
-/// A code of the catalogue, for readers.
+/// An error code, for readers.
 pub struct Entry {
     pub code: &'static str,
     pub status: u16,
@@ -24,12 +24,12 @@ pub struct Entry {
     pub hint: String,
 }
 
-/// The page, for people.
+/// The page for people.
 pub fn html() -> Result<Response, RefusedCall> {
     page(StatusCode::OK, &ErrorsPage { entries: entries() })
 }
 
-/// All of them by status, so that one finds a code by what came back.
+/// All codes, sorted by status.
 pub fn entries() -> Vec<Entry> {
     let mut entries: Vec<_> = Refusal::catalogue()
         .into_iter()
@@ -54,19 +54,19 @@ mod tests {
     const HEAD: &str = "\
 # Errors
 
-Every error is `{code, message, hint}`: the same code for the same cause, a message about this very request, and the
-next call to make. A 402 is the challenge, which has `reason`, `amount_usd` and `accepts` besides.
+Every error is `{code, message, hint}`: a code for the cause, a message about this request, and the next call to make.
+A 402 also has `reason`, `amount_usd` and `accepts`.
 ";
 
-    /// The page, as text for the repository.
+    /// The text of docs/ERRORS.md.
     fn markdown() -> String {
         let mut text = HEAD.to_owned();
         for Entry { code, status, meaning, message, hint } in entries() {
             let hint = hint.replace('<', "\\<");
-            // Writing to a text cannot fail.
+            // Writing to a string cannot fail.
             let _ = write!(
                 text,
-                "\n## `{code}` · {status}\n\n{meaning}\n\n- Message, such as: {message}\n- Hint: {hint}\n"
+                "\n## `{code}` · {status}\n\n{meaning}\n\n- Example message: {message}\n- Hint: {hint}\n"
             );
         }
         text
@@ -81,7 +81,7 @@ next call to make. A 402 is the challenge, which has `reason`, `amount_usd` and 
         assert!(page.contains("&lt;token&gt;") || page.contains("&#60;token&#62;"), "{page}");
     }
 
-    /// `HANDBILL_TEST_UPDATE=1 cargo test -p api` writes the file anew.
+    /// `HANDBILL_TEST_UPDATE=1 cargo test -p api` rewrites the file.
     #[test]
     fn the_committed_reference_of_codes_is_the_catalogue() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/ERRORS.md");

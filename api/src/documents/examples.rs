@@ -1,14 +1,14 @@
-//! Examples for the document, put together from one example for every field name. So the same page, account and price
-//! run through all of it, and a new body needs no example of its own.
+//! Examples for the OpenAPI document, composed from one example for each field name. All examples so share
+//! the same page, account and price, and a new body needs none of its own.
 
 use serde_json::{Map, Value, json};
 
-/// An example of a schema; none when a field of it has no example.
+/// An example of a schema. None if one of its fields has no example.
 pub fn of(schema: &Value, components: &Value) -> Option<Value> {
     Examples { components }.of(schema, "", "")
 }
 
-/// A text that stands for a field of this name.
+/// The example text of a field name.
 pub fn of_field(name: &str) -> Option<String> {
     of_name(name)?.as_str().map(str::to_owned)
 }
@@ -26,11 +26,11 @@ impl Examples<'_> {
         if let Some(reference) = schema["$ref"].as_str() {
             let title = reference.rsplit('/').next()?;
             let named = self.components.get(title)?;
-            // What is known by its name is a value; an object is put together, whatever its field is called.
+            // Examples by name are scalars. An object is always composed.
             let known = if named["type"] == "object" { None } else { field(owner, name) };
             return known.or_else(|| self.of(named, title, name));
         }
-        // A reference with words of its own beside it.
+        // A reference with its own description.
         if let Some(described) = schema["allOf"].get(0) {
             return self.of(described, owner, name);
         }
@@ -51,7 +51,7 @@ impl Examples<'_> {
     }
 }
 
-/// What stands for a field: by its name, unless the object gives the name another meaning.
+/// The example of a field: by owner and name, or else by name.
 fn field(owner: &str, name: &str) -> Option<Value> {
     of_owner(owner, name).or_else(|| of_name(name))
 }
@@ -104,7 +104,7 @@ fn of_owner(owner: &str, name: &str) -> Option<Value> {
     })
 }
 
-/// What the queues, the processes and the jobs have by names that mean other things elsewhere.
+/// Fields of queues, processes and jobs whose names mean other things elsewhere.
 fn of_board(owner: &str, name: &str) -> Option<Value> {
     Some(match (owner, name) {
         ("QueueBoard", "lost_earlier") => json!(2),
@@ -148,7 +148,7 @@ fn of_names(name: &str) -> Option<Value> {
     of_evidence(name).or_else(|| of_audit(name)).or_else(|| of_ids(name))
 }
 
-/// What moderators look at.
+/// Fields of moderation.
 fn of_evidence(name: &str) -> Option<Value> {
     Some(match name {
         "rule" | "rules" => json!("password_near_lure"),
@@ -157,7 +157,7 @@ fn of_evidence(name: &str) -> Option<Value> {
         "field" => json!("input[type=password]"),
         "words" => json!("paypal"),
         "decided_by" => json!("Ada"),
-        "note" => json!("A copy of a bank's sign-in."),
+        "note" => json!("A copy of a bank's sign-in page."),
         "scanner_version" => json!("1"),
         "hosts" => json!("other-page-c3d4"),
         "saw" => json!("input[type=password]: paypal"),
@@ -168,7 +168,7 @@ fn of_evidence(name: &str) -> Option<Value> {
     })
 }
 
-/// What stands in an audit trail.
+/// Fields of the audit log.
 fn of_audit(name: &str) -> Option<Value> {
     Some(match name {
         "actor" => json!("ada"),
@@ -196,7 +196,7 @@ fn of_ids(name: &str) -> Option<Value> {
         "code" => json!("Ab3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY"),
         "token" => json!("svc_sk_0123456789abcdefghijABCDEFGHIJxy"),
         "name" => json!("nightly build"),
-        "message" => json!("Mend the title"),
+        "message" => json!("Fix the title"),
         "scopes" => json!("artifacts:write,artifacts:read,tokens:manage,account:manage"),
         "username" | "user" => json!("ada"),
         "ticket" => {

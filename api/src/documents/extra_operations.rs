@@ -1,7 +1,8 @@
-//! Operations that poem routes without poem-openapi: pages for people, documents, and the MCP endpoint. They are
-//! described here by hand and added to the document, so that it lists the whole of the specification's section 4.
+//! The operations outside of poem-openapi: pages for people, documents, and the MCP endpoint. They are
+//! described here by hand and added to the OpenAPI document, so that it has all of the specification's
+//! section 4.
 //!
-//! Statuses and meanings of refusals come from the catalogue, as for every other operation.
+//! The statuses and meanings of refusals come from the catalogue, as for every other operation.
 
 mod schemas;
 
@@ -16,7 +17,7 @@ use super::{HTML, JSON, MARKDOWN, TEXT};
 use crate::http::api_result::{self, StatusText};
 
 const FORM: &str = "application/x-www-form-urlencoded";
-/// The content type of JSON in a request, and in the responses of MCP.
+/// The content type of JSON in requests, and in responses of MCP.
 const PLAIN_JSON: &str = "application/json";
 
 struct ExtraOperation {
@@ -339,23 +340,23 @@ impl ExtraOperation {
     fn responses(&self, is_page: bool) -> Map<String, Value> {
         let successes = self.responses.iter().map(|success| (success.status.to_owned(), success.described()));
         let refusals = api_result::told(self.refusals);
-        let refusals = refusals.iter().map(|told| (told.status.to_string(), self.refused(told, is_page)));
+        let refusals = refusals.iter().map(|group| (group.status.to_string(), self.refused(group, is_page)));
         successes.chain(refusals).collect()
     }
 
-    /// A page is refused as a page where the client accepts `text/html`.
-    fn refused(&self, told: &StatusText, is_page: bool) -> Value {
+    /// The error responses of a page are pages if the client accepts `text/html`.
+    fn refused(&self, refusals: &StatusText, is_page: bool) -> Value {
         let error = json!({ "$ref": "#/components/schemas/Error" });
-        let schema = match (self.id, told.status) {
+        let schema = match (self.id, refusals.status) {
             ("call_mcp", 400) => json!({ "anyOf": [error, json_rpc_error()] }),
             _ => error,
         };
         let mut response =
-            json!({ "description": told.description, "content": { JSON: { "schema": schema } } });
+            json!({ "description": refusals.description, "content": { JSON: { "schema": schema } } });
         if is_page {
             response["content"][HTML] = json!({ "schema": text() });
         }
-        if matches!(told.status, 429 | 503) {
+        if matches!(refusals.status, 429 | 503) {
             let schema = json!({ "type": "integer", "format": "uint64" });
             response["headers"] = header("Retry-After", "Seconds to wait before the next attempt.", schema);
         }

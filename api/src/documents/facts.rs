@@ -1,5 +1,5 @@
-//! What the documents tell of this deployment: its addresses, prices and limits. They come from the settings and from
-//! the rules of the trade, and must never be written into a template.
+//! The facts of this deployment for the documents: addresses, prices and limits. They come from the settings
+//! and from `domain`, and must never be written into a template.
 
 use std::time::Duration;
 
@@ -13,19 +13,19 @@ use crate::wire::CreditPurchase;
 const BYTES_PER_MB: u64 = 1_048_576;
 const BYTES_PER_GB: f64 = 1e9;
 
-/// The facts, in the units in which people speak of them. Prices are in US dollars.
+/// The facts, in units for people. Prices are in US dollars.
 #[derive(Clone, Debug)]
 pub struct Facts {
     pub base_url: String,
     pub serve_url: String,
-    /// Where a page with the host `my-page-a1b2` is served.
+    /// The URL of a page with the host `my-page-a1b2`.
     pub page_url: String,
     pub rails: PaymentMethods,
     pub publish_price: Micro,
     pub visibility_price: Micro,
     pub storage_price_per_gb: Micro,
     pub traffic_price_per_million: Micro,
-    /// In words, such as `30 minutes`.
+    /// As text, such as `30 minutes`.
     pub provisional_lifetime: String,
     pub provisional_publishes: u64,
     pub provisional_mb: u64,
@@ -37,7 +37,7 @@ pub struct Facts {
     pub credit_usd_max: i64,
 }
 
-// What holds for every deployment.
+// Facts that are the same in every deployment.
 impl Facts {
     pub const FILES_MAX: usize = FileSet::FILES_MAX;
     pub const PUBLISH_MB_MAX: u64 = FileSet::BYTES_MAX / BYTES_PER_MB;
@@ -61,7 +61,7 @@ impl Facts {
             visibility_price: tariff.visibility_price,
             storage_price_per_gb: tariff.storage_price_per_gb,
             traffic_price_per_million: tariff.traffic_price_per_million,
-            provisional_lifetime: in_words(tariff.provisional_lifetime),
+            provisional_lifetime: duration_text(tariff.provisional_lifetime),
             provisional_publishes: tariff.provisional_free_publishes,
             provisional_mb: tariff.provisional_storage_bytes_max / BYTES_PER_MB,
             claimed_publishes: tariff.claimed_free_publishes,
@@ -85,8 +85,8 @@ impl Facts {
     }
 }
 
-/// A time in the largest unit in which it is whole.
-fn in_words(time: Duration) -> String {
+/// The duration in the largest unit that divides it.
+fn duration_text(time: Duration) -> String {
     let seconds = time.as_secs();
     let (count, unit) = match seconds {
         _ if seconds.is_multiple_of(86_400) => (seconds / 86_400, "day"),
@@ -99,7 +99,7 @@ fn in_words(time: Duration) -> String {
 
 #[cfg(test)]
 impl Facts {
-    /// Those of a deployment as it is when nothing is set.
+    /// The facts of a deployment with default settings.
     pub fn sample() -> Self {
         Self::of(&Self::sample_addresses(), &Tariff::default())
     }
@@ -120,8 +120,8 @@ mod tests {
 
     #[test]
     fn a_time_is_told_in_the_largest_unit_in_which_it_is_whole() {
-        let told = |seconds| in_words(Duration::from_secs(seconds));
-        assert_eq!([told(1800), told(60), told(2)], ["30 minutes", "1 minute", "2 seconds"]);
-        assert_eq!([told(7200), told(86_400), told(90)], ["2 hours", "1 day", "90 seconds"]);
+        let text = |seconds| duration_text(Duration::from_secs(seconds));
+        assert_eq!([text(1800), text(60), text(2)], ["30 minutes", "1 minute", "2 seconds"]);
+        assert_eq!([text(7200), text(86_400), text(90)], ["2 hours", "1 day", "90 seconds"]);
     }
 }

@@ -1,5 +1,5 @@
-//! What crawlers, browsers and security researchers ask every site for: `/robots.txt`, `/favicon.ico` and
-//! `/.well-known/security.txt`.
+//! `/robots.txt`, `/favicon.ico` and `/.well-known/security.txt`, for crawlers, browsers and security
+//! researchers.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::http::refusal::RefusedCall;
 
 const ICON: &[u8] = include_bytes!("../../templates/favicon.ico");
 
-/// Everything else is for people who are signed in, or changes something.
+/// All other paths need a sign-in or change something.
 const ROBOTS: &str = "\
 User-agent: *
 Allow: /$
@@ -25,10 +25,10 @@ Allow: /openapi.json
 Disallow: /
 ";
 
-/// How long a client may rely on the contact. RFC 9116 asks for less than a year.
+/// How long clients may rely on the contact. RFC 9116 recommends less than a year.
 const SECURITY_TXT_VALID: Duration = Duration::from_secs(180 * 24 * 3600);
 
-/// What the operator has set of it.
+/// The operator's settings for them.
 #[derive(Clone, Debug, Default)]
 pub struct ForStrangers {
     pub contact: Option<String>,
@@ -53,7 +53,7 @@ struct Contact(Option<String>);
 #[handler]
 fn security_txt(contact: Data<&Contact>, service: Data<&Service>) -> Result<Response, RefusedCall> {
     let contact = contact.0.0.as_ref().ok_or(Refusal::NotFound(Missing::Endpoint))?;
-    // The same text all day, so that a client that has it gets 304.
+    // The text is the same for a whole day, so that conditional requests get 304.
     let expires = service.clock().now().day().start().plus(SECURITY_TXT_VALID);
     let canonical = service.addresses().api(SECURITY_TXT);
     let text = format!("Contact: {contact}\nExpires: {expires}\nCanonical: {canonical}\n");

@@ -1,5 +1,5 @@
-//! `/llms.txt`: what is here to be read, in the form that <https://llmstxt.org> proposes. Its lists hold links to
-//! documents only, each of which answers a plain `GET`.
+//! `/llms.txt`, in the format of <https://llmstxt.org>. Its lists link only to documents that a plain `GET`
+//! returns.
 
 use askama::Template;
 
@@ -15,7 +15,7 @@ pub struct Llms {
 mod tests {
     use super::*;
 
-    /// `HANDBILL_TEST_UPDATE=1 cargo test -p api` writes the file anew.
+    /// `HANDBILL_TEST_UPDATE=1 cargo test -p api` rewrites the file.
     #[test]
     fn the_committed_list_of_documents_is_the_one_that_is_served() {
         let text = Llms { facts: Facts::sample() }.render().unwrap();

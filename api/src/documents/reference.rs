@@ -1,5 +1,6 @@
-//! `/skill/reference.md`: every endpoint with what it takes and answers. All of it is read from the OpenAPI document
-//! that is served, and from the catalogue of codes; nothing may be written here by hand, so that it cannot drift.
+//! `/skill/reference.md`: every endpoint with its parameters, bodies, responses and errors. It is made from
+//! the served OpenAPI document and the catalogue of error codes. Nothing may be written here by hand, so that
+//! it cannot drift.
 
 mod curl;
 mod operation;
@@ -13,7 +14,7 @@ use self::operation::Operation;
 use self::schema::{Field, Schemas, Side};
 use super::errors::{self, Entry};
 
-/// What is not for agents comes last.
+/// The section that is not for agents comes last.
 const LAST: &str = "Operator";
 
 #[derive(Template)]
@@ -31,14 +32,14 @@ pub struct Reference {
 /// The endpoints of one tag.
 struct Section {
     name: String,
-    words: String,
+    text: String,
     operations: Vec<Operation>,
 }
 
 /// A named object of a body.
 struct Shape {
     name: String,
-    words: String,
+    text: String,
     fields: Vec<Field>,
 }
 
@@ -69,7 +70,7 @@ fn sections(document: &Value) -> Vec<Section> {
         .map(|tag| {
             let name = text(&tag["name"]);
             let own = operations.extract_if(.., |operation| operation.tag == name).collect();
-            Section { name, words: line(&tag["description"]), operations: own }
+            Section { name, text: line(&tag["description"]), operations: own }
         })
         .filter(|section| !section.operations.is_empty())
         .collect();
@@ -77,27 +78,27 @@ fn sections(document: &Value) -> Vec<Section> {
     sections
 }
 
-/// Every object but those that only a request is made of, which stand where they are asked for.
+/// All objects except request bodies, which are listed with their endpoint.
 fn shapes(document: &Value) -> Vec<Shape> {
     let schemas = Schemas::of(document);
-    let asked_for = Operation::bodies_asked_for(document);
+    let request_bodies = Operation::request_bodies(document);
     let components = document["components"]["schemas"].as_object().into_iter().flatten();
     components
-        .filter(|(name, schema)| schema["type"] == "object" && !asked_for.contains(name.as_str()))
+        .filter(|(name, schema)| schema["type"] == "object" && !request_bodies.contains(name.as_str()))
         .map(|(name, schema)| Shape {
             name: name.clone(),
-            words: line(&schema["description"]),
-            fields: schemas.fields(schema, Side::Answered),
+            text: line(&schema["description"]),
+            fields: schemas.fields(schema, Side::Response),
         })
         .collect()
 }
 
-/// Whether the catalogue has this code.
+/// Whether the catalogue has this error code.
 fn is_code(word: &str) -> bool {
     Refusal::catalogue().iter().any(|entry| entry.example.code() == word)
 }
 
-/// What links to a heading, as Markdown makes it.
+/// The anchor of a Markdown heading.
 fn anchor(heading: &str) -> String {
     let kept = heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
     kept.collect::<String>().to_lowercase().replace(' ', "-")
@@ -107,10 +108,10 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// A text that stands on one line, for lists.
+/// A text on a single line, for lists.
 fn line(value: &Value) -> String {
-    let words = value.as_str().unwrap_or_default().split_whitespace();
-    words.collect::<Vec<_>>().join(" ")
+    let text = value.as_str().unwrap_or_default().split_whitespace();
+    text.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! `/skill`: how an agent comes from nothing to a page that a person has claimed, as a skill package. It must stay
-//! under 5,000 tokens, since an agent reads it whole, and its commands must work as they stand.
+//! `/skill`: how an agent publishes a page and gets it claimed, as a skill package. It must stay below 5,000
+//! tokens, because an agent reads all of it, and its commands must work as written.
 
 use askama::Template;
 use domain::Challenge;
@@ -12,7 +12,7 @@ use crate::wire;
 #[template(path = "skill.md")]
 pub struct Skill {
     facts: Facts,
-    /// What a visibility change is answered with when nothing pays for it.
+    /// The 402 response to a change of visibility without payment.
     challenge: String,
 }
 
@@ -30,10 +30,10 @@ mod tests {
     use super::*;
     use crate::documents::errors;
 
-    // No tokenizer of a language model is at hand; English and shell have more characters to a token than this.
+    // An estimate without a tokenizer. English and shell have more characters per token than this.
     const CHARACTERS_PER_TOKEN: f64 = 3.5;
     const TOKENS_MAX: f64 = 5_000.0;
-    /// The bounds of the Agent Skills specification.
+    /// The limits of the Agent Skills specification.
     const LINES_MAX: usize = 500;
     const DESCRIPTION_LENGTH_MAX: usize = 1_024;
 
@@ -56,8 +56,8 @@ mod tests {
         let skill = skill(&Tariff::default());
         for entry in errors::entries() {
             let (code, status) = (format!("`{}`", entry.code), entry.status.to_string());
-            let is_told = skill.lines().any(|line| line.contains(&code) && line.contains(&status));
-            assert!(is_told, "{code} {status}");
+            let is_listed = skill.lines().any(|line| line.contains(&code) && line.contains(&status));
+            assert!(is_listed, "{code} {status}");
         }
     }
 
@@ -72,9 +72,10 @@ mod tests {
             ..Tariff::default()
         };
         let skill = skill(&tariff);
-        for told in ["0.012345", "90 minutes", "77 in all", "7777 a month", "7777 publishes", "888 artifacts"]
+        for number in
+            ["0.012345", "90 minutes", "77 in all", "7777 a month", "7777 publishes", "888 artifacts"]
         {
-            assert!(skill.contains(told), "{told}");
+            assert!(skill.contains(number), "{number}");
         }
         assert!(!skill.contains("30 minutes") && !skill.contains("0.005"), "{skill}");
     }
@@ -83,14 +84,14 @@ mod tests {
     fn where_no_call_can_pay_it_does_not_say_how() {
         const CREDIT: &str = "buy credit on http://127.0.0.1:8080/dashboard";
         let closed = Tariff { dev_rail: domain::DevPaymentTerms::Closed, ..Tariff::default() };
-        for (card_rail, is_told) in [(CardTerms::Open, true), (CardTerms::Closed, false)] {
+        for (card_rail, is_listed) in [(CardTerms::Open, true), (CardTerms::Closed, false)] {
             let skill = skill(&Tariff { card_rail, ..closed.clone() });
-            assert!(!skill.contains("dev:") && skill.contains(CREDIT) == is_told, "{skill}");
+            assert!(!skill.contains("dev:") && skill.contains(CREDIT) == is_listed, "{skill}");
             assert!(skill.contains(r#""scheme":"dev","status":"disabled""#), "{skill}");
         }
     }
 
-    /// `HANDBILL_TEST_UPDATE=1 cargo test -p api` writes the file anew.
+    /// `HANDBILL_TEST_UPDATE=1 cargo test -p api` rewrites the file.
     #[test]
     fn the_committed_skill_is_the_one_that_is_served() {
         crate::documents::tests::assert_committed("skills/handbill/SKILL.md", &skill(&Tariff::default()));

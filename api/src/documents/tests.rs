@@ -56,7 +56,7 @@ const SPECIFIED: [&str; 42] = [
     "get /openapi.json",
 ];
 
-/// Their requests may have members that the schema does not list; the server ignores those.
+/// Their requests may have members that the schema does not list; the server ignores them.
 const IGNORES_UNKNOWN_FIELDS: [&str; 3] = ["post /claim/{code}", "post /signin", "post /mcp"];
 
 fn document() -> Value {
@@ -67,7 +67,7 @@ fn document() -> Value {
 struct Operation<'a> {
     /// Such as `post /v1/publish`.
     name: String,
-    told: &'a Value,
+    described: &'a Value,
 }
 
 impl Operation<'_> {
@@ -78,24 +78,24 @@ impl Operation<'_> {
                 item.as_object()
                     .unwrap()
                     .iter()
-                    .map(move |(method, told)| Operation { name: format!("{method} {path}"), told })
+                    .map(move |(method, described)| Operation { name: format!("{method} {path}"), described })
             })
             .collect()
     }
 
     fn has(&self, status: &str) -> bool {
-        self.told["responses"].get(status).is_some()
+        self.described["responses"].get(status).is_some()
     }
 
     fn parameters(&self) -> impl Iterator<Item = &Value> {
-        self.told["parameters"].as_array().into_iter().flatten()
+        self.described["parameters"].as_array().into_iter().flatten()
     }
 
     fn has_parameter(&self, name: &str) -> bool {
         self.parameters().any(|parameter| parameter["name"] == name)
     }
 
-    /// The JSON bodies of refusals: the status, and what is said of the body. Pages are refused as HTML besides.
+    /// The JSON bodies of refusals, with their status. Pages also return errors as HTML.
     fn errors(&self) -> impl Iterator<Item = (&str, &Value)> {
         let is_error =
             |status: &str, kind: &str| status.starts_with(['4', '5']) && kind.starts_with("application/json");
@@ -103,10 +103,10 @@ impl Operation<'_> {
         errors.map(|(status, _, media)| (status, media))
     }
 
-    /// Every body that the operation takes or gives: what it is called, its type, what is said of it.
+    /// Every body of the operation: `request` or the status, the content type and the media object.
     fn bodies(&self) -> impl Iterator<Item = (&str, &str, &Value)> {
-        let request = [("request", &self.told["requestBody"])];
-        let responses = self.told["responses"].as_object().unwrap().iter();
+        let request = [("request", &self.described["requestBody"])];
+        let responses = self.described["responses"].as_object().unwrap().iter();
         request.into_iter().chain(responses.map(|(status, response)| (status.as_str(), response))).flat_map(
             |(name, holder)| {
                 let content = holder["content"].as_object().into_iter().flatten();
@@ -131,18 +131,18 @@ fn every_operation_of_the_specification_is_listed() {
 fn every_operation_is_told_in_words_and_has_a_name_of_its_own() {
     let (document, mut ids) = (document(), HashSet::new());
     for operation in Operation::of(&document) {
-        let (name, told) = (&operation.name, operation.told);
+        let (name, described) = (&operation.name, operation.described);
         for field in ["summary", "description", "operationId"] {
-            assert!(told[field].as_str().is_some_and(|text| !text.is_empty()), "{field} of {name}");
+            assert!(described[field].as_str().is_some_and(|text| !text.is_empty()), "{field} of {name}");
         }
-        assert!(told["tags"][0].is_string(), "{name} has no tag");
-        assert!(ids.insert(&told["operationId"]), "{name} has the id of another");
+        assert!(described["tags"][0].is_string(), "{name} has no tag");
+        assert!(ids.insert(&described["operationId"]), "{name} has the id of another");
         for parameter in operation.parameters() {
             assert!(parameter["description"].is_string(), "{} of {name} is not described", parameter["name"]);
         }
-        for (status, response) in told["responses"].as_object().unwrap() {
-            let words = response["description"].as_str();
-            assert!(words.is_some_and(|words| !words.is_empty()), "{status} of {name} is not described");
+        for (status, response) in described["responses"].as_object().unwrap() {
+            let text = response["description"].as_str();
+            assert!(text.is_some_and(|text| !text.is_empty()), "{status} of {name} is not described");
         }
     }
 }
@@ -166,25 +166,25 @@ fn every_json_body_has_an_example() {
 fn every_operation_lists_the_answers_that_it_must_have() {
     let document = document();
     for operation in Operation::of(&document) {
-        let (name, told) = (&operation.name, operation.told);
+        let (name, described) = (&operation.name, operation.described);
         let must =
             |status: &str, why: &str| assert!(operation.has(status), "{name} lists no {status}: {why}");
-        // Spec 4.13: without the operator's secret their routes answer 404.
-        let needs_credential = told["security"].as_array().is_some_and(|ways| !ways.is_empty());
+        // Spec 4.13: without the operator's secret their routes return 404.
+        let needs_credential = described["security"].as_array().is_some_and(|ways| !ways.is_empty());
         if needs_credential && !name.contains(" /internal/") {
             must("401", "it needs a credential");
-            let is_look_of_a_person =
-                name.starts_with("get ") && told["security"] == json!([{ "session": [] }]);
+            let is_read_of_a_person =
+                name.starts_with("get ") && described["security"] == json!([{ "session": [] }]);
             assert!(
-                is_look_of_a_person || operation.has("403"),
+                is_read_of_a_person || operation.has("403"),
                 "{name} lists no 403: a credential may not be enough"
             );
         }
-        if told.get("requestBody").is_some() {
+        if described.get("requestBody").is_some() {
             must("400", "it takes a body");
             must("413", "its body is bounded");
-            // What the card processor sends is taken by its signature, whatever it is said to be; an upload is either
-            // a form or, under any other type, a page.
+            // The webhook is verified by its signature and accepts any content type. An upload is a form, or
+            // a page of any other content type.
             let has_a_type = !name.contains(" /webhooks/") && !name.contains(" /v1/uploads/");
             assert!(!has_a_type || operation.has("415"), "{name} lists no 415: its body has a type");
         }
@@ -193,22 +193,22 @@ fn every_operation_lists_the_answers_that_it_must_have() {
         }
         if operation.has_parameter("X-PAYMENT") {
             must("402", "it takes a payment");
-            let paid = &told["responses"].as_object().unwrap().values().next().unwrap()["headers"];
+            let paid = &described["responses"].as_object().unwrap().values().next().unwrap()["headers"];
             assert!(paid["X-PAYMENT-RESPONSE"].is_object(), "{name} does not list X-PAYMENT-RESPONSE");
         }
         if operation.has_parameter("Idempotency-Key") {
             must("409", "a key may have been used for another request");
         }
         for status in ["429", "503"].into_iter().filter(|status| operation.has(status)) {
-            let headers = &told["responses"][status]["headers"];
+            let headers = &described["responses"][status]["headers"];
             assert!(headers["Retry-After"].is_object(), "{status} of {name} does not list Retry-After");
         }
     }
 }
 
-/// The codes that a status of an operation is described with.
-fn codes_of(told: &Value, status: &str) -> Vec<String> {
-    let description = told["responses"][status]["description"].as_str().unwrap_or_default();
+/// The codes in the description of a status.
+fn codes_of(described: &Value, status: &str) -> Vec<String> {
+    let description = described["responses"][status]["description"].as_str().unwrap_or_default();
     description.lines().filter_map(|line| line.split('`').nth(1)).map(str::to_owned).collect()
 }
 
@@ -218,7 +218,7 @@ fn every_code_of_an_operation_is_in_the_catalogue_with_that_status_and_the_examp
     let entries = super::errors::entries();
     for operation in Operation::of(&document) {
         for (status, media) in operation.errors() {
-            let (name, codes) = (&operation.name, codes_of(operation.told, status));
+            let (name, codes) = (&operation.name, codes_of(operation.described, status));
             assert!(!codes.is_empty(), "{status} of {name} names no code");
             for code in &codes {
                 let is_known = |entry: &super::errors::Entry| {
@@ -265,7 +265,7 @@ fn refusals_have_the_one_body_of_errors_and_a_402_the_challenge() {
     let document = document();
     for operation in Operation::of(&document) {
         for (status, media) in operation.errors() {
-            // What is no message is answered as JSON-RPC has it.
+            // A malformed message gets a JSON-RPC error.
             if (operation.name.as_str(), status) == ("post /mcp", "400") {
                 continue;
             }
@@ -344,7 +344,7 @@ fn a_publish_is_described_with_its_form_and_its_headers() {
     assert_eq!(example["accepts"][0]["scheme"], "dev");
 }
 
-/// Fails when the file under docs/ is not this text. With `HANDBILL_TEST_UPDATE=1` it writes the file anew.
+/// Fails if the file under docs/ is not this text. With `HANDBILL_TEST_UPDATE=1` it rewrites the file.
 #[track_caller]
 pub fn assert_committed(name: &str, text: &str) {
     let path = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs")).join(name);
@@ -356,7 +356,7 @@ pub fn assert_committed(name: &str, text: &str) {
     assert!(committed == text, "docs/{name} is out of date: run HANDBILL_TEST_UPDATE=1 cargo test -p api");
 }
 
-/// `HANDBILL_TEST_UPDATE=1 cargo test -p api` writes the file anew.
+/// `HANDBILL_TEST_UPDATE=1 cargo test -p api` rewrites the file.
 #[test]
 fn the_committed_description_is_the_one_that_is_served() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/openapi.json");

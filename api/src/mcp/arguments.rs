@@ -1,5 +1,4 @@
-//! The arguments of a tool: read into its own type, with a fault that is told by the argument's name. What a tool says
-//! of its arguments, as a JSON Schema, is made here too, so that all tools say it alike.
+//! Parses the arguments of a tool and builds their JSON Schemas. A fault names the argument.
 
 use domain::{Refusal, SitePath, Slug};
 use rmcp::model::JsonObject;
@@ -7,22 +6,22 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
-/// A fault may quote what the client sent; this much of it is told.
+/// A fault can quote the client's input, so it is cut to this length.
 const FAULT_LENGTH_MAX: usize = 300;
 
-/// Reads the arguments of a call. Left out, they are none.
+/// Parses the arguments of a call. Omitted arguments are an empty object.
 pub fn read<A: DeserializeOwned>(arguments: Option<JsonObject>) -> Result<A, Refusal> {
     let arguments = Value::Object(arguments.unwrap_or_default());
     serde_path_to_error::deserialize(arguments).map_err(|error| {
         let path = error.path().to_string();
         let fault = error.into_inner();
-        // What concerns the arguments as a whole names the argument itself.
+        // A fault of the whole object already names the argument.
         let fault = if path == "." { fault.to_string() } else { format!("{path}: {fault}") };
         Refusal::InvalidBody { fault: fault.chars().take(FAULT_LENGTH_MAX).collect() }
     })
 }
 
-/// A slug among the arguments, with the fault that REST tells of one.
+/// A slug argument, with the same fault as in REST.
 pub struct GivenSlug(pub Slug);
 
 impl<'de> Deserialize<'de> for GivenSlug {
@@ -32,28 +31,28 @@ impl<'de> Deserialize<'de> for GivenSlug {
     }
 }
 
-/// The path of a file to publish. A malformed one is refused as in REST.
+/// Parses the path of a file to publish. A malformed path is refused as in REST.
 pub fn new_path<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SitePath, D::Error> {
     SitePath::of_upload(&String::deserialize(deserializer)?).map_err(D::Error::custom)
 }
 
-/// A number of things. Models write `1.0` for it too, which to JSON Schema is an integer.
+/// A whole number. Models also write `1.0`, which is an integer in JSON Schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Whole(pub u32);
+pub struct WholeNumber(pub u32);
 
-impl<'de> Deserialize<'de> for Whole {
+impl<'de> Deserialize<'de> for WholeNumber {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let given = Value::deserialize(deserializer)?;
         let is_whole = |number: &f64| number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(number);
         let number = given.as_f64().filter(is_whole);
-        // It was found to fit.
+        // The filter keeps only numbers that fit.
         number
             .map(|number| Self(number as u32))
             .ok_or_else(|| D::Error::custom("must be a whole number, such as 1"))
     }
 }
 
-/// The schema of an object with these properties, of which some must be there and beside which nothing may be.
+/// The schema of an object with these properties and no others.
 pub fn object(properties: Value, required: &[&str]) -> Value {
     let mut schema = json!({
         "type": "object",
@@ -66,17 +65,17 @@ pub fn object(properties: Value, required: &[&str]) -> Value {
     schema
 }
 
-/// The schema of a tool that takes nothing.
+/// The schema of a tool without arguments.
 pub fn none() -> Value {
     object(Value::Object(Map::new()), &[])
 }
 
-/// The schema of a slug that names an artifact which is there.
+/// The schema of an existing artifact's slug.
 pub fn slug() -> Value {
     json!({
         "type": "string",
         "pattern": Slug::PATTERN,
-        "description": "The artifact's name on your account, such as \"my-page\". list_artifacts shows the slugs.",
+        "description": "The artifact's name within your account, such as \"my-page\". list_artifacts lists the slugs.",
     })
 }
 
@@ -86,9 +85,9 @@ mod tests {
 
     #[test]
     fn a_number_without_a_fraction_is_whole_however_it_is_written() {
-        let read = |text: &str| serde_json::from_str::<Whole>(text);
+        let read = |text: &str| serde_json::from_str::<WholeNumber>(text);
         for (text, number) in [("1", 1), ("1.0", 1), ("3e1", 30), ("-0.0", 0), ("4294967295", u32::MAX)] {
-            assert_eq!(read(text).unwrap(), Whole(number), "{text}");
+            assert_eq!(read(text).unwrap(), WholeNumber(number), "{text}");
         }
         for text in ["1.5", "-1", "4294967296", "1e300", "\"1\"", "null", "true", "[1]", "{}"] {
             let fault = read(text).unwrap_err().to_string();
@@ -108,7 +107,7 @@ mod tests {
     #[serde(deny_unknown_fields)]
     #[expect(dead_code, reason = "read, not used")]
     struct OrderLine {
-        count: Whole,
+        count: WholeNumber,
     }
 
     fn fault(arguments: Value) -> String {

@@ -1,7 +1,7 @@
-//! What an MCP request passes before and after the protocol's own library: its token, its form, and answers that the
-//! library gives as plain text and we give in a form that programs read.
+//! The MCP endpoint around the protocol's library. It checks the token, the origin, the content type and the
+//! body, and turns the library's plain text errors into JSON.
 //!
-//! The token never goes further than this: what comes behind may log a request's headers.
+//! The token must not reach the library, which may log request headers.
 
 use bytes::{Bytes, BytesMut};
 use domain::Refusal;
@@ -25,25 +25,25 @@ use crate::http::{caller, same_site};
 
 const CONTENT_TYPE: &str = "application/json";
 
-/// What the library wants to read there: it gives JSON only, but asks that a client take either.
+/// The library returns only JSON but requires that the client accepts both.
 const ACCEPT: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 
-/// Whoever sends no token is told of a realm; whose token is no good, of that too (RFC 6750).
+/// RFC 6750: without a token the challenge has only a realm; with an invalid one it also has the error.
 const TOKEN_MISSING: HeaderValue = HeaderValue::from_static("Bearer realm=\"handbill\"");
 const TOKEN_INVALID: HeaderValue =
     HeaderValue::from_static("Bearer realm=\"handbill\", error=\"invalid_token\"");
 
-/// What a tool needs of the request that called it.
+/// What a tool needs from its request.
 #[derive(Clone)]
 pub struct McpExchange {
     pub service: Service,
     pub caller: Caller,
     pub dev_payment: DevPayment,
-    /// For what a tool takes into memory beside the request.
+    /// The memory budget for data besides the request.
     pub room: BodyShare,
-    /// The turn of the request, which a publish changes for others.
+    /// The permit of the request, which a publish exchanges for one of another class.
     pub permit: RequestPermit,
-    /// The trace of the request: the tool is called in a task of its own.
+    /// The trace of the request. The library runs a tool in its own task.
     pub trace: Span,
 }
 
@@ -57,17 +57,17 @@ impl<E: Endpoint<Output = Response>> McpEndpoint<E> {
         Self { protocol }
     }
 
-    async fn answer(&self, mut request: Request, visit: McpExchange) -> poem::Result<Response> {
-        demand_own_origin(&request, visit.service.addresses())?;
+    async fn answer(&self, mut request: Request, exchange: McpExchange) -> poem::Result<Response> {
+        demand_own_origin(&request, exchange.service.addresses())?;
         demand_json(&request)?;
-        let mut room = visit.room.enter();
+        let mut room = exchange.room.enter();
         let message = read(request.take_body(), &mut room).await?;
         measure::demand_few_values(&message).map_err(RefusedCall::from)?;
         request.set_body(message.clone());
         request.headers_mut().insert(header::ACCEPT, ACCEPT);
         request.headers_mut().remove(header::AUTHORIZATION);
         request.headers_mut().remove(header::COOKIE);
-        request.extensions_mut().insert(visit);
+        request.extensions_mut().insert(exchange);
         readable(self.protocol.call(request).await?, &message).await
     }
 }
@@ -99,7 +99,7 @@ fn challenged(request: &Request) -> Response {
     response
 }
 
-/// All of a body. It takes room as it comes.
+/// Reads the whole body and reserves memory as it arrives.
 async fn read(body: Body, room: &mut RoomTaken) -> poem::Result<Bytes> {
     let (mut message, mut body) = (BytesMut::new(), Box::pin(body.into_bytes_stream()));
     while let Some(chunk) = body.next().await {
@@ -110,9 +110,9 @@ async fn read(body: Body, room: &mut RoomTaken) -> poem::Result<Bytes> {
     Ok(message.freeze())
 }
 
-/// MCP 2025-11-25, transports: what a page of another origin sends is answered 403. A program names no origin. Other than
-/// [`same_site::demand`] this does not believe the `Host` of the request: it is there against pages that make a name of
-/// theirs lead here, which are of one origin with that name.
+/// MCP 2025-11-25, transports: a request from a page of another origin gets 403. Programs send no origin.
+/// Unlike [`same_site::demand`] this ignores the `Host` header, because with DNS rebinding a foreign page has
+/// the same origin as that host.
 fn demand_own_origin(request: &Request, addresses: &Addresses) -> Result<(), RefusedCall> {
     let own = same_site::origin_of(&addresses.base_url);
     match request.headers().get(header::ORIGIN) {
@@ -131,7 +131,7 @@ fn demand_json(request: &Request) -> Result<(), RefusedCall> {
     Err(Refusal::UnsupportedMediaType { expected: CONTENT_TYPE.to_owned() }.into())
 }
 
-/// The library's answer, if a program can read it; else the same in a form that it can.
+/// Converts an error of the library into JSON.
 async fn readable(response: Response, message: &Bytes) -> poem::Result<Response> {
     let is_json = response.content_type().is_some_and(|kind| kind.starts_with(CONTENT_TYPE));
     let status = response.status();
@@ -140,12 +140,16 @@ async fn readable(response: Response, message: &Bytes) -> poem::Result<Response>
     }
     let fault = response.into_body().into_string().await?;
     let refusal = match status {
-        // The content type was looked at before: this is a body that is no message.
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => return Ok(malformed::told(message)),
-        // What is left of a request's own faults is its headers.
+        // The content type was checked before, so the body is not a valid message.
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => return Ok(malformed::response(message)),
+        // The remaining faults of a request are in its headers.
         StatusCode::BAD_REQUEST => Refusal::invalid("header", fault.trim_start_matches("Bad Request: ")),
         _ => {
-            tracing::error!(http.status = status.as_u16(), error = fault, "the protocol's library gave up");
+            tracing::error!(
+                http.status = status.as_u16(),
+                error = fault,
+                "the MCP library returned an error"
+            );
             Refusal::Internal
         }
     };

@@ -1,5 +1,5 @@
-//! Bodies that are no JSON-RPC message: what is wrong with one, told as JSON-RPC tells it. Whatever it quotes comes
-//! from the parser, cut short.
+//! JSON-RPC errors for bodies that are not JSON-RPC messages. They quote the client's input only through the
+//! parser's message, cut to a maximum length.
 
 use bytes::Bytes;
 use poem::Response;
@@ -13,8 +13,8 @@ const INVALID_REQUEST: i32 = -32600;
 
 const FAULT_LENGTH_MAX: usize = 300;
 
-/// The answer to such a body.
-pub fn told(message: &Bytes) -> Response {
+/// The response to such a body.
+pub fn response(message: &Bytes) -> Response {
     let (code, fault, id) = fault_of(message);
     let error = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": fault } });
     Response::builder()
@@ -23,27 +23,28 @@ pub fn told(message: &Bytes) -> Response {
         .body(error.to_string())
 }
 
-// Nothing is kept of a message but its id.
+// Only the id of a message is parsed.
 fn fault_of(message: &[u8]) -> (i32, String, Value) {
     if let Err(fault) = serde_json::from_slice::<IgnoredAny>(message) {
         let fault = fault.to_string().chars().take(FAULT_LENGTH_MAX).collect::<String>();
         return (PARSE_ERROR, format!("Parse error: {fault}"), Value::Null);
     }
     let (fault, id) = match message.trim_ascii_start().first() {
-        Some(b'[') => {
-            ("a batch; the protocol has none since 2025-06-18, send one message a request", Value::Null)
-        }
+        Some(b'[') => (
+            "a batch; the protocol has no batches since 2025-06-18, so send one message per request",
+            Value::Null,
+        ),
         Some(b'{') => (
-            "a message has \"jsonrpc\": \"2.0\", a \"method\", and an \"id\" (a string or an integer) unless it is a \
+            "a message must have \"jsonrpc\": \"2.0\", a \"method\", and an \"id\" (a string or an integer) unless it is a \
              notification",
             id_of(message),
         ),
-        _ => ("a message is an object", Value::Null),
+        _ => ("a message must be an object", Value::Null),
     };
     (INVALID_REQUEST, format!("Invalid Request: {fault}"), id)
 }
 
-/// The id of a message, if it has one that can be told back.
+/// The id of a message if JSON-RPC allows it, else null.
 fn id_of(message: &[u8]) -> Value {
     #[derive(Deserialize)]
     struct Named {
@@ -60,20 +61,20 @@ mod tests {
 
     #[test]
     fn each_fault_has_its_code_and_the_id_that_can_be_read() {
-        let told = |message: &[u8]| {
+        let response = |message: &[u8]| {
             let (code, fault, id) = fault_of(message);
             assert!(fault.len() > 20, "{fault}");
             (code, id)
         };
-        assert_eq!(told(b""), (PARSE_ERROR, Value::Null));
-        assert_eq!(told(b"{\"jsonrpc\": \"2.0\", "), (PARSE_ERROR, Value::Null));
-        assert_eq!(told(b"\xff"), (PARSE_ERROR, Value::Null));
-        assert_eq!(told(b"[]"), (INVALID_REQUEST, Value::Null));
-        assert_eq!(told(b" [7]"), (INVALID_REQUEST, Value::Null));
-        assert_eq!(told(b"7"), (INVALID_REQUEST, Value::Null));
-        assert_eq!(told(br#"{"id": [7], "method": "ping"}"#), (INVALID_REQUEST, Value::Null));
-        assert_eq!(told(br#" {"method": {"id": 8}, "id": "x"}"#), (INVALID_REQUEST, json!("x")));
-        assert_eq!(told(br#"{"id": 7, "method": "ping"}"#), (INVALID_REQUEST, json!(7)));
-        assert_eq!(told(br#"{"id": null, "method": "ping"}"#), (INVALID_REQUEST, Value::Null));
+        assert_eq!(response(b""), (PARSE_ERROR, Value::Null));
+        assert_eq!(response(b"{\"jsonrpc\": \"2.0\", "), (PARSE_ERROR, Value::Null));
+        assert_eq!(response(b"\xff"), (PARSE_ERROR, Value::Null));
+        assert_eq!(response(b"[]"), (INVALID_REQUEST, Value::Null));
+        assert_eq!(response(b" [7]"), (INVALID_REQUEST, Value::Null));
+        assert_eq!(response(b"7"), (INVALID_REQUEST, Value::Null));
+        assert_eq!(response(br#"{"id": [7], "method": "ping"}"#), (INVALID_REQUEST, Value::Null));
+        assert_eq!(response(br#" {"method": {"id": 8}, "id": "x"}"#), (INVALID_REQUEST, json!("x")));
+        assert_eq!(response(br#"{"id": 7, "method": "ping"}"#), (INVALID_REQUEST, json!(7)));
+        assert_eq!(response(br#"{"id": null, "method": "ping"}"#), (INVALID_REQUEST, Value::Null));
     }
 }

@@ -1,27 +1,29 @@
-//! How much a message is made of, told by its bytes alone. The protocol's library makes a tree of a message, which for
-//! a body of nothing but numbers is a hundred times as large; so nothing may be read into a tree before it came by here.
+//! Counts the JSON values of a message before it is parsed. The library parses a message into a tree, which
+//! for a body of numbers is a hundred times as large as its bytes. Nothing may be parsed before this check.
 
 use domain::Refusal;
 
-/// A publish of as many files as there may be has some 200 values.
+/// A publish of the maximum number of files has about 200 values.
 const VALUES_MAX: usize = 10_000;
 
-/// Refuses a message of too many values, whatever else may be wrong with it.
+/// Refuses a message with too many values, even if it is malformed.
 pub fn demand_few_values(message: &[u8]) -> Result<(), Refusal> {
     if has_more_values_than(VALUES_MAX, message) {
-        return Err(Refusal::TooLarge { limit: format!("a message has at most {VALUES_MAX} JSON values") });
+        return Err(Refusal::TooLarge {
+            limit: format!("a message may have at most {VALUES_MAX} JSON values"),
+        });
     }
     Ok(())
 }
 
-/// Counts what begins a value that is not the only one: outside of texts, every comma and every opening bracket.
+/// Counts every comma and every opening bracket outside of strings: each begins at most one further value.
 fn has_more_values_than(most: usize, message: &[u8]) -> bool {
     let (mut values, mut rest) = (0, message);
     while let Some(at) = rest.iter().position(|byte| matches!(byte, b',' | b'[' | b'{' | b'"')) {
         let found = rest[at];
         rest = &rest[at + 1..];
         if found == b'"' {
-            rest = behind_text(rest);
+            rest = after_string(rest);
             continue;
         }
         values += 1;
@@ -32,10 +34,10 @@ fn has_more_values_than(most: usize, message: &[u8]) -> bool {
     false
 }
 
-/// What follows a text whose first quotation mark has been passed; nothing if it does not end.
-fn behind_text(mut rest: &[u8]) -> &[u8] {
+/// The bytes after a string whose opening quote has been passed. Empty if it does not end.
+fn after_string(mut rest: &[u8]) -> &[u8] {
     while let Some(at) = rest.iter().position(|byte| matches!(byte, b'"' | b'\\')) {
-        // What follows a backslash belongs to the text.
+        // A backslash escapes the next byte.
         let passed = if rest[at] == b'"' { at + 1 } else { at + 2 };
         let is_end = rest[at] == b'"';
         rest = rest.get(passed..).unwrap_or_default();
@@ -65,9 +67,9 @@ mod tests {
             (br#"["ends in a backslash ,\"#, 1),
             (b"\xff[[", 2),
         ] {
-            let told = String::from_utf8_lossy(message);
-            assert!(!has_more_values_than(values, message), "{told}");
-            assert!(values == 0 || has_more_values_than(values - 1, message), "{told}");
+            let text = String::from_utf8_lossy(message);
+            assert!(!has_more_values_than(values, message), "{text}");
+            assert!(values == 0 || has_more_values_than(values - 1, message), "{text}");
         }
     }
 

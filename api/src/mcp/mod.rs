@@ -1,10 +1,10 @@
-//! The door for models: the Model Context Protocol at `POST /mcp`, one JSON answer a request and no session.
+//! The Model Context Protocol at `POST /mcp`, with one JSON response for each request and no session.
 //!
-//! A tool parses its arguments, makes the one call to `service` that its endpoint makes, and renders the same wire
-//! type. It must never hold a rule of the trade, or word a refusal of its own: bodies are those of REST, and only what
-//! to do next is told in terms of tools, in [`outcome`].
+//! A tool parses its arguments, makes the same call to `service` as the REST endpoint, and renders the same
+//! wire type. It must not contain business rules or define its own errors. Only [`outcome`] changes an error,
+//! so that its hint names tools.
 //!
-//! To add a tool: a file in [`tools`], a line in its list.
+//! To add a tool, add a file in [`tools`] and a line in its list.
 
 mod arguments;
 mod endpoint;
@@ -28,14 +28,14 @@ use server::Server;
 
 pub const PATH: &str = "/mcp";
 
-/// Adds the endpoint to the routes. Its description is among the extra operations of the documents.
+/// Adds the endpoint to the routes. `documents::extra_operations` describes it.
 pub fn add_to(routes: Route) -> Route {
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
         .with_max_request_body_bytes(usize::try_from(MCP_BYTES_MAX).unwrap_or(usize::MAX))
-        // That check is there for servers without a credential: a page that rebinds a name cannot forge a token,
-        // and its origin gives it away at our own endpoint.
+        // The check protects servers without credentials. A page that uses DNS rebinding cannot forge a
+        // token, and the endpoint refuses its origin.
         .disable_allowed_hosts();
     let protocol =
         StreamableHttpService::new(|| Ok(Server), Arc::new(NeverSessionManager::default()), config);

@@ -1,5 +1,4 @@
-//! The protocol's side of the endpoint: who we are, which versions we speak, which tools there are, and which of them
-//! a call means.
+//! The server side of the protocol: its identity, versions and tools, and the dispatch of calls.
 
 use std::borrow::Cow;
 
@@ -15,32 +14,32 @@ use tracing::Instrument;
 use super::endpoint::McpExchange;
 use super::tools;
 
-/// The versions of the protocol that we speak, the newest last.
+/// The supported versions of the protocol, newest last.
 const VERSIONS: &[ProtocolVersion] = &[ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25];
 const NEWEST: ProtocolVersion = ProtocolVersion::V_2025_11_25;
 
-/// Methods that we have: such a request has got here because its `params` do not fit.
+/// The supported methods. The library passes such a request here only if its `params` are invalid.
 const METHODS: [&str; 4] = ["initialize", "ping", "tools/call", "tools/list"];
 
-/// What a model reads before it calls anything.
+/// The introduction for models.
 pub(super) const INSTRUCTIONS: &str = "\
-Handbill publishes static web pages: you send HTML (and CSS, scripts, images), you get a public URL.
+Handbill publishes static web pages: send HTML (and CSS, scripts, images) and get a public URL.
 
-- Publish: publish_artifact with `files` gives the URL. The same `slug` again adds a version and keeps the URL. \
-Link assets by relative paths (`css/app.css`, never `/css/app.css`). At most 50 files and 10 MB.
-- Large or binary files: stage_upload gives an address and a curl line, so that bytes do not pass through you; then \
-publish_upload.
-- Undo: get_artifact lists the versions, rollback_artifact makes any of them live again, at no cost.
-- A provisional account (get_account: `status` is \"provisional\") and its pages stop working at `expires_at`, \
-soon after sign-up. Always give your human the `claim_url` of get_account when you give them the page's URL: \
+- Publish: publish_artifact with `files` returns the URL. The same `slug` adds a version and keeps the URL. \
+Link assets by relative paths (`css/app.css`, not `/css/app.css`). At most 50 files and 10 MB.
+- Large or binary files: stage_upload returns an address and a curl command, so that their bytes do not pass \
+through you. Then call publish_upload.
+- Undo: get_artifact lists the versions, and rollback_artifact makes any of them live again for free.
+- A provisional account (`status` of get_account is \"provisional\") and its pages expire at `expires_at`, soon \
+after signup. Whenever you give your human the URL of a page, also give them the `claim_url` of get_account: \
 opening it makes both permanent.
-- Money: there is a free allowance. Past it a publish is refused with code `payment_required` and its price. Tell \
-your human the amount and wait for their yes, then add_credits, then the same call again.
-- Every refusal is `{code, message, hint}`, and the hint names the next call to make. Where it names a REST call \
-(`POST /v1/…`), the tool of the same purpose does the same; where there is no such tool (signing up, tokens, \
-visibility), tell your human what the hint says.";
+- Money: after the free allowance a publish is refused with `payment_required` and its price. Tell your human the \
+amount, wait for a yes, call add_credits, then repeat the same call.
+- Every error is `{code, message, hint}`; the hint names the next call. If it names a REST call \
+(`POST /v1/…`), use the tool with the same purpose. If there is no such tool (signup, tokens, visibility), tell your \
+human what the hint says.";
 
-/// The handler of one request. It keeps nothing: what a tool needs comes with the request.
+/// The handler of one request. It has no state: everything that a tool needs comes with the request.
 pub struct Server;
 
 impl ServerHandler for Server {
@@ -63,9 +62,9 @@ impl ServerHandler for Server {
         _page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tariff = visit_of(&context)?.service.tariff();
-        let described = tools::ALL.iter().map(|tool| (tool.described)(tariff));
-        Ok(ListToolsResult::with_all_items(described.collect()))
+        let tariff = exchange_of(&context)?.service.tariff();
+        let definitions = tools::ALL.iter().map(|tool| (tool.definition)(tariff));
+        Ok(ListToolsResult::with_all_items(definitions.collect()))
     }
 
     async fn call_tool(
@@ -76,13 +75,13 @@ impl ServerHandler for Server {
         let name = &*request.name;
         let Some(tool) = tools::ALL.iter().find(|tool| tool.name == name) else {
             return Err(ErrorData::invalid_params(
-                format!("there is no tool {:?}; tools/list lists them", quoted(name)),
+                format!("unknown tool {:?}; tools/list lists the tools", quoted(name)),
                 None,
             ));
         };
-        let visit = visit_of(&context)?;
-        let trace = visit.trace.clone();
-        Ok((tool.run)(visit, request.arguments).instrument(trace).await.into())
+        let exchange = exchange_of(&context)?;
+        let trace = exchange.trace.clone();
+        Ok((tool.run)(exchange, request.arguments).instrument(trace).await.into())
     }
 
     async fn on_custom_request(
@@ -92,25 +91,25 @@ impl ServerHandler for Server {
     ) -> Result<CustomResult, ErrorData> {
         let method = request.method.as_str();
         Err(if METHODS.contains(&method) {
-            let fault = format!("the params of {method} are missing or of another form than the protocol's");
+            let fault = format!("the params of {method} are missing or do not match the protocol");
             ErrorData::invalid_params(fault, None)
         } else {
-            let fault = format!("there is no method {:?}", quoted(method));
+            let fault = format!("unknown method {:?}", quoted(method));
             ErrorData::new(ErrorCode::METHOD_NOT_FOUND, fault, None)
         })
     }
 }
 
-/// As much of a name of the client's as is told back.
+/// The part of a client's name that an error message repeats.
 fn quoted(name: &str) -> String {
     const LENGTH_MAX: usize = 64;
     name.chars().take(LENGTH_MAX).collect()
 }
 
-fn visit_of(context: &RequestContext<RoleServer>) -> Result<&McpExchange, ErrorData> {
+fn exchange_of(context: &RequestContext<RoleServer>) -> Result<&McpExchange, ErrorData> {
     let request = context.extensions.get::<poem::http::request::Parts>();
     request.and_then(|request| request.extensions.get::<McpExchange>()).ok_or_else(|| {
-        tracing::error!("a tool was called by no request of ours");
+        tracing::error!("a tool call has no request data");
         ErrorData::internal_error("something went wrong on our side", None)
     })
 }

@@ -1,4 +1,4 @@
-//! What a tool is: its name, what a model is told of it, and what it does. The list of them is in [`super::tools`].
+//! The definition of a tool. [`super::tools`] has the list.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,48 +11,48 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::endpoint::McpExchange;
-use super::outcome::Called;
+use super::outcome::ToolCall;
 use super::{arguments, outcome};
 use crate::http::refusal::RefusedCall;
 
-/// A tool. It makes the call to `service` that the endpoint of the same purpose makes.
+/// A tool. It makes the same call to `service` as the REST endpoint with the same purpose.
 pub trait Tool: 'static {
     const NAME: &'static str;
     const TITLE: &'static str;
-    /// For a model that has never seen Handbill: when to use it, what comes back, what it costs and what comes next.
-    /// [`PUBLISH_PRICE`] stands for that price.
+    /// For a model that does not know Handbill: when to use the tool, what it returns and costs, and what to
+    /// call next. [`PUBLISH_PRICE`] is replaced by that price.
     const DESCRIPTION: &'static str;
     const EFFECT: Effect;
 
     type Arguments: DeserializeOwned + Send;
-    type Answer: ToJSON;
+    type Output: ToJSON;
 
     /// The JSON Schema of the arguments.
     fn schema() -> Value;
 
     fn run(
-        visit: &McpExchange,
+        exchange: &McpExchange,
         arguments: Self::Arguments,
-    ) -> impl Future<Output = Result<Self::Answer, RefusedCall>> + Send;
+    ) -> impl Future<Output = Result<Self::Output, RefusedCall>> + Send;
 }
 
-/// What a description says in the place of the price of a publish, which is a setting.
+/// The placeholder for the price of a publish, which is a setting.
 pub const PUBLISH_PRICE: &str = "{publish_price}";
 
-/// What a tool does to the world, as hosts ask before they let a model call it.
+/// The effect of a tool. MCP hosts show it before they let a model call the tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// It only looks.
+    /// Only reads.
     Reads,
-    /// It adds something each time that it is called.
+    /// Adds something with every call.
     Adds,
-    /// It adds something that anyone on the internet can see.
+    /// Adds something that anyone on the internet can see.
     Publishes,
-    /// It moves something that can be moved back, and once more changes nothing.
+    /// Changes something reversibly. Repeating it changes nothing.
     Moves,
-    /// It takes something away that does not come back, and once more changes nothing.
+    /// Removes something for good. Repeating it changes nothing.
     Removes,
-    /// It makes something new in place of the old, which is of no more use.
+    /// Replaces something. The old one stops working.
     Replaces,
 }
 
@@ -68,24 +68,24 @@ impl Effect {
 
 type Running<'a> = Pin<Box<dyn Future<Output = CallToolResult> + Send + 'a>>;
 
-/// A tool as the list has it.
-pub struct Listed {
+/// A tool in the list.
+pub struct ListedTool {
     pub name: &'static str,
-    pub described: fn(&Tariff) -> rmcp::model::Tool,
+    pub definition: fn(&Tariff) -> rmcp::model::Tool,
     pub run: for<'a> fn(&'a McpExchange, Option<JsonObject>) -> Running<'a>,
 }
 
-impl Listed {
+impl ListedTool {
     pub const fn of<T: Tool>() -> Self {
         Self {
             name: T::NAME,
-            described: described::<T>,
-            run: |visit, given| Box::pin(run::<T>(visit, given)),
+            definition: definition::<T>,
+            run: |exchange, arguments| Box::pin(run::<T>(exchange, arguments)),
         }
     }
 }
 
-fn described<T: Tool>(tariff: &Tariff) -> rmcp::model::Tool {
+fn definition<T: Tool>(tariff: &Tariff) -> rmcp::model::Tool {
     let schema = match T::schema() {
         Value::Object(schema) => schema,
         _ => JsonObject::new(),
@@ -96,18 +96,21 @@ fn described<T: Tool>(tariff: &Tariff) -> rmcp::model::Tool {
         .with_annotations(T::EFFECT.annotations(T::TITLE))
 }
 
-async fn run<T: Tool>(visit: &McpExchange, given: Option<JsonObject>) -> CallToolResult {
-    let answer = answer::<T>(visit, given).await;
-    // The request's own line tells neither: to HTTP, a refusal by a tool is a success.
-    let outcome = answer.as_ref().err().map_or("done", |refused| refused.0.code());
-    tracing::info!(mcp.tool = T::NAME, mcp.outcome = outcome, "tool called");
-    let called = Called { tool: T::NAME, base_url: &visit.service.addresses().base_url };
-    outcome::result(called, answer)
+async fn run<T: Tool>(exchange: &McpExchange, arguments: Option<JsonObject>) -> CallToolResult {
+    let outcome = call_tool::<T>(exchange, arguments).await;
+    // The log line of the request cannot show this: for HTTP, a refused tool call is a success.
+    let code = outcome.as_ref().err().map_or("done", |refused| refused.0.code());
+    tracing::info!(mcp.tool = T::NAME, mcp.outcome = code, "tool called");
+    let call = ToolCall { tool: T::NAME, base_url: &exchange.service.addresses().base_url };
+    outcome::result(call, outcome)
 }
 
-async fn answer<T: Tool>(visit: &McpExchange, given: Option<JsonObject>) -> Result<Value, RefusedCall> {
-    let arguments = arguments::read(given)?;
-    let answer = T::run(visit, arguments).await;
-    let answer = answer.map_err(|RefusedCall(refusal)| visit.dev_payment.explain(*refusal, None))?;
-    Ok(answer.to_json().unwrap_or_default())
+async fn call_tool<T: Tool>(
+    exchange: &McpExchange,
+    arguments: Option<JsonObject>,
+) -> Result<Value, RefusedCall> {
+    let arguments = arguments::read(arguments)?;
+    let output = T::run(exchange, arguments).await;
+    let output = output.map_err(|RefusedCall(refusal)| exchange.dev_payment.explain(*refusal, None))?;
+    Ok(output.to_json().unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! The account of the caller. A token shows its own account and never another's.
+//! The caller's account. A token must never show another account.
 
 use poem::web::Data;
 use poem_openapi::OpenApi;
@@ -25,10 +25,10 @@ refusals! {
 
 #[OpenApi(tag = "Tag::Account")]
 impl Account {
-    /// Look at the account
+    /// Get the account
     ///
-    /// Its status and expiry, its limits, its balance, what is left of the free publishes, and the claim URL while it
-    /// is provisional. Needs the scope `artifacts:read`.
+    /// Returns the caller's account: its status, expiry, limits, balance and remaining free publishes, and
+    /// `claim_url` while it is provisional. Needs the scope `artifacts:read`.
     #[oai(path = "/v1/account", method = "get", operation_id = "get_account")]
     async fn account(
         &self,
@@ -40,9 +40,9 @@ impl Account {
         Ok(Json(wire::AccountDetail::new(&summary, service.tariff(), claim_url)))
     }
 
-    /// Decide whether agents may join
+    /// Allow or disallow agents to join
     ///
-    /// Needs the owner's session, or the scope `account:manage`.
+    /// Returns the updated account. Needs the owner's session, or the scope `account:manage`.
     #[oai(path = "/v1/account", method = "patch", operation_id = "change_account")]
     async fn change(
         &self,
@@ -56,9 +56,10 @@ impl Account {
         Ok(Json(wire::AccountDetail::new(&summary, service.tariff(), claim_url)))
     }
 
-    /// Make a new claim link
+    /// Create a new claim link
     ///
-    /// The old one leads nowhere from then on. Only while the account is provisional. Needs the scope `account:manage`.
+    /// Replaces the claim link of a provisional account. The old link stops working. Needs the scope
+    /// `account:manage`.
     #[oai(path = "/v1/account/claim-link", method = "post", operation_id = "create_claim_link")]
     async fn rotate_claim_link(
         &self,

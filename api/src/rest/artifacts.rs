@@ -1,5 +1,5 @@
-//! Listing, showing, hiding and deleting the caller's artifacts. A slug means the caller's own, so another account's
-//! must look as if it were not there.
+//! The caller's artifacts. A slug always means an artifact of the caller's account. Another account's
+//! artifact returns 404, so that its existence does not leak.
 
 use domain::Slug;
 use poem::web::Data;
@@ -36,11 +36,11 @@ refusals! {
 
 #[derive(ApiResponse)]
 pub enum ArtifactResponse {
-    /// It is seen so from now on, on every edge.
+    /// The visibility is changed on every edge.
     #[oai(status = 200)]
     Shown(
         Json<wire::ShownArtifact>,
-        /// The receipt as compact JSON, when the call was paid inline.
+        /// The receipt as compact JSON, if `X-PAYMENT` paid for this call.
         #[oai(header = "X-PAYMENT-RESPONSE")]
         Option<String>,
     ),
@@ -48,16 +48,18 @@ pub enum ArtifactResponse {
 
 #[OpenApi(tag = "Tag::Artifacts")]
 impl Artifacts {
-    /// List the artifacts
+    /// List artifacts
     ///
-    /// Everything that the account has published and not deleted, newest first. Needs the scope `artifacts:read`.
+    /// Returns all artifacts of the account, newest first, without deleted ones. Needs the scope
+    /// `artifacts:read`.
     #[oai(path = "/v1/artifacts", method = "get", operation_id = "list_artifacts")]
     async fn list(
         &self,
         caller: Token,
-        /// At most so many entries, with a `Link` to the next ones. Without it, everything is sent.
+        /// The maximum number of artifacts to return; the `Link` header then holds the next page. Without it,
+        /// the response has all artifacts.
         limit: Limit,
-        /// Where to go on: take it from the `Link` of the page before.
+        /// The cursor of the next page, from the `Link` header of the previous response.
         after: After<wire::Artifact>,
         service: Data<&Service>,
     ) -> ApiResult<Listed<Vec<wire::Artifact>>, List> {
@@ -69,19 +71,21 @@ impl Artifacts {
         Ok(list.await?)
     }
 
-    /// Look at one artifact and its versions
+    /// Get an artifact and its versions
     ///
-    /// `versions` is newest first; the `seq` of any of them can be made live again. `limit` and `after` are about the
-    /// versions. Needs the scope `artifacts:read`.
+    /// Returns the artifact with its `versions`, newest first. To make one of them live, send its `seq` to
+    /// `POST /v1/artifacts/{slug}/activate`. `limit` and `after` page through the versions. Needs the scope
+    /// `artifacts:read`.
     #[oai(path = "/v1/artifacts/:slug", method = "get", operation_id = "get_artifact")]
     async fn one(
         &self,
         caller: Token,
-        /// The artifact's name on the account.
+        /// The artifact's name within the account.
         slug: Path<Slug>,
-        /// At most so many versions, with a `Link` to the next ones. Without it, all are sent.
+        /// The maximum number of versions to return; the `Link` header then holds the next page. Without it,
+        /// the response has all versions.
         limit: Limit,
-        /// Where to go on: take it from the `Link` of the page before.
+        /// The cursor of the next page, from the `Link` header of the previous response.
         after: After<wire::Version>,
         service: Data<&Service>,
     ) -> ApiResult<Listed<wire::ArtifactDetail>, One> {
@@ -101,19 +105,22 @@ impl Artifacts {
         Ok(paging.document(&service.addresses().base_url, around, first, read))
     }
 
-    /// Choose who may see an artifact
+    /// Set an artifact's visibility
     ///
-    /// `public` is for everyone, `unlisted` for who has the link, `private` for who has the `signed_url` of the
-    /// answer. Leaving the public costs a month, charged at once and then monthly until the artifact is public again
-    /// or deleted; leaving it again in the same month is free. Without credit the answer is 402 with the price: tell
-    /// your human, then send the identical request with `X-PAYMENT`. Needs the scope `artifacts:write`.
+    /// `public`: everyone can find and open it. `unlisted`: anyone with the link can open it, but search
+    /// engines do not list it. `private`: it opens only with the `signed_url` of the response.
+    ///
+    /// A public artifact that becomes `unlisted` or `private` is charged for the current month at once, and
+    /// then monthly until it is public again or deleted. Another change in the same month is free. Without
+    /// enough credit the call returns 402 with the price and changes nothing: tell your human the price, then
+    /// repeat the identical request with `X-PAYMENT`. Needs the scope `artifacts:write`.
     #[oai(path = "/v1/artifacts/:slug", method = "patch", operation_id = "set_visibility")]
     async fn set_visibility(
         &self,
         caller: Token,
-        /// The artifact's name on the account.
+        /// The artifact's name within the account.
         slug: Path<Slug>,
-        /// Settles a 402: what the challenge's instructions say, such as `dev:0.5`.
+        /// Pays a 402. Use the value from the challenge's `instructions`, such as `dev:0.5`.
         #[oai(name = "X-PAYMENT")]
         payment: Header<PaymentOffer>,
         body: JsonBody<wire::ChangeVisibility>,
@@ -130,14 +137,14 @@ impl Artifacts {
 
     /// Appeal a moderation decision
     ///
-    /// For a page whose live version is in `review` or `blocked`: the message puts it in the moderators' queue. Each
-    /// version can be appealed for once. The status stays as it is until a moderator decides. Needs the scope
-    /// `artifacts:write`.
+    /// For an artifact whose live version is `review` or `blocked`. Sends your message to the moderators.
+    /// Each version can be appealed once. The status does not change until a moderator decides. Needs the
+    /// scope `artifacts:write`.
     #[oai(path = "/v1/artifacts/:slug/appeal", method = "post", operation_id = "appeal_moderation")]
     async fn appeal(
         &self,
         caller: Token,
-        /// The artifact's name on the account.
+        /// The artifact's name within the account.
         slug: Path<Slug>,
         body: JsonBody<wire::Appeal>,
         service: Data<&Service>,
@@ -148,12 +155,13 @@ impl Artifacts {
 
     /// Delete an artifact
     ///
-    /// Its URL stops serving at once and its slug is free again. Needs the scope `artifacts:write`.
+    /// Its URL stops working at once, and the slug can be used again. This cannot be undone. Needs the scope
+    /// `artifacts:write`.
     #[oai(path = "/v1/artifacts/:slug", method = "delete", operation_id = "delete_artifact")]
     async fn delete(
         &self,
         caller: Token,
-        /// The artifact's name on the account.
+        /// The artifact's name within the account.
         slug: Path<Slug>,
         service: Data<&Service>,
     ) -> ApiResult<Json<wire::Deleted>, Delete> {

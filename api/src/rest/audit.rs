@@ -1,4 +1,4 @@
-//! The account's audit trail. It can only be read; entries are never changed.
+//! The account's audit log. It is read-only, and its entries never change.
 
 use poem::web::Data;
 use poem_openapi::OpenApi;
@@ -19,18 +19,19 @@ refusals! {
 
 #[OpenApi(tag = "Tag::Account")]
 impl Audit {
-    /// List the audit trail
+    /// List the audit log
     ///
-    /// Sign-ins and failed sign-ins of the members, publishes, deletions, changes of visibility, credit, tokens, invites
-    /// and members, newest first, for 400 days. Needs the session of an admin or the owner, or the scope
-    /// `account:manage`.
+    /// Returns the entries of the last 400 days, newest first: sign-ins and failed sign-ins of members,
+    /// publishes, deletions, and changes of visibility, credit, tokens, invites and members. Needs the
+    /// session of an admin or the owner, or the scope `account:manage`.
     #[oai(path = "/v1/account/audit", method = "get", operation_id = "list_audit")]
     async fn list(
         &self,
         caller: TokenOrSession,
-        /// At most so many entries, with a `Link` to the next ones. Without it, everything is sent.
+        /// The maximum number of entries to return; the `Link` header then holds the next page. Without it,
+        /// the response has all entries.
         limit: Limit,
-        /// Where to go on: take it from the `Link` of the page before.
+        /// The cursor of the next page, from the `Link` header of the previous response.
         after: After<wire::AuditEntry>,
         service: Data<&Service>,
     ) -> ApiResult<Listed<Vec<wire::AuditEntry>>, List> {

@@ -1,5 +1,5 @@
-//! Signing in and out. A session begins with a cookie and ends on the server; its secret stands in that cookie and
-//! nowhere else.
+//! Registration, sign-in and sign-out. The session's secret is in its cookie and must never appear anywhere
+//! else.
 
 use poem::Request;
 use poem::web::Data;
@@ -26,20 +26,20 @@ refusals! {
         InvalidRequest, InvalidBody, WeakPassword, UsernameTaken, TooLarge, UnsupportedMediaType, RateLimited;
     LogIn: InvalidRequest, InvalidBody, InvalidCredentials, TooLarge, UnsupportedMediaType, RateLimited;
     LogOut: ForeignPage;
-    Look: NotSignedIn;
+    GetMe: NotSignedIn;
     Dev: InvalidRequest, DevModeIsLocal, NotFound;
 }
 
 #[derive(ApiResponse)]
 enum Registered {
-    /// The person exists and is signed in.
+    /// The user account is created, and the person is signed in.
     #[oai(status = 201)]
     Registered(
         Json<wire::SignedIn>,
-        /// The session.
+        /// The session cookie.
         #[oai(header = "Set-Cookie")]
         String,
-        /// The API address of the person.
+        /// The API address of the signed-in person.
         #[oai(header = "Location")]
         String,
     ),
@@ -51,7 +51,7 @@ enum LoggedIn {
     #[oai(status = 200)]
     LoggedIn(
         Json<wire::SignedIn>,
-        /// The session.
+        /// The session cookie.
         #[oai(header = "Set-Cookie")]
         String,
     ),
@@ -59,33 +59,33 @@ enum LoggedIn {
 
 #[derive(ApiResponse)]
 enum LoggedOut {
-    /// Nobody is signed in.
+    /// The session is ended.
     #[oai(status = 200)]
     LoggedOut(
         Json<wire::SignedOut>,
-        /// Forgets the session.
+        /// Deletes the session cookie.
         #[oai(header = "Set-Cookie")]
         String,
     ),
 }
 
 #[derive(ApiResponse)]
-enum LoggedInUnasked {
+enum DevSignedIn {
     /// The person is signed in.
     #[oai(status = 200)]
-    Here(
+    SignedIn(
         Json<wire::SignedIn>,
-        /// The session.
+        /// The session cookie.
         #[oai(header = "Set-Cookie")]
         String,
     ),
-    /// The person is signed in, and sent on to `next`.
+    /// The person is signed in and redirected to `next`.
     #[oai(status = 302)]
-    SentOn(
-        /// Where to.
+    Redirected(
+        /// The path in `next`.
         #[oai(header = "Location")]
         String,
-        /// The session.
+        /// The session cookie.
         #[oai(header = "Set-Cookie")]
         String,
     ),
@@ -93,11 +93,11 @@ enum LoggedInUnasked {
 
 #[derive(ApiResponse)]
 enum Me {
-    /// Who is signed in.
+    /// The signed-in person.
     #[oai(status = 200)]
     Me(
         Json<wire::Me>,
-        /// The session, which lasts from its last use.
+        /// The session cookie with a new expiry. A session expires a fixed time after its last use.
         #[oai(header = "Set-Cookie")]
         Option<String>,
     ),
@@ -105,9 +105,9 @@ enum Me {
 
 #[OpenApi(tag = "Tag::People")]
 impl Auth {
-    /// Create a sign-in
+    /// Create a user account
     ///
-    /// For people; an agent needs none. The answer signs in at once.
+    /// For people: creates a username with a password and signs in. Agents use `POST /v1/signup` instead.
     #[oai(path = "/auth/register", method = "post", operation_id = "register")]
     async fn register(
         &self,
@@ -123,7 +123,7 @@ impl Auth {
 
     /// Sign in
     ///
-    /// A wrong password and an unknown username are answered alike.
+    /// A wrong password and an unknown username return the same error.
     #[oai(path = "/auth/login", method = "post", operation_id = "log_in")]
     async fn log_in(
         &self,
@@ -138,7 +138,7 @@ impl Auth {
 
     /// Sign out
     ///
-    /// Ends the session on the server and forgets the cookie. Nothing is wrong if there was none.
+    /// Ends the session and deletes its cookie. Also succeeds without a session.
     #[oai(path = "/auth/logout", method = "post", operation_id = "log_out")]
     async fn log_out(&self, request: &Request, service: Data<&Service>) -> ApiResult<LoggedOut, LogOut> {
         session_cookie::end(request, &service).await?;
@@ -146,20 +146,21 @@ impl Auth {
         Ok(LoggedOut::LoggedOut(Json(wire::SignedOut { signed_out: true }), cookie))
     }
 
-    /// See who is signed in
+    /// Get the signed-in person
     ///
-    /// The person, and the accounts that they stand for.
+    /// Returns the person and their accounts.
     #[oai(path = "/auth/me", method = "get", operation_id = "get_me")]
-    async fn me(&self, person: SignedIn, request: &Request, service: Data<&Service>) -> ApiResult<Me, Look> {
+    async fn me(&self, person: SignedIn, request: &Request, service: Data<&Service>) -> ApiResult<Me, GetMe> {
         let memberships = service.memberships(&person.0).await?;
         let me = wire::Me::new(&person.0, &memberships, service.addresses());
         let cookie = session_cookie::kept_on(request, service.addresses());
         Ok(Me::Me(Json(me), cookie))
     }
 
-    /// Sign in as anybody, in dev mode
+    /// Sign in as anyone, in dev mode
     ///
-    /// Makes the person if need be. Outside dev mode this does not exist, and in dev mode only this machine may call it.
+    /// Creates the user account if it does not exist. Outside dev mode this returns 404. In dev mode only the
+    /// same machine may call it.
     #[oai(path = "/auth/dev", method = "get", operation_id = "log_in_unasked")]
     async fn log_in_unasked(
         &self,
@@ -167,16 +168,16 @@ impl Auth {
         /// The username.
         #[oai(validator(pattern = "^[A-Za-z0-9][A-Za-z0-9_-]{2,29}$"))]
         user: Query<String>,
-        /// A path of this service to go on to; anything else is ignored.
+        /// The path of this service to redirect to. Anything else is ignored.
         next: Query<Option<String>>,
         from: Client,
         service: Data<&Service>,
-    ) -> ApiResult<LoggedInUnasked, Dev> {
+    ) -> ApiResult<DevSignedIn, Dev> {
         let signed_in = service.log_in_unasked(&user, &from.0).await?;
         let cookie = session_cookie::kept(&signed_in.session, service.addresses());
         Ok(match next.as_deref().and_then(NextPath::parse) {
-            Some(next) => LoggedInUnasked::SentOn(next.into(), cookie),
-            None => LoggedInUnasked::Here(Json((&signed_in.person).into()), cookie),
+            Some(next) => DevSignedIn::Redirected(next.into(), cookie),
+            None => DevSignedIn::SignedIn(Json((&signed_in.person).into()), cookie),
         })
     }
 }

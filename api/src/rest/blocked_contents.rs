@@ -1,5 +1,4 @@
-//! The list of contents that no new version may bring, for the operator's programs. People have the same at
-//! `/admin/contents`.
+//! The list of blocked content, for the operator's programs. The page for people is `/admin/contents`.
 
 use domain::{BlobHash, Refusal};
 use poem::web::Data;
@@ -25,37 +24,39 @@ refusals! {
 
 #[OpenApi(tag = "Tag::Operator")]
 impl BlockedContents {
-    /// List the blocked contents
+    /// List blocked content
     ///
-    /// When a moderator blocks a page, the contents of its HTML and script files go on this list, but for empty ones and
-    /// for those that a live page of another account holds which has passed. A new version that brings one of them is
-    /// `blocked` at once. Without the operator's secret: 404.
+    /// Returns the file contents that no new version may contain. When a moderator blocks a page, its HTML
+    /// and script files are added to this list. Empty files are not added, and neither are files that a
+    /// passed live page of another account contains. A new version with blocked content is `blocked` at once.
+    /// Returns 404 without the operator's secret.
     #[oai(path = "/internal/blocked-contents", method = "get", operation_id = "list_blocked_contents")]
     async fn list(
         &self,
         _operator: Operator,
-        /// The `next` of the page before.
+        /// The `next` of the previous page.
         #[oai(validator(pattern = "^[0-9]{1,18}[.][0-9a-f]{64}$"))]
         after: Query<Option<String>>,
         service: Data<&Service>,
     ) -> ApiResult<Json<wire::BlockedContents>, List> {
-        let unknown = |()| Refusal::invalid("after", "is no `next` of a list");
+        let unknown = |()| Refusal::invalid("after", "is not the `next` of a list");
         let after = after.0.map(|text| text.parse()).transpose().map_err(unknown)?;
         Ok(Json(service.blocked_contents(after.as_ref()).await?.into()))
     }
 
-    /// Take a content off the list
+    /// Unblock a content
     ///
-    /// New versions may bring it again. Versions that only this content has blocked are scanned again and served if
-    /// they pass. Without the operator's secret: 404.
+    /// Removes the content from the list, so that new versions may contain it again. Versions that were
+    /// blocked only because of it are scanned again, and served if they pass. Returns 404 without the
+    /// operator's secret.
     #[oai(path = "/internal/blocked-contents/:sha256", method = "delete", operation_id = "unblock_content")]
     async fn unblock(
         &self,
         _operator: Operator,
-        /// Who of the operator's people decides.
+        /// The operator who makes the decision.
         #[oai(name = "X-Operator")]
         who: Header<DecidedBy>,
-        /// The SHA-256 of the content, as the list has it.
+        /// The SHA-256 of the content, as listed.
         sha256: Path<BlobHash>,
         service: Data<&Service>,
     ) -> ApiResult<Json<wire::ContentUnblocked>, Unblock> {

@@ -1,5 +1,5 @@
-//! Credit by card, for a person: the answer sends them to the card processor. It must never say that anything was
-//! credited; the processor's own word does, at the webhook.
+//! Opens a checkout at the card processor. It must never report that credit was added: only the processor's
+//! webhook confirms a payment.
 
 use poem::Request;
 use poem::web::Data;
@@ -26,8 +26,8 @@ refusals! {
 impl Checkout {
     /// Buy credit by card
     ///
-    /// For the owner of an account, with a session; an agent buys credit with `POST /v1/credits`. Open `url` to pay.
-    /// The credit is added when the card processor confirms the payment, not by coming back.
+    /// For the owner of an account, with a session. Agents use `POST /v1/credits`. Open `url` to pay. The
+    /// credit is added when the card processor confirms the payment, which can be after the browser returns.
     #[oai(path = "/v1/credits/checkout", method = "post", operation_id = "open_checkout")]
     async fn open(
         &self,

@@ -1,5 +1,5 @@
-//! Buying credit with a call. What was paid and what is credited are one number, the body's: nothing here may add to
-//! it.
+//! Buys credit with an API call. The amount paid and the amount credited must both be the body's
+//! `amount_usd`.
 
 use poem::web::Data;
 use poem_openapi::payload::Json;
@@ -25,7 +25,7 @@ refusals! {
 
 #[derive(ApiResponse)]
 pub enum Bought {
-    /// It is paid and credited.
+    /// The payment is settled and the credit added.
     #[oai(status = 200)]
     Bought(
         Json<wire::CreditBought>,
@@ -39,17 +39,18 @@ pub enum Bought {
 impl Credits {
     /// Buy credit
     ///
-    /// Without a payment the answer is 402 with the amount. Tell your human the amount, then send the identical
-    /// request with `X-PAYMENT`, which must equal `amount_usd` exactly. Calls that cost something then take their
-    /// price from the credit. Needs the scope `account:manage`.
+    /// Adds prepaid credit, from which later calls are paid. Without `X-PAYMENT` the call returns 402 with
+    /// the amount. Tell your human the amount, then repeat the identical request with `X-PAYMENT`, which must
+    /// equal `amount_usd` exactly. Needs the scope `account:manage`.
     #[oai(path = "/v1/credits", method = "post", operation_id = "buy_credit")]
     async fn buy(
         &self,
         caller: Token,
-        /// Settles a 402: what the challenge's instructions say, such as `dev:5`.
+        /// Pays a 402. Use the value from the challenge's `instructions`, such as `dev:5`.
         #[oai(name = "X-PAYMENT")]
         payment: Header<PaymentOffer>,
-        /// The same key and request give the same answer for 24 hours, and are credited once.
+        /// Makes a retry safe. For 24 hours the same key with the same request returns the same response, and
+        /// credits once.
         #[oai(name = "Idempotency-Key")]
         key: Header<IdempotencyKey>,
         body: JsonBody<wire::CreditPurchase>,

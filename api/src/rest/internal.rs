@@ -1,5 +1,5 @@
-//! What an operator has done at once that the schedule does in its time. None of it is for agents, and none may do
-//! harm when it is called twice.
+//! Operator calls that run scheduled work at once or correct figures. They are not for agents. Metering, the
+//! cleanup and a grant with an id must be safe to repeat.
 
 use domain::{Origin, Via};
 use poem::Request;
@@ -30,8 +30,9 @@ refusals! {
 impl Internal {
     /// Charge a month
     ///
-    /// Storage, traffic and pages that are not public, of every claimed account, as they stand now and whatever the
-    /// balance. What has been charged for the month is not charged again. Without the operator's secret: 404.
+    /// Charges every claimed account for its current storage, traffic, and unlisted and private pages, even
+    /// if the balance becomes negative. Nothing is charged twice for the same month. Returns 404 without the
+    /// operator's secret.
     #[oai(path = "/internal/run-metering", method = "post", operation_id = "run_metering")]
     async fn run_metering(
         &self,
@@ -43,10 +44,10 @@ impl Internal {
         Ok(Json(service.run_metering(month).await?.into()))
     }
 
-    /// Purge what has expired
+    /// Purge expired accounts
     ///
-    /// Every provisional account past its `expires_at`, with its pages and what only they stored. Accounts that took
-    /// real money are kept. Without the operator's secret: 404.
+    /// Deletes every provisional account past its `expires_at`, with its pages and the files that only those
+    /// pages use. Accounts that paid real money are kept. Returns 404 without the operator's secret.
     #[oai(path = "/internal/run-cleanup", method = "post", operation_id = "run_cleanup")]
     async fn run_cleanup(
         &self,
@@ -58,7 +59,8 @@ impl Internal {
 
     /// Count a view
     ///
-    /// One view of an HTML page of this host, in the month's traffic of its account. Without the operator's secret: 404.
+    /// Adds one page view of this host to its account's traffic of the month. Returns 404 without the
+    /// operator's secret.
     #[oai(path = "/internal/views", method = "post", operation_id = "count_view")]
     async fn count_view(
         &self,
@@ -70,15 +72,16 @@ impl Internal {
         service.count_view(&host).await?;
         Ok(Json(host.into()))
     }
-    /// Give or take credit
+    /// Grant or deduct credit
     ///
-    /// A ledger entry of its own kind, which is no payment. It stands in the audit trail with the operator's name and the
-    /// reason. The balance may go below zero. Without the operator's secret: 404.
+    /// Writes a ledger entry with an `operator-credit` reason, which does not count as a payment. The audit
+    /// log records it with the operator's name and the reason. The balance may become negative. Returns 404
+    /// without the operator's secret.
     #[oai(path = "/internal/credit", method = "post", operation_id = "grant_credit")]
     async fn grant_credit(
         &self,
         _operator: Operator,
-        /// Which operator gives or takes the credit.
+        /// The operator who grants or deducts the credit.
         #[oai(name = "X-Operator")]
         who: Header<DecidedBy>,
         request: &Request,

@@ -1,5 +1,4 @@
-//! Inviting people and agents to the account, with one code for either. A code is a credential: it must never reach a
-//! log.
+//! Invites for people and agents; one code works for both. A code is a credential and must never be logged.
 
 use poem::web::Data;
 use poem_openapi::OpenApi;
@@ -27,10 +26,11 @@ refusals! {
 
 #[OpenApi(tag = "Tag::Team")]
 impl Invites {
-    /// Invite people and agents
+    /// Create an invite
     ///
-    /// A person opens `invite_url`; an agent sends `code` to `POST /v1/account/join`. The account must be claimed.
-    /// Needs the session of an admin or the owner, or the scope `account:manage`.
+    /// Send `invite_url` to a person, who opens it, or `code` to an agent, which sends it to
+    /// `POST /v1/account/join`. The account must be claimed. Needs the session of an admin or the owner, or
+    /// the scope `account:manage`.
     #[oai(path = "/v1/account/invites", method = "post", operation_id = "create_invite")]
     async fn create(
         &self,
@@ -45,17 +45,18 @@ impl Invites {
         Ok(Created::at(created, service.addresses(), &path))
     }
 
-    /// List the invites
+    /// List invites
     ///
-    /// Newest first, those of no more use too. Needs the session of an admin or the owner, or the scope
-    /// `account:manage`.
+    /// Returns all invites, newest first, including expired, revoked and used ones. Needs the session of an
+    /// admin or the owner, or the scope `account:manage`.
     #[oai(path = "/v1/account/invites", method = "get", operation_id = "list_invites")]
     async fn list(
         &self,
         caller: TokenOrSession,
-        /// At most so many entries, with a `Link` to the next ones. Without it, everything is sent.
+        /// The maximum number of invites to return; the `Link` header then holds the next page. Without it,
+        /// the response has all invites.
         limit: Limit,
-        /// Where to go on: take it from the `Link` of the page before.
+        /// The cursor of the next page, from the `Link` header of the previous response.
         after: After<wire::Invite>,
         service: Data<&Service>,
     ) -> ApiResult<Listed<Vec<wire::Invite>>, List> {
@@ -69,8 +70,8 @@ impl Invites {
 
     /// Revoke an invite
     ///
-    /// Nobody joins by it any more; who has joined stays. Needs the session of an admin or the owner, or the scope
-    /// `account:manage`.
+    /// Nobody can join with it anymore. Members and tokens that already joined stay. Needs the session of an
+    /// admin or the owner, or the scope `account:manage`.
     #[oai(path = "/v1/account/invites/:code", method = "delete", operation_id = "revoke_invite")]
     async fn revoke(
         &self,

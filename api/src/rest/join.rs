@@ -1,5 +1,5 @@
-//! Joining an account as an agent. The code is the only credential; the token is shown in the answer and must never be
-//! shown or logged anywhere else.
+//! Joining an account as an agent. The invite's code is the only credential. The new token is in the response
+//! and must never be shown or logged anywhere else.
 
 use poem::web::Data;
 use poem_openapi::OpenApi;
@@ -24,8 +24,9 @@ refusals! {
 impl Join {
     /// Join an account as an agent
     ///
-    /// Needs no token: the code of an invite is the credential. The token that it gives works on the account's
-    /// artifacts, and what it publishes draws on the account's allowance and balance. Every join spends one use.
+    /// Returns a token for the account that the invite belongs to. The invite's code is the credential; no
+    /// token is needed. The new token reads and writes the account's artifacts, and its publishes use the
+    /// account's allowance and balance. Every join uses the invite once.
     #[oai(path = "/v1/account/join", method = "post", operation_id = "join_account")]
     async fn join(
         &self,

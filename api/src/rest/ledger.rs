@@ -1,4 +1,4 @@
-//! The account's ledger: every movement of its credit. It can only be read; entries are never changed.
+//! The account's ledger. It is read-only, and its entries never change.
 
 use poem::web::Data;
 use poem_openapi::OpenApi;
@@ -19,17 +19,18 @@ refusals! {
 
 #[OpenApi(tag = "Tag::Money")]
 impl Ledger {
-    /// List the ledger entries
+    /// List ledger entries
     ///
-    /// Every movement of the account's credit, newest first. The balance is the sum of all of them. Needs a session of
-    /// any role, or the scope `account:manage`.
+    /// Returns every movement of the account's credit, newest first. The balance is the sum of all entries.
+    /// Needs a session of any role, or the scope `account:manage`.
     #[oai(path = "/v1/account/ledger", method = "get", operation_id = "list_ledger")]
     async fn list(
         &self,
         caller: TokenOrSession,
-        /// At most so many entries, with a `Link` to the next ones. Without it, everything is sent.
+        /// The maximum number of entries to return; the `Link` header then holds the next page. Without it,
+        /// the response has all entries.
         limit: Limit,
-        /// Where to go on: take it from the `Link` of the page before.
+        /// The cursor of the next page, from the `Link` header of the previous response.
         after: After<wire::LedgerEntry>,
         service: Data<&Service>,
     ) -> ApiResult<Listed<Vec<wire::LedgerEntry>>, List> {

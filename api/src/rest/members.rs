@@ -1,4 +1,4 @@
-//! The people of the account. Removing one takes along every token and invite that came from them.
+//! The account's members. Removing one also revokes their tokens and invites.
 
 use poem::web::Data;
 use poem_openapi::OpenApi;
@@ -22,17 +22,18 @@ refusals! {
 
 #[OpenApi(tag = "Tag::Team")]
 impl Members {
-    /// List the members and the active tokens
+    /// List members and active tokens
     ///
-    /// To `limit` and `after` both are one list, the tokens after the members: a page may end within either. Needs a
-    /// session of any role, or the scope `account:manage`.
+    /// Returns the members, and then the active tokens. `limit` and `after` treat both as one list, so a page
+    /// may end within either. Needs a session of any role, or the scope `account:manage`.
     #[oai(path = "/v1/account/members", method = "get", operation_id = "list_members")]
     async fn list(
         &self,
         caller: TokenOrSession,
-        /// At most so many members and tokens together, with a `Link` to the next ones. Without it, all are sent.
+        /// The maximum number of members and tokens together; the `Link` header then holds the next page.
+        /// Without it, the response has all of them.
         limit: Limit,
-        /// Where to go on: take it from the `Link` of the page before.
+        /// The cursor of the next page, from the `Link` header of the previous response.
         after: After<wire::Team>,
         service: Data<&Service>,
     ) -> ApiResult<Listed<wire::Team>, List> {
@@ -44,14 +45,14 @@ impl Members {
 
     /// Remove a member
     ///
-    /// Their session loses the account at once, and every token and open invite that came from them is revoked. The
-    /// owner cannot be removed; everyone else may remove themselves. Needs the session of an admin or the owner, or the
-    /// scope `account:manage`.
+    /// The person loses access to the account at once, and every token and open invite that they created is
+    /// revoked. The owner cannot be removed. Any other member may remove themselves. Needs the session of an
+    /// admin or the owner, or the scope `account:manage`.
     #[oai(path = "/v1/account/members/:user_id", method = "delete", operation_id = "remove_member")]
     async fn remove(
         &self,
         caller: TokenOrSession,
-        /// The person's id, as the list shows it.
+        /// The `user_id` of the member, as listed.
         user_id: Path<String>,
         service: Data<&Service>,
     ) -> ApiResult<Json<wire::RemovedMember>, Remove> {

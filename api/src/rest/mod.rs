@@ -1,7 +1,7 @@
-//! The REST endpoints, one group a file. The code of a path is found by walking the path.
+//! The REST endpoints, one file for each group.
 //!
-//! To add an endpoint: a method in its group, its shapes in `wire`, one call of `service`. A new group joins
-//! [`Groups`]; the document, the 405s and the log follow by themselves.
+//! To add an endpoint, write a method in its group, its types in `wire`, and a line in the table of routes.
+//! Its handler calls `service` once. A new group also joins [`Groups`].
 
 mod account;
 mod artifacts;
@@ -32,7 +32,7 @@ mod webhook;
 
 use poem_openapi::{OpenApiService, Tags};
 
-/// The groups, by what they are about. A tuple takes 2 to 16 of them.
+/// The groups, by topic. A tuple of poem-openapi holds 2 to 16 groups.
 type Groups = (
     AboutService,
     AboutPeople,
@@ -63,35 +63,35 @@ type AboutOperator = (
 enum Tag {
     /// The service itself.
     Service,
-    /// The account and its first token. Everything else needs that token.
+    /// The account and its first token, which every other call needs.
     Account,
-    /// People, and how they sign in.
+    /// People and their sign-in.
     People,
     /// Tokens for other agents.
     Tokens,
-    /// The people and agents that share an account.
+    /// The people and agents of an account.
     Team,
-    /// Pages and sites that were published, and their versions.
+    /// Published pages and sites, and their versions.
     Artifacts,
-    /// Credit, and how it is bought.
+    /// Credit, and how to buy it.
     Money,
-    /// Reports of abuse, and what comes of them.
+    /// Reports of abuse, and moderation.
     Moderation,
-    /// For whoever runs the service; not for agents.
+    /// For the operator of the service, not for agents.
     Operator,
 }
 
 const DESCRIPTION: &str = "\
 Publish static HTML and get a URL.
 
-1. `POST /v1/signup` gives a token; no email, no browser. Send it as `Authorization: Bearer <token>`.
-2. `POST /v1/publish` with `html` or `files` gives a URL. The same `slug` again adds a version and keeps the URL.
-3. A new account expires soon. Hand its `claim_url` to a person: opening it makes the account and its pages permanent.
-4. Past the free allowance a publish answers 402 with what settles it. Tell your human the price before you pay.
+1. `POST /v1/signup` returns a token, without an email or a browser. Send it as `Authorization: Bearer <token>`.
+2. `POST /v1/publish` with `html` or `files` returns a URL. The same `slug` adds a version and keeps the URL.
+3. A new account expires soon. Give its `claim_url` to a person, who opens it to keep the account and its pages.
+4. After the free allowance a publish returns 402 with its price. Tell your human the price before you pay.
 
-Every error is `{code, message, hint}`; the hint names the next call to make.";
+Every error is `{code, message, hint}`; the hint names the next call.";
 
-/// The endpoints, with all that the document says of them.
+/// The endpoints, with the texts of the OpenAPI document.
 pub fn open_api(base_url: &str) -> OpenApiService<Groups, ()> {
     let groups: Groups = Default::default();
     OpenApiService::new(groups, "Handbill", env!("CARGO_PKG_VERSION"))

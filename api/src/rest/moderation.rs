@@ -1,4 +1,4 @@
-//! A moderator's word on a page, in dev mode only: elsewhere the path must look as if it were not there.
+//! Moderation decisions in dev mode. Elsewhere the path must return 404, as an unknown path does.
 
 use domain::ArtifactName;
 use poem::web::Data;
@@ -27,9 +27,10 @@ refusals! {
 impl Moderation {
     /// Pass or block a page
     ///
-    /// For tests of what moderation leads to: dev mode on its own machine only, elsewhere 404. The word is on the version that is live
-    /// now and holds until the next one, whatever a scan finds. A slug means an artifact of your own accounts, else
-    /// the only one that bears it; a host means one artifact anywhere.
+    /// For tests of moderation. Outside dev mode this returns 404, and in dev mode only the same machine may
+    /// call it. Decides on the live version. The decision overrides any scan and holds until the next
+    /// version. A slug means an artifact of your own accounts, or else the only artifact with that slug. A
+    /// host means exactly one artifact.
     #[oai(path = "/v1/moderation/:slug", method = "post", operation_id = "moderate")]
     async fn moderate(
         &self,

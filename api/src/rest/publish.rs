@@ -1,5 +1,5 @@
-//! Publishing, and the part of it that a new version shares. The body must never be read before the caller has been
-//! looked at: a sure no costs nobody an upload.
+//! Publishing; adding a version shares it. The caller must be checked before the body is read, so that a
+//! refused call does not cost an upload.
 
 use domain::{Activation, CreatedVia, Refusal, Slug, Target};
 use poem::web::Data;
@@ -30,11 +30,11 @@ refusals! {
 
 #[derive(ApiResponse)]
 pub enum Published {
-    /// It is published, and served at `url`.
+    /// The files are published and served at `url`.
     #[oai(status = 201)]
     Published(
         Json<wire::PublishResult>,
-        /// The receipt as compact JSON, when the call was paid inline.
+        /// The receipt as compact JSON, if `X-PAYMENT` paid for this call.
         #[oai(header = "X-PAYMENT-RESPONSE")]
         Option<String>,
         /// The API address of the artifact.
@@ -47,20 +47,21 @@ pub enum Published {
 impl Publish {
     /// Publish a page or a site
     ///
-    /// The first use of a `slug` makes the artifact and its URL; the same slug again adds a version, makes it live
-    /// and keeps the URL. Send `html` for one page or `files` for a site of at most 50 files and 10 MB. Link assets by
-    /// relative paths. Needs the scope `artifacts:write`.
+    /// A new `slug` creates an artifact with its own URL. The slug of an existing artifact adds a version,
+    /// makes it live and keeps the URL. Send `html` for one page, or `files` for a site of at most 50 files
+    /// and 10 MB. Link assets by relative path. Needs the scope `artifacts:write`.
     ///
-    /// Past the free allowance the answer is 402 with the price. Tell your human the price, then send the identical
-    /// request with `X-PAYMENT`, or buy credit and send it again.
+    /// After the free allowance the call returns 402 with the price and publishes nothing. Tell your human
+    /// the price, then repeat the identical request with `X-PAYMENT`, or buy credit with `POST /v1/credits`
+    /// and repeat it.
     #[oai(path = "/v1/publish", method = "post", operation_id = "publish")]
     async fn publish(
         &self,
         caller: Token,
-        /// Settles a 402: what the challenge's instructions say, such as `dev:0.005`.
+        /// Pays a 402. Use the value from the challenge's `instructions`, such as `dev:0.005`.
         #[oai(name = "X-PAYMENT")]
         payment: Header<PaymentOffer>,
-        /// The same key and request give the same answer for 24 hours.
+        /// Makes a retry safe. For 24 hours the same key with the same request returns the same response.
         #[oai(name = "Idempotency-Key")]
         key: Header<IdempotencyKey>,
         upload: Upload,
@@ -71,14 +72,14 @@ impl Publish {
     }
 }
 
-/// All of a publish that is not in its body.
+/// The parts of a publish that are not in its body.
 pub struct Deal {
     pub payment: PaymentOffer,
     pub key: Option<String>,
     pub activation: Activation,
 }
 
-/// Publishes an upload. The body is read only after a look at the caller and at the artifact that the path names.
+/// Publishes an upload. The caller and the artifact in the path are checked before the body is read.
 pub async fn publish(
     service: &Service,
     caller: &Caller,
@@ -118,7 +119,7 @@ fn target_of(addressed: Addressed<'_>) -> Target {
     }
 }
 
-/// The body may name the artifact that the path names, and no other.
+/// If the body names an artifact, it must be the one in the path.
 fn slug_of(addressed: Addressed<'_>, named: Option<Slug>) -> Result<Option<Slug>, Refusal> {
     match (addressed, named) {
         (Addressed::ByBody, named) => Ok(named),

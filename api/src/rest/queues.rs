@@ -1,5 +1,5 @@
-//! The queues for the operator's programs: how much is to be done and by whom, what became of a job, and the few things
-//! that one may do about it. People have the same at `/admin/queues`.
+//! The job queues, for the operator's programs: figures, processes, jobs, and actions on them. The pages for
+//! people are at `/admin/queues`.
 
 use domain::{JobId, Queue, Refusal};
 use poem::web::Data;
@@ -21,18 +21,19 @@ pub struct Queues;
 refusals! {
     Show: NotFound;
     List: InvalidRequest, NotFound;
-    Look: InvalidRequest, NotFound;
-    Steer: InvalidRequest, NotFound;
-    SteerJob: InvalidRequest, NotFound, JobIs;
+    One: InvalidRequest, NotFound;
+    Change: InvalidRequest, NotFound;
+    ChangeJob: InvalidRequest, NotFound, JobIs;
 }
 
 #[OpenApi(tag = "Tag::Operator")]
 impl Queues {
     /// Show all queues and processes
     ///
-    /// Begin here when something is slow. A queue with `dead` jobs: list them, read one's `last_error`, mend the cause,
-    /// then requeue them, or discard them if nobody needs them. One whose `oldest_waiting_since` grows old: look whether it is `paused` or not `taken`; else
-    /// it needs more workers. Without the operator's secret: 404.
+    /// Start here when something is slow. If a queue has `dead` jobs, list them, read `last_error`, fix the
+    /// cause, then requeue them, or discard them if nobody needs them. If `oldest_waiting_since` is old,
+    /// check whether the queue is `paused` or not `taken`; otherwise it needs more workers. Returns 404
+    /// without the operator's secret.
     #[oai(path = "/internal/queues", method = "get", operation_id = "show_queues")]
     async fn show(
         &self,
@@ -44,53 +45,53 @@ impl Queues {
 
     /// List the jobs of a queue
     ///
-    /// Up to 50 in one state, the newest first. What is done or cancelled is forgotten after 48 hours. Without the
-    /// operator's secret: 404.
+    /// Returns up to 50 jobs in one state, newest first. Done and cancelled jobs are deleted after 48 hours.
+    /// Returns 404 without the operator's secret.
     #[oai(path = "/internal/queues/:queue/jobs", method = "get", operation_id = "list_jobs")]
     async fn list(
         &self,
         _operator: Operator,
-        /// Which queue.
+        /// The queue.
         queue: Path<Queue>,
-        /// In which state; `dead` when it is left out.
+        /// The state of the jobs. The default is `dead`.
         state: Query<Option<wire::JobState>>,
-        /// The `next` of the list before.
+        /// The `next` of the previous page.
         #[oai(validator(pattern = "^[0-7][0-9A-HJKMNP-TV-Z]{25}$"))]
         before: Query<Option<String>>,
         service: Data<&Service>,
     ) -> ApiResult<Json<wire::JobList>, List> {
-        let unknown = |_| Refusal::invalid("before", "is no `next` of a list");
+        let unknown = |_| Refusal::invalid("before", "is not the `next` of a list");
         let before = before.0.map(|text| text.parse()).transpose().map_err(unknown)?;
         let state = state.0.unwrap_or(wire::JobState::Dead).into();
         Ok(Json(service.jobs(JobsWanted { queue: queue.0, state, before }).await?.into()))
     }
 
-    /// Look at one job
+    /// Get a job
     ///
-    /// What it is about, how often it was tried, why it failed, and what happened to it in order. File contents and
-    /// payments are not shown. Without the operator's secret: 404.
+    /// Returns the job with its payload, attempts, last error and timeline. File contents and payments are
+    /// redacted. Returns 404 without the operator's secret.
     #[oai(path = "/internal/queues/:queue/jobs/:id", method = "get", operation_id = "show_job")]
-    async fn look(
+    async fn one(
         &self,
         _operator: Operator,
         /// The job's queue.
         queue: Path<Queue>,
-        /// The job's id, as lists and logs (`job.id`) have it.
+        /// The job's id, from a list or from `job.id` in the logs.
         id: Path<JobId>,
         service: Data<&Service>,
-    ) -> ApiResult<Json<wire::JobDetail>, Look> {
+    ) -> ApiResult<Json<wire::JobDetail>, One> {
         Ok(Json(service.job(queue.0, id.0).await?.into()))
     }
 
     /// Retry a job
     ///
-    /// One that is dead or cancelled, or waits for another attempt: it begins now, with all its attempts before it. It does no harm:
-    /// what a job has done it does not do twice. Without the operator's secret: 404.
+    /// Runs a dead, cancelled or failed job at once, with all its attempts again. This is safe: jobs are
+    /// idempotent. Returns 404 without the operator's secret.
     #[oai(path = "/internal/queues/:queue/jobs/:id/retry", method = "post", operation_id = "retry_job")]
     async fn retry(
         &self,
         _operator: Operator,
-        /// Who of the operator's people does it; it stands in the job's timeline.
+        /// The operator who does this. The job's timeline records the name.
         #[oai(name = "X-Operator")]
         who: Header<DecidedBy>,
         /// The job's queue.
@@ -98,20 +99,20 @@ impl Queues {
         /// The job's id.
         id: Path<JobId>,
         service: Data<&Service>,
-    ) -> ApiResult<Json<wire::JobRetried>, SteerJob> {
+    ) -> ApiResult<Json<wire::JobRetried>, ChangeJob> {
         service.retry_job(queue.0, id.0, &who.0.0).await?;
         Ok(Json(wire::JobRetried::of(queue.0, id.0)))
     }
 
     /// Cancel a job
     ///
-    /// One that waits, for its first attempt or for another. It can be retried until it is forgotten, after 48 hours. One
-    /// that runs is let be. Without the operator's secret: 404.
+    /// Cancels a job that waits for its first or its next attempt. A running job is not stopped. A cancelled
+    /// job can be retried until it is deleted after 48 hours. Returns 404 without the operator's secret.
     #[oai(path = "/internal/queues/:queue/jobs/:id/cancel", method = "post", operation_id = "cancel_job")]
     async fn cancel(
         &self,
         _operator: Operator,
-        /// Who of the operator's people does it; it stands in the job's timeline.
+        /// The operator who does this. The job's timeline records the name.
         #[oai(name = "X-Operator")]
         who: Header<DecidedBy>,
         /// The job's queue.
@@ -119,20 +120,20 @@ impl Queues {
         /// The job's id.
         id: Path<JobId>,
         service: Data<&Service>,
-    ) -> ApiResult<Json<wire::JobCancelled>, SteerJob> {
+    ) -> ApiResult<Json<wire::JobCancelled>, ChangeJob> {
         service.cancel_job(queue.0, id.0, &who.0.0).await?;
         Ok(Json(wire::JobCancelled::of(queue.0, id.0)))
     }
 
     /// Discard a job
     ///
-    /// One that is dead and that nobody needs any more: it is `cancelled` then, keeps its `last_error`, and is forgotten
-    /// after 48 hours with what it carries. Until then it can be retried. Without the operator's secret: 404.
+    /// Marks a dead job as `cancelled`. It keeps its `last_error` and can be retried until it is deleted with
+    /// its payload after 48 hours. Returns 404 without the operator's secret.
     #[oai(path = "/internal/queues/:queue/jobs/:id/discard", method = "post", operation_id = "discard_job")]
     async fn discard(
         &self,
         _operator: Operator,
-        /// Who of the operator's people does it; it stands in the job's timeline.
+        /// The operator who does this. The job's timeline records the name.
         #[oai(name = "X-Operator")]
         who: Header<DecidedBy>,
         /// The job's queue.
@@ -140,82 +141,84 @@ impl Queues {
         /// The job's id.
         id: Path<JobId>,
         service: Data<&Service>,
-    ) -> ApiResult<Json<wire::JobDiscarded>, SteerJob> {
+    ) -> ApiResult<Json<wire::JobDiscarded>, ChangeJob> {
         service.discard_job(queue.0, id.0, &who.0.0).await?;
         Ok(Json(wire::JobDiscarded::of(queue.0, id.0)))
     }
 
     /// Pause a queue
     ///
-    /// Within two seconds no worker begins a job of it, in any process; what runs is finished, and what is pushed
-    /// waits. Publishes are answered 503 while `publish` is paused. A queue that is paused stays so. Without the operator's secret: 404.
+    /// Within two seconds no worker of any process starts jobs of this queue. Running jobs finish, and new
+    /// jobs wait. While `publish` is paused, publishes return 503. Pausing a paused queue changes nothing.
+    /// Returns 404 without the operator's secret.
     #[oai(path = "/internal/queues/:queue/pause", method = "post", operation_id = "pause_queue")]
     async fn pause(
         &self,
         _operator: Operator,
-        /// Who of the operator's people does it; it stands on the board.
+        /// The operator who does this. The queue board shows the name.
         #[oai(name = "X-Operator")]
         who: Header<DecidedBy>,
-        /// Which queue.
+        /// The queue.
         queue: Path<Queue>,
         service: Data<&Service>,
-    ) -> ApiResult<Json<wire::QueueSteered>, Steer> {
+    ) -> ApiResult<Json<wire::QueueSteered>, Change> {
         service.pause_queue(queue.0, &who.0.0).await?;
         Ok(Json(wire::QueueSteered { queue: queue.0.into(), paused: true }))
     }
 
     /// Resume a queue
     ///
-    /// Workers go on with it at once. One that is not paused stays as it is. Without the operator's secret: 404.
+    /// Workers continue with its jobs at once. Resuming a queue that is not paused changes nothing. Returns
+    /// 404 without the operator's secret.
     #[oai(path = "/internal/queues/:queue/resume", method = "post", operation_id = "resume_queue")]
     async fn resume(
         &self,
         _operator: Operator,
-        /// Who of the operator's people does it; it stands in the log.
+        /// The operator who does this. The log records the name.
         #[oai(name = "X-Operator")]
         who: Header<DecidedBy>,
-        /// Which queue.
+        /// The queue.
         queue: Path<Queue>,
         service: Data<&Service>,
-    ) -> ApiResult<Json<wire::QueueSteered>, Steer> {
+    ) -> ApiResult<Json<wire::QueueSteered>, Change> {
         service.resume_queue(queue.0, &who.0.0).await?;
         Ok(Json(wire::QueueSteered { queue: queue.0.into(), paused: false }))
     }
 
     /// Requeue the dead jobs of a queue
     ///
-    /// Every one begins anew, but for those that were cancelled: each of them is retried by itself. Mend first what killed
-    /// them. Without the operator's secret: 404.
+    /// Retries every dead job, with all its attempts again. Cancelled jobs are not included; retry each of
+    /// them on its own. Fix the cause before retrying. Returns 404 without the operator's secret.
     #[oai(path = "/internal/queues/:queue/requeue-dead", method = "post", operation_id = "requeue_dead_jobs")]
     async fn requeue_dead(
         &self,
         _operator: Operator,
-        /// Who of the operator's people does it; it stands in the jobs' timelines.
+        /// The operator who does this. The timelines of the jobs record the name.
         #[oai(name = "X-Operator")]
         who: Header<DecidedBy>,
-        /// Which queue.
+        /// The queue.
         queue: Path<Queue>,
         service: Data<&Service>,
-    ) -> ApiResult<Json<wire::DeadRequeued>, Steer> {
+    ) -> ApiResult<Json<wire::DeadRequeued>, Change> {
         let requeued = service.requeue_dead(queue.0, &who.0.0).await?;
         Ok(Json(wire::DeadRequeued { queue: queue.0.into(), requeued }))
     }
 
     /// Discard the dead jobs of a queue
     ///
-    /// When nobody needs them any more: they are `cancelled` then, and forgotten after 48 hours. Each can be retried until
-    /// then, but only by itself. Without the operator's secret: 404.
+    /// Marks every dead job as `cancelled`. Each can be retried, on its own, until it is deleted after 48
+    /// hours. Returns 404 without the operator's secret.
     #[oai(path = "/internal/queues/:queue/discard-dead", method = "post", operation_id = "discard_dead_jobs")]
     async fn discard_dead(
         &self,
         _operator: Operator,
-        /// Who of the operator's people does it; it stands in the jobs' timelines.
+        /// The operator who does this. The timelines of the jobs record the name.
         #[oai(name = "X-Operator")]
         who: Header<DecidedBy>,
-        /// Which queue.
+        /// The queue.
         queue: Path<Queue>,
         service: Data<&Service>,
-    ) -> ApiResult<Json<wire::DeadDiscarded>, Steer> {
+    ) -> ApiResult<Json<wire::DeadDiscarded>, Change> {
         let discarded = service.discard_dead(queue.0, &who.0.0).await?;
         Ok(Json(wire::DeadDiscarded { queue: queue.0.into(), discarded }))
     }

@@ -1,4 +1,5 @@
-//! Reporting abuse. Anyone may, so it is limited by address; nothing that a reporter writes is ever shown to others.
+//! Reports of abuse. Anyone may send one, so they are limited by address. What a reporter writes must never
+//! be shown to other users.
 
 use poem::web::Data;
 use poem_openapi::OpenApi;
@@ -21,8 +22,8 @@ refusals! {
 impl Reports {
     /// Report a page
     ///
-    /// Tells the moderators of a page that should not be there; people use the form at `/report`. Needs no token. A
-    /// page that nobody has looked at yet goes to `review` with it, and is still served; a report clears nothing.
+    /// Reports an abusive page to the moderators. No token is needed. People use the form at `/report`. A
+    /// page that is still `pending` moves to `review` and stays online; any other status stays the same.
     #[oai(path = "/v1/reports", method = "post", operation_id = "report_page")]
     async fn report(
         &self,

@@ -1,4 +1,4 @@
-//! What happens by itself, for the operator's programs: when it did and when it will, and having it done now.
+//! The schedules, for the operator's programs.
 
 use domain::{Missing, Refusal};
 use poem::web::Data;
@@ -25,8 +25,8 @@ refusals! {
 impl Schedules {
     /// List the schedules
     ///
-    /// Each fires once in the whole deployment, however many processes run. A `last_slot` that is far behind means that
-    /// no process with workers was up. Without the operator's secret: 404.
+    /// Each schedule fires once in the whole deployment, however many processes run. If `last_slot` is far in
+    /// the past, no process with workers was running. Returns 404 without the operator's secret.
     #[oai(path = "/internal/schedules", method = "get", operation_id = "list_schedules")]
     async fn list(
         &self,
@@ -39,13 +39,13 @@ impl Schedules {
 
     /// Run a schedule now
     ///
-    /// Queues what it does; its slots go on as if nothing had been. It does no harm to run one often: each does what is
-    /// due and nothing else. Without the operator's secret: 404.
+    /// Queues its job at once; the next fire time does not change. This is safe to repeat: the job does only
+    /// what is due. Returns 404 without the operator's secret.
     #[oai(path = "/internal/schedules/:schedule/run", method = "post", operation_id = "run_schedule")]
     async fn run(
         &self,
         _operator: Operator,
-        /// Who of the operator's people does it; it stands in the log.
+        /// The operator who does this. The log records the name.
         #[oai(name = "X-Operator")]
         who: Header<DecidedBy>,
         /// The schedule's name.

@@ -1,5 +1,5 @@
-//! Signing up, the one call that needs no token and makes one. The token is shown in the answer and must never be
-//! shown or logged anywhere else.
+//! Signup, the call that creates an account without a credential. The token is in the response and must never
+//! be shown or logged anywhere else.
 
 use poem::web::Data;
 use poem_openapi::OpenApi;
@@ -19,10 +19,10 @@ refusals! {
 
 #[OpenApi(tag = "Tag::Account")]
 impl SignUp {
-    /// Make a provisional account and get its token
+    /// Create a provisional account and get its token
     ///
-    /// Needs nothing: no body, no token, no person. The token is shown once, so keep it. The account expires at
-    /// `expires_at` unless a person opens `claim_url` before; the token keeps working after that.
+    /// Needs no body and no credential. The token is shown only once, so store it. The account expires at
+    /// `expires_at` unless a person opens `claim_url` before then. The token keeps working after the claim.
     #[oai(path = "/v1/signup", method = "post", operation_id = "sign_up")]
     async fn sign_up(
         &self,
@@ -30,7 +30,7 @@ impl SignUp {
         service: Data<&Service>,
     ) -> ApiResult<Created<wire::SignUp>, NewAccount> {
         let signed_up = service.sign_up(from.0).await?;
-        let made = wire::SignUp::new(signed_up, service.tariff());
-        Ok(Created::at(made, service.addresses(), "/v1/account"))
+        let created = wire::SignUp::new(signed_up, service.tariff());
+        Ok(Created::at(created, service.addresses(), "/v1/account"))
     }
 }

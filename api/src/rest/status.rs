@@ -1,4 +1,5 @@
-//! Whether the process answers. It must never ask the database or any other part: it stays true while they are away.
+//! The public status of the process. It must never query the database or any other part, so that it answers
+//! while they are down.
 
 use poem::Request;
 use poem_openapi::payload::Json;
@@ -10,22 +11,23 @@ use super::Tag;
 #[derive(Default)]
 pub struct Status;
 
-/// The service is there.
+/// The service is running.
 #[derive(Object)]
 struct Alive {
     /// Always `ok`.
     status: String,
-    /// The version of the program.
+    /// The version of the service.
     version: String,
-    /// Whether the service runs in dev mode: anyone on its machine can sign in as anyone, and payments move no real money.
+    /// Whether the service runs in dev mode, in which anyone on its machine can sign in as anyone and
+    /// payments move no real money.
     dev_mode: bool,
 }
 
 #[OpenApi(tag = "Tag::Service")]
 impl Status {
-    /// Is the service there?
+    /// Get the status
     ///
-    /// Answers at once and needs no token.
+    /// Returns at once, without a credential.
     #[oai(path = "/v1/status", method = "get", operation_id = "get_status")]
     async fn status(&self, request: &Request) -> Json<Alive> {
         let dev_mode = request.data::<Service>().is_some_and(Service::is_dev_mode);

@@ -1,4 +1,5 @@
-//! The suspension of accounts, for the operator's programs. People have the same beside a page in the moderators' queue.
+//! The suspension of accounts, for the operator's programs. People suspend an account from a page in the
+//! review queue.
 
 use domain::{Origin, Via};
 use poem::Request;
@@ -28,15 +29,15 @@ refusals! {
 impl Suspensions {
     /// Suspend an account
     ///
-    /// From now on every write of the account is refused with 403 `account_suspended`, nobody can claim or join it, and its
-    /// pages answer 451. Its people and agents can still read what it has, and the reason. A payment by card that was made
-    /// before is still credited. The audit trail records it with the operator's name. Suspending a suspended account
-    /// replaces the reason. Without the operator's secret: 404.
+    /// Every write of the account returns 403 `account_suspended`, nobody can claim or join it, and its pages
+    /// return 451. Its members and agents can still read everything, including the reason. A card payment
+    /// that was already made is still credited. The audit log records the suspension with the operator's
+    /// name. Suspending a suspended account replaces the reason. Returns 404 without the operator's secret.
     #[oai(path = "/internal/accounts/:handle/suspend", method = "post", operation_id = "suspend_account")]
     async fn suspend(
         &self,
         _operator: Operator,
-        /// Which operator suspends the account.
+        /// The operator who suspends the account.
         #[oai(name = "X-Operator")]
         who: Header<DecidedBy>,
         /// The account's handle or id.
@@ -52,13 +53,13 @@ impl Suspensions {
 
     /// Lift the suspension of an account
     ///
-    /// Everything is as it was before the suspension. For an account that is not suspended nothing changes. Without the
-    /// operator's secret: 404.
+    /// Restores the account as it was before. Nothing changes for an account that is not suspended. Returns
+    /// 404 without the operator's secret.
     #[oai(path = "/internal/accounts/:handle/lift", method = "post", operation_id = "lift_suspension")]
     async fn lift(
         &self,
         _operator: Operator,
-        /// Which operator lifts the suspension.
+        /// The operator who lifts the suspension.
         #[oai(name = "X-Operator")]
         who: Header<DecidedBy>,
         /// The account's handle or id.

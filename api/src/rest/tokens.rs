@@ -1,4 +1,4 @@
-//! The account's tokens: listed, minted and revoked. A secret is shown in the answer to a mint and nowhere else.
+//! The account's tokens. A secret is in the response that mints it and must never appear anywhere else.
 
 use poem::web::Data;
 use poem_openapi::OpenApi;
@@ -30,17 +30,18 @@ refusals! {
 
 #[OpenApi(tag = "Tag::Tokens")]
 impl Tokens {
-    /// List the tokens
+    /// List tokens
     ///
-    /// Those that work, newest first, never with their secrets. A pinned token sees those with its own pin. Needs the
-    /// scope `tokens:manage`, or a session of any role.
+    /// Returns the active tokens, newest first, without their secrets. A pinned token sees only tokens with
+    /// the same pin. Needs the scope `tokens:manage`, or a session of any role.
     #[oai(path = "/v1/tokens", method = "get", operation_id = "list_tokens")]
     async fn list(
         &self,
         caller: Token,
-        /// At most so many entries, with a `Link` to the next ones. Without it, everything is sent.
+        /// The maximum number of tokens to return; the `Link` header then holds the next page. Without it,
+        /// the response has all tokens.
         limit: Limit,
-        /// Where to go on: take it from the `Link` of the page before.
+        /// The cursor of the next page, from the `Link` header of the previous response.
         after: After<wire::Token>,
         service: Data<&Service>,
     ) -> ApiResult<Listed<Vec<wire::Token>>, List> {
@@ -53,9 +54,9 @@ impl Tokens {
 
     /// Mint a token
     ///
-    /// For another agent, say, with less than you have yourself: fewer scopes, one artifact, an end. What is left out
-    /// is as you have it, and more cannot be asked for. Needs the scope `tokens:manage`; a person mints what their role
-    /// may.
+    /// Creates a token for another agent, with the same or fewer rights than your own: fewer scopes, one
+    /// artifact, an earlier expiry. Omitted fields copy your own rights. Needs the scope `tokens:manage`. A
+    /// person can grant what their role allows.
     #[oai(path = "/v1/tokens", method = "post", operation_id = "mint_token")]
     async fn mint(
         &self,
@@ -71,20 +72,20 @@ impl Tokens {
 
     /// Revoke a token
     ///
-    /// It stops working at once. With `with_minted=true` so do the tokens that it minted, those that they minted, and
-    /// so on, and the open invites that any of them made: do this after a leak. Needs the scope `tokens:manage`; a
-    /// member revokes only tokens of their own.
+    /// The token stops working at once. After a leak send `with_minted=true`, which also revokes every token
+    /// that it minted, directly or indirectly, and the open invites that any of these tokens created. Needs
+    /// the scope `tokens:manage`. A member can revoke only their own tokens.
     ///
-    /// Invites are revoked only for a caller that may revoke invites: a token with `account:manage`, an admin or the
-    /// owner. For any other caller they stay open and `invites_revoked` is 0; the same call by a caller with those
-    /// rights revokes them later, although the token is revoked already.
+    /// Invites are revoked only if the caller may revoke invites: a token with `account:manage`, an admin or
+    /// the owner. For other callers the invites stay open and `invites_revoked` is 0. A caller with those
+    /// rights can repeat the call to revoke them, even though the token is already revoked.
     #[oai(path = "/v1/tokens/:id", method = "delete", operation_id = "revoke_token")]
     async fn revoke(
         &self,
         caller: Token,
-        /// The token's id, as the list shows it.
+        /// The token's `id`, as listed.
         id: Path<String>,
-        /// `true` revokes the tokens and invites that came from it too.
+        /// `true` also revokes the tokens and invites that came from it.
         with_minted: Query<Option<bool>>,
         service: Data<&Service>,
     ) -> ApiResult<Json<wire::RevokedToken>, Revoke> {
@@ -95,9 +96,9 @@ impl Tokens {
 
     /// Revoke a leaked token
     ///
-    /// For anyone who finds a token in public: it needs no other credential. The response is the same whether or not
-    /// the token exists. Tokens that it minted keep working; the account revokes them with
-    /// `DELETE /v1/tokens/{id}?with_minted=true`.
+    /// For anyone who finds a token in public. The token itself is the only credential. The response is the
+    /// same whether or not the token exists. Tokens that it minted keep working; the account revokes them
+    /// with `DELETE /v1/tokens/{id}?with_minted=true`.
     #[oai(path = "/v1/tokens/revoke", method = "post", operation_id = "revoke_leaked_token")]
     async fn revoke_leaked(
         &self,

@@ -1,5 +1,5 @@
-//! The addresses that the MCP tool `stage_upload` gives. Who has the address needs no other credential; the body must
-//! never be read before the address has been looked at.
+//! Uploads to the addresses that the MCP tool `stage_upload` returns. The address is the only credential. It
+//! must be checked before the body is read.
 
 use poem::web::Data;
 use poem_openapi::OpenApi;
@@ -24,9 +24,9 @@ refusals! {
 impl Uploads {
     /// Upload files to a staged address
     ///
-    /// The address comes from the MCP tool `stage_upload`; it needs no token, takes one upload and lasts 15 minutes.
-    /// Send a form with `html` or `files` as in a publish, or, under any other content type, a page as it is. Nothing
-    /// is published by it: call the MCP tool `publish_upload` within the hour.
+    /// The MCP tool `stage_upload` returns the address. It needs no token, accepts one upload and expires
+    /// after 15 minutes. Send a form with `html` or `files`, as for a publish. Any other content type is
+    /// stored as one page. Nothing is published yet: call the MCP tool `publish_upload` within an hour.
     #[oai(path = "/v1/uploads/:ticket", method = "post", operation_id = "upload_files")]
     async fn post(
         &self,

@@ -1,4 +1,4 @@
-//! What the account used this month and what that will cost. It only shows: looking must never charge.
+//! The account's usage of the month. Reading it must never charge.
 
 use poem::web::Data;
 use poem_openapi::OpenApi;
@@ -19,10 +19,10 @@ refusals! {
 
 #[OpenApi(tag = "Tag::Account")]
 impl Usage {
-    /// See what was used this month
+    /// Get this month's usage
     ///
-    /// Publishes, storage, page views and private pages of the UTC month, with what they will cost. Needs the scope
-    /// `artifacts:read`.
+    /// Returns publishes, storage, page views, and unlisted and private pages of the current UTC month, with
+    /// their estimated cost. Needs the scope `artifacts:read`.
     #[oai(path = "/v1/usage", method = "get", operation_id = "get_usage")]
     async fn usage(&self, caller: Token, service: Data<&Service>) -> ApiResult<Json<wire::Usage>, Read> {
         let summary = service.account(&caller.0).await?;

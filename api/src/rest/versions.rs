@@ -1,5 +1,5 @@
-//! Adding a version to an artifact that exists, and choosing the one that is live. Adding is a publish and is paid
-//! like one; choosing moves a pointer and must never cost.
+//! Adding versions and choosing the live one. Adding is a publish and costs the same. Activating must never
+//! cost anything.
 
 use domain::{Activation, Slug};
 use poem::web::Data;
@@ -36,21 +36,22 @@ refusals! {
 impl Versions {
     /// Add a version to an artifact
     ///
-    /// As `POST /v1/publish`, for an artifact that exists. It counts as a publish. With `activate=false` the version
-    /// is stored and the live one stays; make it live with `POST /v1/artifacts/{slug}/activate`.
+    /// The same as `POST /v1/publish`, for an existing artifact. It counts as a publish. With
+    /// `activate=false` the version is stored and the live one stays; make it live later with
+    /// `POST /v1/artifacts/{slug}/activate`.
     #[oai(path = "/v1/artifacts/:slug/versions", method = "post", operation_id = "add_version")]
     #[allow(clippy::too_many_arguments, reason = "each is a documented part of the request")]
     async fn add(
         &self,
         caller: Token,
-        /// The artifact's name on the account.
+        /// The artifact's name within the account.
         slug: Path<Slug>,
         /// `false` stores the version without making it live.
         activate: Query<Option<bool>>,
-        /// Settles a 402: what the challenge's instructions say, such as `dev:0.005`.
+        /// Pays a 402. Use the value from the challenge's `instructions`, such as `dev:0.005`.
         #[oai(name = "X-PAYMENT")]
         payment: Header<PaymentOffer>,
-        /// The same key and request give the same answer for 24 hours.
+        /// Makes a retry safe. For 24 hours the same key with the same request returns the same response.
         #[oai(name = "Idempotency-Key")]
         key: Header<IdempotencyKey>,
         upload: Upload,
@@ -63,13 +64,12 @@ impl Versions {
 
     /// Make a version live
     ///
-    /// Roll back or forward: any `seq` of the artifact can be made live, at once and at no cost. Needs the scope
-    /// `artifacts:write`.
+    /// Rolls back or forward to any version, at once and for free. Needs the scope `artifacts:write`.
     #[oai(path = "/v1/artifacts/:slug/activate", method = "post", operation_id = "activate_version")]
     async fn activate(
         &self,
         caller: Token,
-        /// The artifact's name on the account.
+        /// The artifact's name within the account.
         slug: Path<Slug>,
         body: JsonBody<wire::Activate>,
         service: Data<&Service>,

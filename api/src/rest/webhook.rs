@@ -1,5 +1,5 @@
-//! Where the card processor calls. The signature is over the bytes of the body as they came, so they must be handed on
-//! untouched, whatever they are said to be.
+//! The webhook of the card processor. The signature covers the raw bytes of the body, so they must be passed
+//! on unchanged, whatever their content type.
 
 use poem::http::HeaderValue;
 use poem::web::Data;
@@ -25,18 +25,19 @@ refusals! {
 
 #[OpenApi(tag = "Tag::Money")]
 impl Webhook {
-    /// Take an event of the card processor
+    /// Receive a card processor event
     ///
-    /// A paid checkout is credited to its account once, however often its event arrives. A refund or a dispute debits the
-    /// account that the payment credited. Every other event is acknowledged and ignored. Only the processor can call
-    /// this: the signature is `t=<unix seconds>,v1=<hex>`, an HMAC-SHA256 of `<t>.<body>`, and is valid for 5 minutes.
+    /// Only the card processor can call this. A paid checkout is credited to its account once, however often
+    /// the event arrives. A refund or a dispute debits the account that the payment credited. Any other event
+    /// is acknowledged and ignored. The signature is `t=<unix seconds>,v1=<hex>`, an HMAC-SHA256 of
+    /// `<t>.<body>`, and is valid for 5 minutes.
     #[oai(path = "/webhooks/card-processor", method = "post", operation_id = "take_card_event")]
     async fn take(
         &self,
-        /// Shows that the card processor calls.
+        /// The signature of the card processor.
         #[oai(name = "Card-Processor-Signature")]
         signature: Header<CardSignature>,
-        /// The same under the name that Stripe gives it. Read where `Card-Processor-Signature` is absent.
+        /// The same signature under Stripe's header name. Used if `Card-Processor-Signature` is absent.
         #[oai(name = "Stripe-Signature")]
         stripe_signature: Header<StripeSignature>,
         event: SignedEvent,
@@ -48,8 +49,8 @@ impl Webhook {
     }
 }
 
-/// `Card-Processor-Signature`, as it came: what is wrong with it is told only where there is a secret to hold it
-/// against.
+/// `Card-Processor-Signature`, unparsed. Its faults are reported only if a secret is configured to verify it
+/// with.
 struct CardSignature(Option<String>);
 
 impl CallHeader for CardSignature {
@@ -70,7 +71,7 @@ impl CallHeader for CardSignature {
     }
 }
 
-/// `Stripe-Signature`: the same, and never required.
+/// `Stripe-Signature`, which has the same form and is optional.
 struct StripeSignature(CardSignature);
 
 impl CallHeader for StripeSignature {
@@ -83,7 +84,7 @@ impl CallHeader for StripeSignature {
     }
 }
 
-/// The bytes of an event.
+/// The raw bytes of an event.
 struct SignedEvent(Vec<u8>);
 
 impl<'a> ApiExtractor<'a> for SignedEvent {

@@ -1,5 +1,5 @@
-//! The table of all routes, one line for each method of a path: pattern, handler, body limit, permit class, and who may
-//! call. The lines of one pattern stand together.
+//! The table of all routes, one line for each method of a path: pattern, handler, body limit, permit class,
+//! and who may call it. The lines of one pattern must stand together.
 
 use poem::RouteMethod;
 use poem::endpoint::make_sync;
@@ -32,7 +32,7 @@ macro_rules! pages {
     };
 }
 
-/// Lines whose handlers are found by the area itself: poem-openapi for REST, the protocol's library for MCP.
+/// Lines whose handlers are found elsewhere: by poem-openapi for REST, by the MCP library for MCP.
 macro_rules! calls {
     ($area:ident: $($method:ident $pattern:expr, $body:ident, $permit:ident, $audience:ident;)+) => {
         &[$(RouteLine {
@@ -123,12 +123,12 @@ pub const DOCUMENTS: &[RouteLine] = calls! { Api:
     get    documents::SECURITY_TXT,                    Small,  Request, Anyone;
 };
 
-/// The endpoint for models.
+/// The MCP endpoint.
 pub const MCP: &[RouteLine] = calls! { Mcp:
     post   mcp::PATH, Message, Request, Token;
 };
 
-/// Pages for everybody.
+/// Public pages and pages of user accounts.
 pub const PAGES: &[RouteLine] = pages! {
     get  "/",                        pages::home::show,                        Small, Request, Anyone;
     post "/",                        pages::home::publish,                     Form,  Request, Anyone;
@@ -153,7 +153,7 @@ pub const PAGES: &[RouteLine] = pages! {
     post "/you/sign-out-everywhere", pages::you::sign_out_everywhere,          Small, Request, Person;
 };
 
-/// Pages of an account.
+/// Pages of the account dashboard.
 pub const DASHBOARD: &[RouteLine] = pages! {
     get  "/dashboard",                                   dashboard::index,                         Small, Request, Person;
     get  "/dashboard/",                                  dashboard::index,                         Small, Request, Person;

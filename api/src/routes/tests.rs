@@ -1,4 +1,4 @@
-//! The table against what else is known of the routes.
+//! The table agrees with the OpenAPI document and with the routes.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ fn document() -> Value {
 fn operations(document: &Value) -> Vec<(String, &Value)> {
     let paths = document["paths"].as_object().unwrap().iter();
     let all = paths.flat_map(|(path, item)| {
-        item.as_object().unwrap().iter().map(move |(method, told)| (shape(method, path), told))
+        item.as_object().unwrap().iter().map(move |(method, described)| (shape(method, path), described))
     });
     all.collect()
 }
@@ -34,21 +34,21 @@ fn request(method: &str, path: &str) -> Request {
 #[test]
 fn every_operation_of_the_document_is_in_the_table_and_no_other_of_rest() {
     let document = document();
-    let told: BTreeSet<String> = operations(&document).into_iter().map(|(name, _)| name).collect();
+    let described: BTreeSet<String> = operations(&document).into_iter().map(|(name, _)| name).collect();
     let listed: Vec<String> = all().map(|line| shape(line.method, line.pattern)).collect();
     assert_eq!(listed.iter().collect::<BTreeSet<_>>().len(), listed.len(), "each stands there once");
-    for name in &told {
+    for name in &described {
         assert!(listed.contains(name), "{name} is not in the table");
     }
     for line in REST {
-        assert!(told.contains(&shape(line.method, line.pattern)), "{} {}", line.method, line.pattern);
+        assert!(described.contains(&shape(line.method, line.pattern)), "{} {}", line.method, line.pattern);
     }
 }
 
 #[test]
 fn the_document_names_the_credentials_that_the_table_asks_for() {
     let document = document();
-    for (name, told) in operations(&document) {
+    for (name, described) in operations(&document) {
         let line = all().find(|line| shape(line.method, line.pattern) == name).unwrap();
         let expected = match line.terms.audience {
             Audience::Anyone => json!([]),
@@ -59,16 +59,16 @@ fn the_document_names_the_credentials_that_the_table_asks_for() {
             Audience::Operator => json!([{"operator": []}]),
             staff => panic!("{name} is in the document, and for {staff:?}"),
         };
-        assert_eq!(told.get("security").cloned().unwrap_or_else(|| json!([])), expected, "{name}");
+        assert_eq!(described.get("security").cloned().unwrap_or_else(|| json!([])), expected, "{name}");
     }
 }
 
 #[test]
 fn a_body_is_long_where_the_document_takes_a_form_and_nowhere_else() {
     let document = document();
-    for (name, told) in operations(&document) {
+    for (name, described) in operations(&document) {
         let line = all().find(|line| shape(line.method, line.pattern) == name).unwrap();
-        let takes_form = told["requestBody"]["content"]["multipart/form-data"].is_object();
+        let takes_form = described["requestBody"]["content"]["multipart/form-data"].is_object();
         let is_long = matches!(line.terms.body, BodyLimit::Form | BodyLimit::Upload);
         assert_eq!(is_long, takes_form, "{name}");
     }

@@ -1,4 +1,4 @@
-//! Accounts as callers see them. The token stands in the answer to a signup and must never appear in another shape.
+//! Accounts in responses. The token is in the response to a signup and must never appear in another type.
 
 use domain::link::Addresses;
 use domain::{AccountSummary, Tariff};
@@ -16,24 +16,24 @@ pub enum AccountStatus {
     Claimed,
 }
 
-/// An account, in the few words that every answer has for it.
+/// An account.
 #[derive(Clone, Debug, Object)]
 pub struct Account {
     pub id: String,
     pub handle: String,
-    /// `provisional` until a person claims it.
+    /// `provisional` until a person claims it, then `claimed`.
     pub status: AccountStatus,
-    /// When a provisional account stops working; null once it is claimed.
+    /// When a provisional account expires. Null once it is claimed.
     #[oai(nullable)]
     pub expires_at: Option<Timestamp>,
 }
 
-/// What an account may use free of charge.
+/// What the account may use for free.
 #[derive(Debug, Object)]
 pub struct Limits {
-    /// Free publishes: in its whole life while provisional, in a UTC month once claimed.
+    /// The number of free publishes: in total while provisional, per UTC month once claimed.
     pub free_publishes: u64,
-    /// Storage in MB while provisional; null once claimed, when storage is billed and not capped.
+    /// The maximum storage in MB while provisional. Null once claimed: storage is then billed.
     #[oai(nullable)]
     pub total_mb: Option<u64>,
 }
@@ -42,37 +42,38 @@ pub struct Limits {
 #[derive(Object)]
 pub struct SignUp {
     pub account: Account,
-    /// The bearer token. It is shown only here, once.
+    /// The bearer token. It is shown only once.
     pub token: String,
-    /// For a person to open before `expires_at`, which makes the account and its pages permanent.
+    /// The link that a person opens before `expires_at` to keep the account and its pages.
     pub claim_url: String,
     pub limits: Limits,
 }
 
-/// The account of the caller.
+/// The caller's account.
 #[derive(Object)]
 pub struct AccountDetail {
     pub account: Account,
-    // `account` is as a signup answers it; beside it stand the same fields, for who looks for them here.
+    // The fields of `account` are also at the top level, where clients look for them.
     #[oai(flatten)]
     pub same_account: Account,
-    /// Since when and why the operator has suspended the account: it can be read but not changed, and its pages answer
-    /// 451. Null while it is not suspended.
+    /// When and why the operator suspended the account. A suspended account can only be read, and its pages
+    /// return 451. Null if it is not suspended.
     #[oai(nullable)]
     pub suspended: Option<Suspension>,
     pub limits: Limits,
-    /// The balance; it may be negative.
+    /// The balance. It can be negative.
     pub credits_usd: Usd,
     pub free_publishes_left: u64,
     pub usage: UsageSummary,
     /// Whether agents may join with an invite.
     pub allow_agent_join: bool,
-    /// For a person to open; only while the account is provisional, and only for who has the scope `account:manage`.
+    /// The link that a person opens to claim the account. Only while it is provisional, and only for callers
+    /// with the scope `account:manage`.
     #[oai(skip_serializing_if_is_none)]
     pub claim_url: Option<String>,
 }
 
-/// The account of the caller, and how many people are on it.
+/// The caller's account with its number of members.
 #[derive(Object)]
 pub struct AccountWithMembers {
     #[oai(flatten)]
@@ -80,15 +81,15 @@ pub struct AccountWithMembers {
     pub member_count: u64,
 }
 
-/// This month in short; `GET /v1/usage` tells all of it.
+/// This month's usage in short. `GET /v1/usage` has the details.
 #[derive(Debug, Object)]
 pub struct UsageSummary {
     /// The UTC month, `YYYY-MM`.
     pub month: String,
-    /// Publishes that count against the free ones.
+    /// The number of publishes that count against the free ones.
     pub publishes: u64,
     pub storage_bytes: u64,
-    /// Page views.
+    /// The number of page views.
     pub views: u64,
 }
 
@@ -150,7 +151,7 @@ impl AccountDetail {
     }
 }
 
-/// The link to claim an account with, while it is anybody's to claim.
+/// The claim link, while the account can be claimed.
 pub(super) fn claim_url(account: &domain::Account, addresses: &Addresses) -> Option<String> {
     let is_claimable = account.status == domain::AccountStatus::Provisional;
     is_claimable.then(|| addresses.claim(&account.claim_code))

@@ -1,5 +1,5 @@
-//! Artifacts and versions as callers see them. The enums repeat the domain's on purpose, so that a change there can
-//! never change the wire unseen.
+//! Artifacts and versions in requests and responses. The enums repeat those of `domain`, so that a change
+//! there cannot change the API by accident.
 
 use domain::link::Addresses;
 use domain::{AppealMessage, MalformedReason, Refusal, Slug};
@@ -23,7 +23,7 @@ pub enum Visibility {
     Private,
 }
 
-/// What the scan, a report or a moderator found: `blocked` content is not served.
+/// The result of scans, reports and moderation. `blocked` content is not served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[oai(rename_all = "lowercase")]
 pub enum ModerationStatus {
@@ -33,19 +33,19 @@ pub enum ModerationStatus {
     Blocked,
 }
 
-/// A page or site with one lasting URL.
+/// A page or site with a permanent URL.
 #[derive(Clone, Debug, Object)]
 pub struct Artifact {
     pub id: String,
-    /// Its name on the account.
+    /// The artifact's name within the account.
     pub slug: String,
-    /// Its name among all accounts.
+    /// The artifact's unique name in the whole service.
     pub host: String,
-    /// Where it is served.
+    /// The URL where it is served.
     pub url: String,
     pub visibility: Visibility,
     pub moderation_status: ModerationStatus,
-    /// The live version's `seq`; null until one is live.
+    /// The live version's `seq`. Null if no version is live.
     #[oai(nullable)]
     pub version: Option<u32>,
 }
@@ -58,102 +58,103 @@ pub struct ArtifactDetail {
     pub moderation: Moderation,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
-    /// The link to hand out; only when the artifact is private.
+    /// The link to share. Only for a private artifact.
     #[oai(skip_serializing_if_is_none)]
     pub signed_url: Option<String>,
-    /// The versions, newest first: all of them unless a page was asked for.
+    /// The versions, newest first. All of them, unless `limit` is set.
     pub versions: Vec<Version>,
 }
 
-/// Where the live version stands with the moderators, and why. All but the status is null when it has passed.
+/// The moderation status of the live version, and the reason. All fields except `status` are null if it
+/// passed.
 #[derive(Debug, Object)]
 pub struct Moderation {
-    /// As `moderation_status`.
+    /// The same as `moderation_status`.
     pub status: ModerationStatus,
-    /// The rule that was broken: one of the scanner's such as `seed_phrase`, `blocked_content`, or `report` or
-    /// `moderator` where people decided.
+    /// The rule that matched: a scan rule such as `seed_phrase`, `blocked_content`, or `report` or
+    /// `moderator` for a decision by people.
     #[oai(nullable)]
     pub rule: Option<String>,
-    /// The file that broke it.
+    /// The file that matched.
     #[oai(nullable)]
     pub file: Option<String>,
-    /// What was seen there: the field and the words.
+    /// The field and the words that matched.
     #[oai(nullable)]
     pub saw: Option<String>,
-    /// All of it in plain words, and whether the version is served.
+    /// The reason as a sentence, and whether the version is served.
     #[oai(nullable)]
     pub message: Option<String>,
 }
 
-/// An appeal against what was decided of the live version.
+/// An appeal against the decision on the live version.
 #[derive(Object)]
 #[oai(example)]
 pub struct Appeal {
-    /// Why the decision is a mistake, for the moderators.
+    /// Why the decision is wrong. The moderators read it.
     pub message: TypedAppeal,
 }
 
-/// An appeal that was taken in.
+/// A recorded appeal.
 #[derive(Debug, Object)]
 pub struct AppealTaken {
     pub id: String,
     pub slug: String,
     pub host: String,
-    /// The `seq` of the version that it is for. Another version has an appeal of its own.
+    /// The `seq` of the version that the appeal is for. Each version can be appealed once.
     pub version: u32,
-    /// The status stays as it is until a moderator decides.
+    /// The current status. It does not change until a moderator decides.
     pub moderation_status: ModerationStatus,
 }
 
-/// One publish of an artifact. Versions are kept and never change.
+/// One publish of an artifact. A version never changes.
 #[derive(Debug, Object)]
 pub struct Version {
     pub id: String,
-    /// The number that `activate` takes.
+    /// The version's number within the artifact. Send it to `activate` to make the version live.
     pub seq: u32,
     pub total_bytes: u64,
     pub file_count: u32,
-    /// The door through which it came.
+    /// The interface that published it: `api`, `mcp` or `web`.
     pub created_via: String,
-    /// What the publisher said of it.
+    /// The publisher's description of the change.
     #[oai(nullable)]
     pub message: Option<String>,
     pub created_at: Timestamp,
     pub moderation_status: ModerationStatus,
-    /// Whether it is the one that is served.
+    /// Whether this version is the live one.
     pub live: bool,
 }
 
-/// Which version to make live.
+/// The version to make live.
 #[derive(Debug, Object)]
 pub struct Activate {
-    /// The `seq` of any version that the artifact has.
+    /// The `seq` of any version of the artifact.
     #[oai(validator(minimum(value = "1"), maximum(value = "2147483647")))]
     pub version: u32,
 }
 
-/// Who may see the artifact from now on.
+/// The new visibility of an artifact.
 #[derive(Debug, Object)]
 #[oai(example)]
 pub struct ChangeVisibility {
-    /// `unlisted` and `private` cost a month when the artifact was public; `public` is free.
+    /// `unlisted` and `private` cost a monthly price if the artifact was public. `public` is free.
     pub visibility: Visibility,
 }
 
-/// The artifact as it is seen from now on.
+/// The artifact with its new visibility.
 #[derive(Object)]
 pub struct ShownArtifact {
     #[oai(flatten)]
     pub artifact: Artifact,
-    /// The link to hand out; only when the artifact is private.
+    /// The link to share. Only for a private artifact.
     #[oai(skip_serializing_if_is_none)]
     pub signed_url: Option<String>,
-    /// Only when the call was paid inline.
+    /// Only if `X-PAYMENT` paid for this call.
     #[oai(skip_serializing_if_is_none)]
     pub receipt: Option<Receipt>,
 }
 
-/// The artifact is gone; its slug is free again.
+/// The artifact is deleted. Its slug can be used again.
 #[derive(Debug, Object)]
 pub struct Deleted {
     pub slug: String,
@@ -194,7 +195,7 @@ impl From<domain::ModerationStatus> for ModerationStatus {
 
 impl Artifact {
     pub fn new(artifact: &domain::Artifact, addresses: &Addresses) -> Self {
-        // An artifact whose only versions are staged shows nothing yet, so nothing was judged.
+        // An artifact that has only staged versions has no moderation status yet.
         let moderation = artifact.live.map_or(domain::ModerationStatus::Pending, |live| live.moderation);
         Self {
             id: artifact.id.to_string(),
@@ -236,10 +237,10 @@ impl Appeal {
     }
 }
 
-/// Reads what an appeal says, from a body or from the form of the page.
+/// Reads an appeal from a JSON body or from the page's form.
 pub fn read_appeal(message: &str) -> Result<AppealMessage, Refusal> {
-    let told = |fault: MalformedReason| Refusal::invalid("message", fault.to_string());
-    AppealMessage::written(message).map_err(told)
+    let invalid = |fault: MalformedReason| Refusal::invalid("message", fault.to_string());
+    AppealMessage::written(message).map_err(invalid)
 }
 
 impl From<service::AppealTaken> for AppealTaken {
@@ -277,7 +278,7 @@ impl poem_openapi::types::Example for ChangeVisibility {
 }
 
 impl Version {
-    /// `live` is the number of the artifact's live version.
+    /// `live` is the `seq` of the artifact's live version.
     pub fn new(version: &domain::Version, live: Option<u32>) -> Self {
         Self {
             id: version.id.to_string(),

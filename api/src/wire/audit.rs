@@ -1,27 +1,28 @@
-//! The audit trail as callers see it.
+//! The audit log in responses.
 
 use domain::AuditEntry as Entry;
 use poem_openapi::Object;
 
 use super::Timestamp;
 
-/// Something that was done to the account, or by one of its members to their own sign-in.
+/// A change of the account, or a sign-in of one of its members.
 #[derive(Debug, Object)]
 pub struct AuditEntry {
     pub id: String,
     pub created_at: Timestamp,
-    /// What was done, such as `artifact.published` or `person.sign_in_failed`.
+    /// What happened, such as `artifact.published` or `person.sign_in_failed`.
     pub action: String,
-    /// Who did it: a person's username, a token's id, `operator` or `card-processor`. For a failed sign-in, the
-    /// username that was tried.
+    /// Who did it: a username, a token id, `operator` or `card-processor`. For a failed sign-in, the username
+    /// that was entered.
     pub actor: String,
-    /// The way in: `api`, `mcp`, `web`, `cli`, `operator` or `card-processor`; null for entries of earlier releases.
+    /// The interface: `api`, `mcp`, `web`, `cli`, `operator` or `card-processor`. Null for entries of earlier
+    /// releases.
     #[oai(nullable)]
     pub via: Option<String>,
-    /// The client's IP address, if a client made the call.
+    /// The client's IP address. Null if no client made the call.
     #[oai(nullable)]
     pub address: Option<String>,
-    /// What it was done to: a page's host, a username, an id, a reason of the ledger.
+    /// What it was done to: a page's host, a username, an id or a ledger reason.
     pub subject: String,
 }
 

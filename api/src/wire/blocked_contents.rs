@@ -1,4 +1,4 @@
-//! The list of contents that no new version may bring, as the operator's programs see it.
+//! The list of blocked content in responses.
 
 use domain::BlobHash;
 use poem_openapi::Object;
@@ -8,31 +8,31 @@ use super::Timestamp;
 /// One page of the list.
 #[derive(Debug, Object)]
 pub struct BlockedContents {
-    /// The newest first.
+    /// The contents, newest first.
     pub items: Vec<BlockedContent>,
-    /// The `after` of the next page; null when this is the last.
+    /// The `after` of the next page. Null on the last page.
     #[oai(nullable)]
     pub next: Option<String>,
 }
 
-/// A content that no new version may bring.
+/// A content that no new version may contain.
 #[derive(Debug, Object)]
 pub struct BlockedContent {
     /// The SHA-256 of the content.
     pub sha256: String,
-    /// The path that it had on the page that was blocked.
+    /// Its path on the blocked page.
     pub file: String,
     pub size_bytes: u64,
-    /// The page that was blocked.
+    /// The host of the blocked page.
     pub host: String,
-    /// The moderator who blocked it.
+    /// The moderator who blocked the page.
     pub blocked_by: String,
     pub blocked_at: Timestamp,
-    /// Live versions that hold it, blocked or not.
+    /// The number of live versions that contain it, blocked or not.
     pub live_versions: u64,
 }
 
-/// A content that is off the list.
+/// A content that was removed from the list.
 #[derive(Debug, Object)]
 pub struct ContentUnblocked {
     pub sha256: String,
@@ -41,10 +41,10 @@ pub struct ContentUnblocked {
 }
 
 impl From<service::BlockedContentList> for BlockedContents {
-    fn from(shown: service::BlockedContentList) -> Self {
+    fn from(list: service::BlockedContentList) -> Self {
         Self {
-            items: shown.contents.into_iter().map(BlockedContent::from).collect(),
-            next: shown.next.map(|place| place.to_string()),
+            items: list.contents.into_iter().map(BlockedContent::from).collect(),
+            next: list.next.map(|cursor| cursor.to_string()),
         }
     }
 }

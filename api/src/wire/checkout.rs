@@ -1,4 +1,4 @@
-//! Credit by card: what a person asks for and is answered, and the card processor's event.
+//! Card payments: the checkout of a person, and the card processor's event.
 
 use domain::{CheckoutAmount, Micro, Refusal};
 use poem_openapi::Object;
@@ -6,14 +6,14 @@ use poem_openapi::types::Example;
 
 use super::{Amount, Usd};
 
-/// What spec 4.8 lets a card pay, which is charged in cents.
+/// Spec 4.8: the amounts that a card can pay. Cards are charged in cents.
 type Payable = Amount<5, 500, 10_000>;
 
-/// How much credit to buy by card.
+/// The amount of credit to buy by card.
 #[derive(Debug, Object)]
 #[oai(example)]
 pub struct OpenCheckout {
-    /// US dollars: 5 to 500, in whole cents.
+    /// US dollars, from 5 to 500, in whole cents.
     pub amount_usd: Payable,
 }
 
@@ -21,7 +21,7 @@ pub struct OpenCheckout {
 #[derive(Debug, Object)]
 #[oai(example)]
 pub struct Checkout {
-    /// Open it to pay.
+    /// The page where the person pays.
     pub url: String,
     pub session_id: String,
     pub amount_usd: Usd,
@@ -29,7 +29,8 @@ pub struct Checkout {
     pub hint: String,
 }
 
-/// An event of the card processor. Only a `checkout.session.completed` that is `paid` means something here.
+/// An event of the card processor, in the form of a `checkout.session.completed`. The checkout must be `paid`
+/// to add credit.
 #[derive(Debug, Object)]
 #[oai(example)]
 pub struct CardEvent {
@@ -44,13 +45,13 @@ pub struct CardEventData {
     pub object: CheckoutSession,
 }
 
-/// The checkout as the card processor has it.
+/// The card processor's checkout.
 #[derive(Debug, Object)]
 pub struct CheckoutSession {
-    /// The `session_id` that opening it answered.
+    /// The `session_id` of the checkout.
     pub id: String,
     pub payment_status: String,
-    /// Cents.
+    /// The amount in cents.
     pub amount_total: u64,
     /// Only `usd` is credited.
     pub currency: String,
@@ -59,22 +60,22 @@ pub struct CheckoutSession {
 
 #[derive(Debug, Object)]
 pub struct CheckoutMetadata {
-    /// The id or the handle of the account to credit.
+    /// The id or handle of the account to credit.
     pub account_id: String,
 }
 
-/// The event has been taken note of.
+/// The event was processed.
 #[derive(Debug, Object)]
 #[oai(example)]
 pub struct EventTaken {
     /// Always true.
     pub received: bool,
-    /// Whether this very event credited the account.
+    /// Whether this event added credit to the account.
     pub credited: bool,
 }
 
 impl OpenCheckout {
-    /// The amount as card payment takes it, whose rules are those of the schema.
+    /// The amount as the service takes it. Its rules are the same as those of the schema.
     pub fn read(&self) -> Result<CheckoutAmount, Refusal> {
         CheckoutAmount::new(self.amount_usd.0).ok_or_else(|| Refusal::InvalidBody {
             fault: "amount_usd: must be from 5 to 500, in whole cents".to_owned(),

@@ -1,5 +1,5 @@
-//! Credit that is bought with a call. The receipt of the header is made from the one in here: the two must never
-//! differ.
+//! Credit that is bought with an API call. The `X-PAYMENT-RESPONSE` header is made from this receipt, so that
+//! they cannot differ.
 
 use domain::{Micro, ToppedUp};
 use poem_openapi::Object;
@@ -8,22 +8,22 @@ use poem_openapi::types::Example;
 use super::publish::Receipt;
 use super::{Amount, Usd};
 
-/// What spec 4.8 lets a call buy.
+/// Spec 4.8: the amounts that an API call can buy.
 pub type Purchasable = Amount<{ CreditPurchase::USD_MIN }, { CreditPurchase::USD_MAX }>;
 
-/// How much credit to buy.
+/// The amount of credit to buy.
 #[derive(Debug, Object)]
 #[oai(example)]
 pub struct CreditPurchase {
-    /// US dollars: 1 to 100, with at most six decimals. The payment must equal it exactly.
+    /// US dollars, from 1 to 100, with at most six decimals. The payment must equal it exactly.
     pub amount_usd: Purchasable,
 }
 
-/// The account after the purchase.
+/// The account's balance after the purchase.
 #[derive(Debug, Object)]
 #[oai(example)]
 pub struct CreditBought {
-    /// The balance; it may still be negative.
+    /// The balance. It can still be negative.
     pub credits_usd: Usd,
     pub receipt: Receipt,
 }

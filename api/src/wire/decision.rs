@@ -1,4 +1,4 @@
-//! A decision at the moderators' queue, and what came of it, as the operator's programs see them.
+//! Moderation decisions in requests and responses.
 
 use domain::{Host, MalformedReason, ModerationDecision, Refusal, RulingNote};
 use poem_openapi::Object;
@@ -14,27 +14,29 @@ typed_texts! {
     TypedNote: max_length: Some(RulingNote::LENGTH_MAX), pattern: Some(RulingNote::PATTERN.to_owned());
 }
 
-/// A moderator's word.
+/// A moderation decision.
 #[derive(Object)]
 #[oai(example)]
 pub struct Decide {
-    /// `block` shows a 451 page instead of the content, `pass` serves it. A block also holds
-    /// back later versions until one is passed.
+    /// `block` replaces the page by a 451 error. `pass` serves it. A block also holds back later versions
+    /// until a moderator passes one.
     pub action: Action,
-    /// For those who come later; only the operator's people see it.
+    /// A note for other operators. Only the operator's staff can see it.
     pub note: Option<TypedNote>,
-    /// The `version` that was looked at. If another is live now, nothing is decided.
+    /// The version that was reviewed. If another version is live by now, the call returns 409 and nothing is
+    /// decided.
     #[oai(validator(minimum(value = "1"), maximum(value = "2147483647")))]
     pub version: Option<u32>,
-    /// The `seen` of the page that was looked at. If something was decided since, nothing is.
+    /// The `seen` of the page that was reviewed. If another decision was made since, the call returns 409 and
+    /// nothing is decided.
     pub seen: Option<Seen>,
-    /// Other pages that are blocked too, each with a decision of its own: hosts of `same_content`. Those that do not hold
-    /// the same content now are left.
+    /// Hosts of other pages to block as well, from `same_content`. Each gets its own decision. Pages that no
+    /// longer have the same content are skipped.
     #[oai(validator(max_items = 100))]
     pub elsewhere: Option<Vec<String>>,
 }
 
-/// What came of a decision. By the time of this answer no edge serves what was blocked.
+/// The result of a decision. No edge serves blocked content anymore when this response is sent.
 #[derive(Debug, Object)]
 pub struct DecisionMade {
     pub host: String,
@@ -44,39 +46,39 @@ pub struct DecisionMade {
     pub elsewhere: BlockedElsewhere,
 }
 
-/// The other pages that were blocked in the same go.
+/// The other pages that were blocked.
 #[derive(Debug, Object)]
 pub struct BlockedElsewhere {
     pub blocked: u64,
     pub hosts: Vec<String>,
-    /// Whether something with the same content is left: look at the page again, and send another decision.
+    /// Whether more pages have the same content. If true, get the page again and send another decision.
     pub has_more: bool,
 }
 
 impl Decide {
     pub fn read(self, host: Host) -> Result<DecisionRequest, Refusal> {
         let note = RulingNote::written(self.note.as_ref().map_or("", |note| &note.0));
-        let told = |fault: MalformedReason| Refusal::invalid("note", fault.to_string());
+        let invalid = |fault: MalformedReason| Refusal::invalid("note", fault.to_string());
         let elsewhere = self.elsewhere.unwrap_or_default();
         if !elsewhere.is_empty() && self.action == Action::Pass {
-            return Err(Refusal::invalid("elsewhere", "goes with the action block alone"));
+            return Err(Refusal::invalid("elsewhere", "is allowed only with the action block"));
         }
         let elsewhere: Result<_, _> = elsewhere.iter().map(|host| host.parse()).collect();
         Ok(DecisionRequest {
             host,
             ruling: ModerationDecision::from(self.action),
-            note: note.map_err(told)?,
+            note: note.map_err(invalid)?,
             looked_at: self.version,
             seen: self.seen.map(Seen::read).transpose()?,
             elsewhere: elsewhere
-                .map_err(|_| Refusal::invalid("elsewhere", "has what is no host of a page"))?,
+                .map_err(|_| Refusal::invalid("elsewhere", "contains something that is not a host"))?,
         })
     }
 }
 
 impl Seen {
     fn read(self) -> Result<service::Seen, Refusal> {
-        let malformed = |_| Refusal::invalid("seen", "is not the one of a page");
+        let malformed = |_| Refusal::invalid("seen", "is not the `seen` of a page");
         Ok(service::Seen {
             decision: self.decision.map(|id| id.parse()).transpose().map_err(malformed)?,
             report: self.report.map(|id| id.parse()).transpose().map_err(malformed)?,
@@ -101,7 +103,7 @@ impl From<service::DecisionMade> for DecisionMade {
     }
 }
 
-/// A newest decision, for the example.
+/// The id of a decision, for the example.
 const ID: &str = "01KC4GZJ2Q8W5T7RXN3VB6M9DE";
 
 impl Example for Decide {

@@ -1,42 +1,42 @@
-//! The bodies of everything that is not a success. Status and headers are given in [`crate::http::refusal`], words in
-//! `domain`; none must be made up here.
+//! The bodies of error responses. [`crate::http::refusal`] sets status and headers, and `domain` defines the
+//! texts; neither belongs here.
 
 use domain::Refusal;
 use poem_openapi::Object;
 
 use super::Usd;
 
-/// Every error has this body; only a 402 has another, the challenge.
+/// The body of every error except 402, which has a challenge.
 #[derive(Debug, Object)]
 #[oai(example)]
 pub struct Error {
-    /// What kind of error it is: the same word for the same cause.
+    /// The error code. The same cause always has the same code.
     pub code: String,
-    /// What is wrong with this very request.
+    /// What is wrong with this request.
     pub message: String,
     /// The next call to make.
     pub hint: String,
 }
 
-/// What settles this exact request now, and how.
+/// The price of this request and how to pay it.
 #[derive(Debug, Object)]
 #[oai(example)]
 pub struct Challenge {
     /// Always `payment_required`.
     pub code: String,
-    /// What the money is for, such as `publish`.
+    /// What the payment is for, such as `publish`.
     pub reason: String,
-    /// The price, or the price plus the account's arrears. An inline payment must equal it exactly.
+    /// The price, plus the account's negative balance if it has one. An inline payment must equal it exactly.
     pub amount_usd: Usd,
-    /// The ways to pay.
+    /// The payment methods.
     pub accepts: Vec<Accept>,
-    /// What is wrong with this very request.
+    /// What is wrong with this request.
     pub message: String,
     /// The next call to make.
     pub hint: String,
 }
 
-/// One way to pay: with `instructions` where it can settle here, with a `status` where it cannot.
+/// A payment method. It has `instructions` if it is available here, and a `status` if it is not.
 #[derive(Debug, Object)]
 pub struct Accept {
     /// `dev`, `x402-usdc-base` or `mpp-card`.

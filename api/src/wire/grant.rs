@@ -1,4 +1,4 @@
-//! Credit that an operator gives or takes.
+//! Credit that an operator grants or deducts.
 
 use domain::{MalformedReason, Micro, Reason, Refusal, RulingNote};
 use poem_openapi::Object;
@@ -15,21 +15,22 @@ typed_texts! {
     TypedId: pattern: Some("^[0-7][0-9A-HJKMNP-TV-Z]{25}$".to_owned());
 }
 
-/// How much credit to give to which account.
+/// The account and the amount.
 #[derive(Object)]
 #[oai(example)]
 pub struct GrantCredit {
     /// The account's handle or id.
     pub account: TypedAccount,
-    /// US dollars: -10,000 to 10,000, with at most six decimals; below zero takes credit away.
+    /// US dollars, from -10,000 to 10,000, with at most six decimals. A negative amount deducts credit.
     pub amount_usd: Amount<-10_000, 10_000>,
-    /// Why; only the operator's people see it.
+    /// The reason. Only the operator's staff can see it.
     pub reason: TypedReason,
-    /// A ULID of your own: a grant that is sent twice with one id is made once. Without it, every call is a grant.
+    /// A ULID that you choose. Repeating the call with the same id grants the credit only once. Without it,
+    /// every call is a new grant.
     pub id: Option<TypedId>,
 }
 
-/// The account after the grant.
+/// The account's balance after the grant.
 #[derive(Debug, Object)]
 #[oai(example)]
 pub struct CreditGranted {
@@ -38,21 +39,21 @@ pub struct CreditGranted {
     /// The reason of the ledger entry.
     pub ledger_reason: String,
     pub amount_usd: Usd,
-    /// The balance; it may be negative.
+    /// The balance. It can be negative.
     pub credits_usd: Usd,
-    /// Whether this call made the grant; false when an earlier one with the same id did.
+    /// Whether this call granted the credit. False if an earlier call with the same id did.
     pub is_new: bool,
 }
 
 impl GrantCredit {
     pub fn read(self) -> Result<CreditGrant, Refusal> {
-        let told = |fault: MalformedReason| Refusal::invalid("reason", fault.to_string());
+        let invalid = |fault: MalformedReason| Refusal::invalid("reason", fault.to_string());
         let malformed = |_| Refusal::invalid("id", "is not a ULID");
         let id = self.id.map(|id| id.0.parse()).transpose().map_err(malformed)?;
         Ok(CreditGrant {
             account: self.account.0,
             amount: self.amount_usd.0,
-            note: self.reason.0.parse().map_err(told)?,
+            note: self.reason.0.parse().map_err(invalid)?,
             id,
         })
     }

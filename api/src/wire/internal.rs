@@ -1,4 +1,4 @@
-//! What the operator's routes take and answer.
+//! Requests and responses of the operator's calls.
 
 use domain::{Host, Micro, Month, Refusal};
 use poem_openapi::Object;
@@ -12,32 +12,33 @@ typed_texts! {
     TypedMonth: pattern: Some("^[0-9]{4}-(0[1-9]|1[0-2])$".to_owned());
 }
 
-/// Which month to charge.
+/// The month to charge.
 #[derive(Default, Object)]
 #[oai(example)]
 pub struct RunMetering {
-    /// The UTC month, `YYYY-MM`; this month when it is left out. A later one only in dev mode.
+    /// The UTC month, `YYYY-MM`. The default is the current month. A later month is accepted only in dev
+    /// mode.
     pub month: Option<TypedMonth>,
 }
 
-/// What a metering did.
+/// The result of a metering.
 #[derive(Debug, Object)]
 #[oai(example)]
 pub struct Metered {
     pub month: String,
-    /// Claimed accounts that were looked at.
+    /// The number of claimed accounts that were checked.
     pub accounts: u64,
-    /// Charges that were new.
+    /// The number of new charges.
     pub charges: u64,
-    /// Their sum.
+    /// The sum of the new charges.
     pub total_usd: Usd,
 }
 
-/// What a cleanup removed.
+/// The result of a cleanup.
 #[derive(Debug, Object)]
 #[oai(example)]
 pub struct CleanedUp {
-    /// Accounts that had expired.
+    /// The number of expired accounts that were purged.
     pub purged: u64,
     pub blobs_deleted: u64,
     pub bytes_freed: u64,
@@ -47,11 +48,11 @@ pub struct CleanedUp {
 #[derive(Object)]
 #[oai(example)]
 pub struct CountView {
-    /// The page's host, as it stands in its address.
+    /// The page's host, as in its address.
     pub host: TypedHost,
 }
 
-/// A view that was counted.
+/// A counted view.
 #[derive(Debug, Object)]
 #[oai(example)]
 pub struct ViewCounted {
@@ -62,8 +63,8 @@ pub struct ViewCounted {
 
 impl RunMetering {
     pub fn read(&self) -> Result<Option<Month>, Refusal> {
-        let told = |()| Refusal::InvalidBody { fault: "month: must be of the form YYYY-MM".to_owned() };
-        self.month.as_ref().map(|month| month.0.parse()).transpose().map_err(told)
+        let malformed = |()| Refusal::InvalidBody { fault: "month: must be of the form YYYY-MM".to_owned() };
+        self.month.as_ref().map(|month| month.0.parse()).transpose().map_err(malformed)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Jobs as the operator's programs see them. Payloads come redacted from the board, and are passed on as they are.
+//! Jobs in responses. `service` redacts the payloads.
 
 use domain::{JobId, Queue};
 use poem_openapi::{Enum, Object};
@@ -8,28 +8,28 @@ use service::JobHappening;
 use super::Timestamp;
 use super::queues::QueueName;
 
-/// Where a job stands.
+/// The state of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[oai(rename_all = "lowercase")]
 pub enum JobState {
-    /// Not begun.
+    /// Not started yet.
     Waiting,
     Running,
     /// Waiting for another attempt.
     Failed,
-    /// Given up: no attempt was left, or none could help.
+    /// Given up: no attempts are left, or another one cannot help.
     Dead,
-    /// Called off by one of the operator's people.
+    /// Cancelled by an operator.
     Cancelled,
     Done,
 }
 
-/// A list of jobs.
+/// One page of jobs.
 #[derive(Debug, Object)]
 pub struct JobList {
-    /// The newest first.
+    /// The jobs, newest first.
     pub items: Vec<Job>,
-    /// The `before` of the next list; null when this is the last.
+    /// The `before` of the next page. Null on the last page.
     #[oai(nullable)]
     pub next: Option<String>,
 }
@@ -39,22 +39,22 @@ pub struct JobList {
 pub struct Job {
     pub id: String,
     pub queue: QueueName,
-    /// What it does: `publish`, `scan`, `cleanup` and so on; `unreadable` when the row holds no job.
+    /// What the job does, such as `publish`, `scan` or `cleanup`. `unreadable` if the row cannot be parsed.
     pub kind: String,
     pub state: JobState,
-    /// Attempts that were begun.
+    /// The number of started attempts.
     pub attempts: u32,
-    /// After so many that failed it is dead.
+    /// The number of failed attempts after which the job is dead.
     pub attempts_max: u32,
-    /// When the next attempt is due, or the last one was.
+    /// When the next attempt is due, or when the last one was.
     pub due_at: Timestamp,
-    /// When the last attempt began.
+    /// When the last attempt started.
     #[oai(nullable)]
     pub begun_at: Option<Timestamp>,
-    /// When it was done, given up or called off.
+    /// When the job was done, given up or cancelled.
     #[oai(nullable)]
     pub ended_at: Option<Timestamp>,
-    /// Who has it, or had it last; it begins with the `instance` of a process.
+    /// The worker that runs it or ran it last. The name starts with the `instance` of its process.
     #[oai(nullable)]
     pub worker: Option<String>,
     /// Why the last attempt failed.
@@ -62,21 +62,22 @@ pub struct Job {
     pub last_error: Option<String>,
 }
 
-/// A job with all that is known of it.
+/// A job with its payload and timeline.
 #[derive(Debug, Object)]
 pub struct JobDetail {
     #[oai(flatten)]
     pub job: Job,
-    /// What it is about, without what is secret: of contents the size alone, of payments the amount.
+    /// The job's data. File contents are replaced by their size, payments by their amount, and secrets are
+    /// removed.
     pub payload: Value,
-    /// The `instance` of the process that waits for its outcome.
+    /// The `instance` of the process that waits for the result.
     #[oai(nullable)]
     pub reply_to: Option<String>,
-    /// What happened to it, the oldest first.
+    /// The events of the job, oldest first.
     pub timeline: Vec<JobEvent>,
 }
 
-/// What kind of thing happened to a job.
+/// The kind of an event of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[oai(rename_all = "lowercase")]
 pub enum JobHappened {
@@ -89,7 +90,7 @@ pub enum JobHappened {
     Cancelled,
 }
 
-/// Something that happened to a job. What does not belong to it is null.
+/// An event of a job. Fields that do not apply are null.
 #[derive(Debug, Object)]
 pub struct JobEvent {
     pub at: Timestamp,
@@ -99,18 +100,18 @@ pub struct JobEvent {
     pub attempt: Option<u32>,
     #[oai(nullable)]
     pub worker: Option<String>,
-    /// Why it failed or died.
+    /// Why the attempt failed.
     #[oai(nullable)]
     pub error: Option<String>,
     /// When the next attempt is due.
     #[oai(nullable)]
     pub retry_at: Option<Timestamp>,
-    /// Who of the operator's people did it.
+    /// The operator who did it.
     #[oai(nullable)]
     pub by: Option<String>,
 }
 
-/// A job that begins anew, with all its attempts before it.
+/// A job that runs again, with all its attempts.
 #[derive(Debug, Object)]
 pub struct JobRetried {
     pub queue: QueueName,
@@ -119,7 +120,7 @@ pub struct JobRetried {
     pub retried: bool,
 }
 
-/// A job that was cancelled.
+/// A cancelled job.
 #[derive(Debug, Object)]
 pub struct JobCancelled {
     pub queue: QueueName,
@@ -128,7 +129,7 @@ pub struct JobCancelled {
     pub cancelled: bool,
 }
 
-/// A dead job that was discarded: it is `cancelled` from now on.
+/// A discarded job. Its state is now `cancelled`.
 #[derive(Debug, Object)]
 pub struct JobDiscarded {
     pub queue: QueueName,

@@ -1,4 +1,4 @@
-//! Movements of credit as callers see them.
+//! Ledger entries in responses.
 
 use poem_openapi::Object;
 
@@ -7,15 +7,16 @@ use super::{Timestamp, Usd};
 /// A movement of the account's credit.
 #[derive(Debug, Object)]
 pub struct LedgerEntry {
-    /// The number of the entry on the account. Entries are numbered from 1 in the order in which they were written.
+    /// The number of the entry within the account. Entries are numbered from 1 in the order in which they
+    /// were written.
     pub id: String,
     pub created_at: Timestamp,
-    /// Micro-dollars; 1 USD is 1,000,000. Negative for a charge.
+    /// The amount in micro-dollars; 1,000,000 are 1 USD. Negative for a charge.
     pub delta_micro: i64,
     pub delta_usd: Usd,
-    /// What the money moved for, such as `publish:<version id>` or `topup-dev:<id>`. It occurs once per account.
+    /// What the money was for, such as `publish:<version id>` or `topup-dev:<id>`. Unique within the account.
     pub reason: String,
-    /// The balance after the entry.
+    /// The balance after this entry.
     pub balance_usd: Usd,
 }
 

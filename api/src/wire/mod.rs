@@ -1,5 +1,5 @@
-//! The shapes that cross the wire, as the specification writes them. They are made from domain types and must never
-//! hold a rule: a field here is a field there.
+//! The types of requests and responses, as the specification defines them. They are made from domain types
+//! and must not contain business rules.
 
 mod account;
 mod artifact;
@@ -58,7 +58,7 @@ pub use value::{Amount, Timestamp, Usd};
 
 use domain::List;
 
-/// What is listed. A cursor of any other list is refused.
+/// A row of a paged list. A cursor of another list is refused.
 pub trait ListedRow {
     const LISTS: &'static [List];
 }

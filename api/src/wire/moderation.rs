@@ -1,4 +1,4 @@
-//! Reports and a moderator's word as callers see them.
+//! Reports and moderation decisions in requests and responses.
 
 use domain::link::Addresses;
 use domain::{Host, MalformedReason, ModerationDecision, Refusal, ReportReason};
@@ -7,7 +7,7 @@ use poem_openapi::{Enum, Object};
 use super::artifact::ModerationStatus;
 use super::text::typed_texts;
 
-const ENDS_OF_A_NAME: [char; 3] = ['/', '?', '#'];
+const HOST_ENDS: [char; 3] = ['/', '?', '#'];
 
 typed_texts! {
     TypedAddress: min_length: Some(1);
@@ -15,18 +15,18 @@ typed_texts! {
     TypedReason: max_length: Some(ReportReason::LENGTH_MAX), pattern: Some(ReportReason::PATTERN.to_owned());
 }
 
-/// A page that should not be there.
+/// A report of an abusive page.
 #[derive(Object)]
 pub struct Report {
-    /// The page's host, such as `my-page-a1b2`, or its address, in which the host stands.
+    /// The page's host, such as `my-page-a1b2`, or its URL.
     pub host: TypedAddress,
-    /// What is wrong with the page, for the moderators.
+    /// What is wrong with the page. The moderators read it.
     pub reason: Option<TypedReason>,
-    /// What kind of abuse it is.
+    /// The kind of abuse.
     pub category: Option<ReportCategory>,
 }
 
-/// What kind of abuse a report is about.
+/// The kind of abuse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[oai(rename_all = "lowercase")]
 pub enum ReportCategory {
@@ -38,14 +38,14 @@ pub enum ReportCategory {
     Other,
 }
 
-/// What a report says.
+/// A parsed report.
 pub struct ReportWritten {
     pub host: Host,
     pub reason: Option<ReportReason>,
     pub category: Option<domain::ReportCategory>,
 }
 
-/// A report that was taken in.
+/// A recorded report.
 #[derive(Debug, Object)]
 pub struct ReportTaken {
     pub id: String,
@@ -61,14 +61,14 @@ pub enum Action {
     Block,
 }
 
-/// A moderator's word.
+/// A moderation decision.
 #[derive(Debug, Object)]
 pub struct Moderate {
-    /// `block` shows a 451 page instead of the content, `pass` serves it.
+    /// `block` replaces the page by a 451 error. `pass` serves it.
     pub action: Action,
 }
 
-/// An artifact after a moderator's word.
+/// An artifact after a moderation decision.
 #[derive(Debug, Object)]
 pub struct Moderated {
     pub slug: String,
@@ -77,7 +77,7 @@ pub struct Moderated {
 }
 
 impl Report {
-    /// A reason of white space only counts as no reason.
+    /// A reason that is only white space counts as omitted.
     pub fn read(&self, addresses: &Addresses) -> Result<ReportWritten, Refusal> {
         let reason = self.reason.as_ref().map(|reason| reason.0.as_str());
         let category = self.category.map(domain::ReportCategory::from);
@@ -85,16 +85,16 @@ impl Report {
     }
 }
 
-/// Reads what a report says, from a body or from the form of the page.
+/// Reads a report from a JSON body or from the page's form.
 pub fn read_report(
     host: &str,
     reason: Option<&str>,
     category: Option<&str>,
     addresses: &Addresses,
 ) -> Result<ReportWritten, Refusal> {
-    let host = read_host(&named_in(host.trim(), addresses))?;
+    let host = read_host(&host_in(host.trim(), addresses))?;
     let reason = reason.map(str::trim).filter(|reason| !reason.is_empty()).map(str::parse).transpose();
-    let told = |fault: MalformedReason| Refusal::invalid("reason", fault.to_string());
+    let invalid = |fault: MalformedReason| Refusal::invalid("reason", fault.to_string());
     let unknown = || {
         let known = domain::ReportCategory::ALL.map(domain::ReportCategory::as_str).join(", ");
         Refusal::invalid("category", format!("must be one of: {known}"))
@@ -102,33 +102,33 @@ pub fn read_report(
     let category = category.filter(|name| !name.is_empty());
     let category =
         category.map(|name| domain::ReportCategory::parse(name).ok_or_else(unknown)).transpose()?;
-    Ok(ReportWritten { host, reason: reason.map_err(told)?, category })
+    Ok(ReportWritten { host, reason: reason.map_err(invalid)?, category })
 }
 
 pub(super) fn read_host(text: &str) -> Result<Host, Refusal> {
-    text.parse().map_err(|_| Refusal::invalid("host", "is no host of a page, such as my-page-a1b2"))
+    text.parse().map_err(|_| Refusal::invalid("host", "is not the host of a page, such as my-page-a1b2"))
 }
 
-/// The page's name, also where its address was pasted, however much of it: the name follows `/site/` where pages are
-/// served by their path, and is the host's first label everywhere else.
-fn named_in(text: &str, addresses: &Addresses) -> String {
+/// The page's host, from the host itself or from a pasted URL. If pages are served by path, it follows
+/// `/site/`. Otherwise it is the first label of the URL's host.
+fn host_in(text: &str, addresses: &Addresses) -> String {
     let text = text.to_ascii_lowercase();
     if !text.contains(['/', '.', ':']) {
         return text;
     }
-    let (authority, path) = split(&text);
-    let (ours, _) = split(&addresses.serve_url);
+    let (authority, path) = split_url(&text);
+    let (ours, _) = split_url(&addresses.serve_url);
     let name = match path.strip_prefix("/site/") {
-        Some(path) if authority.eq_ignore_ascii_case(ours) => path.split(ENDS_OF_A_NAME).next(),
+        Some(path) if authority.eq_ignore_ascii_case(ours) => path.split(HOST_ENDS).next(),
         _ => authority.split(['.', ':']).next(),
     };
     name.unwrap_or_default().to_owned()
 }
 
-/// An address after its scheme, if it has one: the authority, and all that follows.
-fn split(address: &str) -> (&str, &str) {
+/// Splits a URL, with or without scheme, into its authority and the rest.
+fn split_url(address: &str) -> (&str, &str) {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
-    rest.split_at(rest.find(ENDS_OF_A_NAME).unwrap_or(rest.len()))
+    rest.split_at(rest.find(HOST_ENDS).unwrap_or(rest.len()))
 }
 
 impl From<ReportCategory> for domain::ReportCategory {
@@ -213,9 +213,9 @@ mod tests {
             "my-page-a1b2.pages.example?x=/site/y",
             "my-page-a1b2/",
         ] {
-            assert_eq!(named_in(named, &addresses), "my-page-a1b2", "{named}");
+            assert_eq!(host_in(named, &addresses), "my-page-a1b2", "{named}");
         }
-        assert_eq!(named_in("https://elsewhere.example/site/my-page-a1b2/", &addresses), "elsewhere");
-        assert_eq!(named_in("https://", &addresses), "");
+        assert_eq!(host_in("https://elsewhere.example/site/my-page-a1b2/", &addresses), "elsewhere");
+        assert_eq!(host_in("https://", &addresses), "");
     }
 }

@@ -1,4 +1,5 @@
-//! People as callers see them. A password comes in and never goes out; a session's secret stands in a cookie only.
+//! People in requests and responses. A password must never be in a response, and a session's secret only in
+//! its cookie.
 
 use domain::link::Addresses;
 use domain::{Password, Role};
@@ -10,14 +11,15 @@ use super::Account;
 use super::account::{AccountStatus, claim_url};
 use super::text::typed_texts;
 
-/// What a person signs in with.
+/// A username and a password.
 #[derive(Object)]
 #[oai(deny_unknown_fields, example)]
 pub struct Credentials {
-    /// 3 to 30 small letters, digits, `_` and `-`, the first a letter or digit. Capitals are lowered.
+    /// 3 to 30 lower-case letters, digits, `_` and `-`, starting with a letter or digit. Upper-case letters
+    /// are converted.
     pub username: TypedUsername,
-    /// 10 to 200 characters of at least two classes (small letters, capitals, digits, others), without the username
-    /// in it and not one of the 100 most common.
+    /// 10 to 200 characters with at least two of: lower-case letters, upper-case letters, digits, other
+    /// characters. It must not contain the username or be one of the 100 most common passwords.
     pub password: TypedPassword,
 }
 
@@ -41,7 +43,7 @@ impl Example for Credentials {
     }
 }
 
-/// Who is signed in now.
+/// The signed-in person.
 #[derive(Debug, Object)]
 pub struct SignedIn {
     pub user: User,
@@ -53,18 +55,18 @@ pub struct User {
     pub username: String,
 }
 
-/// The session is over.
+/// The session is ended.
 #[derive(Debug, Object)]
 pub struct SignedOut {
     /// Always `true`.
     pub signed_out: bool,
 }
 
-/// Who is signed in, and the accounts that they stand for.
+/// The signed-in person and their accounts.
 #[derive(Object)]
 pub struct Me {
     pub user: User,
-    /// The highest role first, then the oldest.
+    /// The accounts: highest role first, then oldest first.
     pub accounts: Vec<AccountOfMine>,
 }
 
@@ -79,7 +81,7 @@ pub struct AccountOfMine {
     pub claim_url: Option<String>,
 }
 
-/// What a person may on an account; the later may all that the earlier may.
+/// A person's role on an account. Each role includes the rights of the roles before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[oai(rename = "Role", rename_all = "lowercase")]
 pub enum RoleName {
@@ -88,7 +90,7 @@ pub enum RoleName {
     Owner,
 }
 
-/// An account that has just become somebody's own.
+/// A newly claimed account.
 #[derive(Debug, Object)]
 pub struct Claimed {
     pub account: Account,

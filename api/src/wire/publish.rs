@@ -1,5 +1,5 @@
-//! What a publish answers, over whichever endpoint it came. The receipt of the header is made from the one in here:
-//! the two must never differ.
+//! The result of a publish through any interface. The `X-PAYMENT-RESPONSE` header is made from this receipt,
+//! so that they cannot differ.
 
 use domain::link::Addresses;
 use poem_openapi::Object;
@@ -7,34 +7,35 @@ use service::Publication;
 
 use super::{Timestamp, Usd};
 
-/// A publish that came to pass.
+/// The result of a publish.
 #[derive(Object)]
 pub struct PublishResult {
-    /// Where the artifact is served; the same for every version.
+    /// The URL where the artifact is served. It is the same for every version.
     pub url: String,
     pub host: String,
     pub artifact_id: String,
     /// The new version's `seq`.
     pub version: u32,
     pub account: AccountStanding,
-    /// The link to hand out instead of `url`; only when the artifact is private.
+    /// The link to share instead of `url`. Only for a private artifact.
     #[oai(skip_serializing_if_is_none)]
     pub signed_url: Option<String>,
-    /// Only when the call was paid inline.
+    /// Only if `X-PAYMENT` paid for this call.
     #[oai(skip_serializing_if_is_none)]
     pub receipt: Option<Receipt>,
-    /// Possible problems in the files, at most 50. The files are published all the same; tell your human.
+    /// Possible problems in the files, at most 50. The files are published anyway. Tell your human about
+    /// them.
     pub warnings: Vec<Warning>,
 }
 
-/// A possible problem in a published file. Check it.
+/// A possible problem in a published file.
 #[derive(Debug, Object)]
 pub struct Warning {
-    /// `secret`: a key of another provider that looks live.
+    /// `secret`: the file contains what looks like an active key of another service.
     pub code: String,
     /// The file's path in the site.
     pub path: String,
-    /// Counted from 1; absent for a file that is not text.
+    /// The line, from 1. Absent if the file is not text.
     #[oai(skip_serializing_if_is_none)]
     pub line: Option<u32>,
     pub message: String,
@@ -42,21 +43,21 @@ pub struct Warning {
     pub hint: String,
 }
 
-/// What the account has left after the call.
+/// What the account has left.
 #[derive(Debug, Object)]
 pub struct AccountStanding {
     pub free_publishes_left: u64,
-    /// The balance; it may be negative.
+    /// The balance. It can be negative.
     pub credits_usd: Usd,
-    /// When a provisional account stops working; null once it is claimed.
+    /// When a provisional account expires. Null once it is claimed.
     #[oai(nullable)]
     pub expires_at: Option<Timestamp>,
 }
 
-/// Proof of a settled payment. `X-PAYMENT-RESPONSE` carries the same as compact JSON.
+/// Proof of a settled payment. The `X-PAYMENT-RESPONSE` header has the same as compact JSON.
 #[derive(Clone, Debug, Object)]
 pub struct Receipt {
-    /// How it was paid, such as `dev`.
+    /// The payment method, such as `dev`.
     pub rail: String,
     pub amount_usd: Usd,
     pub id: String,

@@ -1,4 +1,4 @@
-//! The queues, the processes and the schedules as the operator's programs see them.
+//! Queues, processes and schedules in responses.
 
 use domain::{JobId, Queue};
 use poem_openapi::{Enum, Object};
@@ -16,56 +16,58 @@ pub enum QueueName {
     Rescan,
 }
 
-/// All queues and processes at a glance.
+/// All queues and processes.
 #[derive(Debug, Object)]
 pub struct QueueBoard {
-    /// When it was so; compare the other moments with this one, not with your own clock.
+    /// The server's time of these figures. Compare the other times with it, not with your own clock.
     pub at: Timestamp,
     pub queues: Vec<QueueShown>,
-    /// Those whose heartbeat was seen within five minutes, the workers first. One that stopped in good order is not listed.
+    /// Processes with a heartbeat in the last five minutes, workers first. Processes that shut down cleanly
+    /// are not listed.
     pub processes: Vec<Process>,
-    /// How many processes were lost longer ago than that, within the last hour.
+    /// The number of processes lost within the last hour but more than five minutes ago.
     pub lost_earlier: u64,
-    /// How many more processes there are than are listed.
+    /// The number of processes that are not listed because there are too many.
     pub processes_not_listed: u64,
-    /// How many more jobs are running than are listed with the processes.
+    /// The number of running jobs that are not listed because there are too many.
     pub running_not_listed: u64,
 }
 
-/// A queue and its jobs by number.
+/// A queue with the number of its jobs in each state.
 #[derive(Debug, Object)]
 pub struct QueueShown {
     pub name: QueueName,
-    /// What is still to be done: `waiting`, `running` and `failed` together.
+    /// The number of unfinished jobs: `waiting`, `running` and `failed` together.
     pub depth: u64,
-    /// Not begun, due or not.
+    /// Jobs that are not started yet, due or not.
     pub waiting: u64,
     pub running: u64,
-    /// Waiting for another attempt, which comes by itself.
+    /// Jobs that wait for another attempt, which starts by itself.
     pub failed: u64,
-    /// Given up: nothing happens to them until somebody retries or discards them.
+    /// Jobs that are given up. They stay until an operator retries or discards them.
     pub dead: u64,
-    /// Called off by one of the operator's people: they are forgotten after 48 hours, and until then can be retried.
+    /// Jobs that an operator cancelled. They can be retried until they are deleted after 48 hours.
     pub cancelled: u64,
-    /// Since when the oldest job that is due, for its first attempt or for another, has not been begun; null when none
-    /// is. Minutes mean that there are too few workers, or none.
+    /// Since when the oldest due job waits to be started. Null if no job is due. If it waits for minutes,
+    /// there are too few workers or none.
     #[oai(nullable)]
     pub oldest_waiting_since: Option<Timestamp>,
-    /// Attempts that ended well in the last minute that is over, in all processes.
+    /// Attempts that succeeded in the last full minute, in all processes.
     pub done_last_minute: u64,
-    /// Attempts that ended badly in that minute.
+    /// Attempts that failed in that minute.
     pub failed_last_minute: u64,
-    /// Whether a process that lives takes jobs of it. If not, start one with `handbill worker --queues {name}`.
+    /// Whether a running process takes jobs of this queue. If not, start one with
+    /// `handbill worker --queues {name}`.
     pub taken: bool,
-    /// Null when it is not paused.
+    /// Null if the queue is not paused.
     #[oai(nullable)]
     pub paused: Option<Pause>,
 }
 
-/// A pause, which ends when somebody resumes the queue.
+/// A pause. It lasts until an operator resumes the queue.
 #[derive(Debug, Object)]
 pub struct Pause {
-    /// Who of the operator's people paused it first.
+    /// The operator who paused it first.
     pub by: String,
     pub since: Timestamp,
 }
@@ -73,33 +75,33 @@ pub struct Pause {
 /// A process of this deployment.
 #[derive(Debug, Object)]
 pub struct Process {
-    /// Its own name, new at each start. The worker of a job begins with it.
+    /// The id of the process, new at each start. The names of its workers start with it.
     pub instance: String,
     /// `serve`, `api`, `edge` or `worker`.
     pub role: String,
-    /// The machine.
+    /// The machine's hostname.
     pub host: String,
     pub process_id: u32,
     pub version: String,
     pub started_at: Timestamp,
-    /// When it last said that it lives; it does every two seconds.
+    /// The time of the last heartbeat. A process sends one every two seconds.
     pub seen_at: Timestamp,
-    /// It has been silent for so long that others take over its jobs.
+    /// Whether its heartbeat is overdue for so long that other processes take over its jobs.
     pub lost: bool,
-    /// Whose jobs it does; empty for one without workers.
+    /// The queues whose jobs it runs. Empty if it has no workers.
     pub takes: Vec<QueueTaken>,
     pub running: Vec<RunningJob>,
 }
 
-/// A queue that a process takes jobs of.
+/// A queue whose jobs a process runs.
 #[derive(Debug, Object)]
 pub struct QueueTaken {
     pub queue: QueueName,
-    /// How many jobs of it at a time.
+    /// How many of its jobs the process runs at a time.
     pub concurrency: u64,
 }
 
-/// A job that a process does now.
+/// A running job.
 #[derive(Debug, Object)]
 pub struct RunningJob {
     pub id: String,
@@ -109,53 +111,53 @@ pub struct RunningJob {
     pub since: Option<Timestamp>,
 }
 
-/// A queue that was paused or resumed.
+/// A queue after a pause or resume.
 #[derive(Debug, Object)]
 pub struct QueueSteered {
     pub queue: QueueName,
-    /// What it is from now on.
+    /// Whether the queue is paused now.
     pub paused: bool,
 }
 
-/// The dead jobs of a queue, begun anew.
+/// The requeued dead jobs of a queue.
 #[derive(Debug, Object)]
 pub struct DeadRequeued {
     pub queue: QueueName,
-    /// How many there were.
+    /// The number of requeued jobs.
     pub requeued: u64,
 }
 
-/// The dead jobs of a queue, given up for good: they are `cancelled` from now on.
+/// The discarded dead jobs of a queue. Their state is now `cancelled`.
 #[derive(Debug, Object)]
 pub struct DeadDiscarded {
     pub queue: QueueName,
-    /// How many there were.
+    /// The number of discarded jobs.
     pub discarded: u64,
 }
 
-/// What happens by itself, and when.
+/// A schedule.
 #[derive(Debug, Object)]
 pub struct Schedule {
     pub name: String,
-    /// When, as cron has it, in UTC; six fields begin with the second.
+    /// When it fires, as a cron expression in UTC. With six fields, the first is the second.
     pub cron: String,
-    /// Where its jobs go.
+    /// The queue of its jobs.
     pub queue: QueueName,
-    /// What its jobs do.
+    /// The kind of its jobs.
     pub kind: String,
-    /// The last time for which it fired; null when it never did.
+    /// The last time that it fired for. Null if it never fired.
     #[oai(nullable)]
     pub last_slot: Option<Timestamp>,
     pub next_slot: Timestamp,
 }
 
-/// A schedule that was run by hand.
+/// A schedule that was started by hand.
 #[derive(Debug, Object)]
 pub struct ScheduleRun {
     pub schedule: String,
-    /// Where its job is.
+    /// The queue of the job.
     pub queue: QueueName,
-    /// Its id: `GET /internal/queues/{queue}/jobs/{id}` tells how far it is.
+    /// The job's id. `GET /internal/queues/{queue}/jobs/{id}` returns its state.
     pub job_id: String,
 }
 

@@ -1,4 +1,4 @@
-//! The moderators' queue as the operator's programs see it.
+//! The moderators' review queue in responses.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use super::account::AccountStatus;
 use super::artifact::{ModerationStatus, Visibility};
 use super::moderation::ReportCategory;
 
-/// Which pages to list.
+/// The pages to list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[oai(rename_all = "lowercase")]
 pub enum QueueStatus {
@@ -20,7 +20,7 @@ pub enum QueueStatus {
     Pending,
 }
 
-/// Whose word a status is.
+/// What set a status: a scan, a report, a moderator, or nobody yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[oai(rename_all = "lowercase")]
 pub enum Source {
@@ -30,22 +30,22 @@ pub enum Source {
     Moderator,
 }
 
-/// A list of pages that wait.
+/// One page of the review queue.
 #[derive(Debug, Object)]
 pub struct Queue {
-    /// Those first that have waited the longest; an open report weighs as six hours do.
+    /// The pages that waited longest first. An open report counts as six more hours of waiting.
     pub items: Vec<WaitingPage>,
-    /// The `after` of the next list; null when this is the last.
+    /// The `after` of the next page. Null on the last page.
     #[oai(nullable)]
     pub next: Option<String>,
 }
 
-/// A page that waits.
+/// A page that waits for a decision.
 #[derive(Debug, Object)]
 pub struct WaitingPage {
     pub host: String,
     pub slug: String,
-    /// The handle of its account.
+    /// The handle of the page's account.
     pub account: String,
     pub visibility: Visibility,
     /// The live version's `seq`.
@@ -54,14 +54,14 @@ pub struct WaitingPage {
     pub moderated_by: Source,
     pub waiting_since: Timestamp,
     pub open_reports: u64,
-    /// Since when an appeal of the owner is open.
+    /// Since when an appeal of the owner is open. Null if none is.
     #[oai(nullable)]
     pub appealed_at: Option<Timestamp>,
-    /// The rules that the last scan found broken.
+    /// The rules that the last scan matched.
     pub rules: Vec<String>,
 }
 
-/// A page with all that is known of it.
+/// A page with everything that a moderator needs.
 #[derive(Debug, Object)]
 pub struct ReviewItem {
     pub host: String,
@@ -69,27 +69,28 @@ pub struct ReviewItem {
     pub url: String,
     pub visibility: Visibility,
     pub account: AccountOfItem,
-    /// Null when nothing is live.
+    /// Null if no version is live.
     #[oai(nullable)]
     pub live: Option<LiveVersion>,
-    /// The newest 100 at most, the newest first.
+    /// The newest reports, at most 100, newest first.
     pub reports: Vec<ReportOfItem>,
-    /// The newest 20 at most, the newest first.
+    /// The newest appeals, at most 20, newest first.
     pub appeals: Vec<AppealOfItem>,
-    /// What was decided of any of its versions: the newest 50 at most, the newest first. `GET /internal/audit` lists all.
+    /// The newest decisions on any of its versions, at most 50, newest first. `GET /internal/audit` lists
+    /// all.
     pub decisions: Vec<Decision>,
-    /// Other live pages, of any account, that hold what is objected to: a document that the evidence names, else the one
-    /// that this page begins with.
+    /// Other live pages of any account with the same content: an HTML file that the evidence names, or else
+    /// the page's front page.
     pub same_content: SameContent,
-    /// To be sent along with a decision.
+    /// Send it with the decision.
     pub seen: Seen,
 }
 
-/// The newest of what is shown here. A decision that brings it is refused where something was decided since, and leaves
-/// later reports and appeals open.
+/// The newest decision, report and appeal in this response. A decision that contains it returns 409 if
+/// another decision was made since, and leaves later reports and appeals open.
 #[derive(Debug, Object)]
 pub struct Seen {
-    /// On the live version.
+    /// The newest decision on the live version.
     #[oai(validator(pattern = "^[0-7][0-9A-HJKMNP-TV-Z]{25}$"), nullable)]
     pub decision: Option<String>,
     #[oai(validator(pattern = "^[0-7][0-9A-HJKMNP-TV-Z]{25}$"), nullable)]
@@ -108,20 +109,20 @@ pub struct AccountOfItem {
     pub expires_at: Option<Timestamp>,
 }
 
-/// The version that is live.
+/// The live version.
 #[derive(Debug, Object)]
 pub struct LiveVersion {
-    /// Its `seq`: what a decision names as `version`.
+    /// The `seq` of the live version. Send it as `version` of a decision.
     pub version: u32,
     pub moderation_status: ModerationStatus,
     pub moderated_by: Source,
     pub published_at: Timestamp,
-    /// When it was scanned last.
+    /// The time of the last scan. Null before the first one.
     #[oai(nullable)]
     pub scanned_at: Option<Timestamp>,
     /// What the last scan found.
     pub evidence: Vec<Finding>,
-    /// Its files; they are shown under `/admin/moderation/{host}/preview/{version}/`.
+    /// The version's files. `/admin/moderation/{host}/preview/{version}/` shows them.
     pub files: Vec<FileOfItem>,
 }
 
@@ -131,20 +132,20 @@ pub struct FileOfItem {
     pub path: String,
     pub size_bytes: u64,
     pub content_type: String,
-    /// The SHA-256 of its content.
+    /// The SHA-256 of the file.
     pub sha256: String,
-    /// Whether no new version may bring its content: see `GET /internal/blocked-contents`.
+    /// Whether new versions may not contain this file: see `GET /internal/blocked-contents`.
     pub blocked_content: bool,
 }
 
-/// One reason that a scan found.
+/// A finding of a scan.
 #[derive(Debug, Object)]
 pub struct Finding {
     pub rule: String,
     pub file: String,
-    /// The field that asks.
+    /// The form field that matched.
     pub field: String,
-    /// The words that gave it away.
+    /// The words that matched.
     pub words: Vec<String>,
 }
 
@@ -156,19 +157,19 @@ pub struct ReportOfItem {
     #[oai(nullable)]
     pub category: Option<ReportCategory>,
     pub created_at: Timestamp,
-    /// When a moderator's word answered it; null while it is open.
+    /// When a moderator's decision closed it. Null while it is open.
     #[oai(nullable)]
     pub answered_at: Option<Timestamp>,
 }
 
-/// An owner's appeal against what was decided of a version.
+/// An owner's appeal against the decision on a version.
 #[derive(Debug, Object)]
 pub struct AppealOfItem {
     /// The `seq` of the version.
     pub version: u32,
     pub message: String,
     pub created_at: Timestamp,
-    /// When a moderator's word answered it; null while it is open.
+    /// When a moderator's decision closed it. Null while it is open.
     #[oai(nullable)]
     pub answered_at: Option<Timestamp>,
 }
@@ -177,7 +178,7 @@ pub struct AppealOfItem {
 #[derive(Debug, Object)]
 pub struct SameContent {
     pub pages: Vec<SamePage>,
-    /// Whether there are more than are listed; one decision deals with those that are.
+    /// Whether there are more pages than listed. One decision can block only the listed ones.
     pub has_more: bool,
 }
 
@@ -185,21 +186,21 @@ pub struct SameContent {
 #[derive(Debug, Object)]
 pub struct SamePage {
     pub host: String,
-    /// The handle of its account.
+    /// The handle of the page's account.
     pub account: String,
     pub moderation_status: ModerationStatus,
-    /// A moderator has looked at it and passed it.
+    /// Whether a moderator passed it.
     pub passed_by_moderator: bool,
-    /// The first of its files that is the same.
+    /// The first of its files with the same content.
     pub file: String,
 }
 
-/// One list of the log of decisions.
+/// One page of the decisions.
 #[derive(Debug, Object)]
 pub struct DecisionLog {
-    /// The newest first.
+    /// The decisions, newest first.
     pub items: Vec<Decision>,
-    /// The `before` of the next list; null when this is the last.
+    /// The `before` of the next page. Null on the last page.
     #[oai(nullable)]
     pub next: Option<String>,
 }
@@ -210,10 +211,11 @@ pub struct Decision {
     pub id: String,
     pub host: String,
     pub version: u32,
-    /// What was decided; of a scan what it found, of which nothing comes where a moderator's word holds.
+    /// The decided status. For a scan it is the scan's result, which has no effect while a moderator's
+    /// decision holds.
     pub moderation_status: ModerationStatus,
     pub source: Source,
-    /// The moderator, by name; null for scans and reports.
+    /// The name of the moderator. Null for scans and reports.
     #[oai(nullable)]
     pub decided_by: Option<String>,
     #[oai(nullable)]
@@ -249,7 +251,7 @@ impl From<service::ReviewQueuePage> for Queue {
     fn from(queue: service::ReviewQueuePage) -> Self {
         Self {
             items: queue.waiting.into_iter().map(WaitingPage::from).collect(),
-            next: queue.next.map(|place| place.to_string()),
+            next: queue.next.map(|cursor| cursor.to_string()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The suspension of an account: how an operator asks for it, and how the account's people and agents read it.
+//! Suspensions of accounts in requests and responses.
 
 use domain::{MalformedReason, Refusal, RulingNote, SuspensionReason, Time};
 use poem_openapi::Object;
@@ -13,15 +13,15 @@ typed_texts! {
         pattern: Some(RulingNote::PATTERN.to_owned());
 }
 
-/// Why to suspend an account.
+/// The reason for a suspension.
 #[derive(Object)]
 #[oai(example)]
 pub struct SuspendAccount {
-    /// The account's members and agents can see it.
+    /// The reason. The account's members and agents can see it.
     pub reason: TypedReason,
 }
 
-/// Since when an account is suspended, and why.
+/// When and why an account was suspended.
 #[derive(Debug, Object)]
 pub struct Suspension {
     pub at: Timestamp,
@@ -33,15 +33,15 @@ pub struct Suspension {
 #[oai(example)]
 pub struct AccountSuspension {
     pub handle: String,
-    /// Null when the account is not suspended.
+    /// Null if the account is not suspended.
     #[oai(nullable)]
     pub suspended: Option<Suspension>,
 }
 
 impl SuspendAccount {
     pub fn read(&self) -> Result<SuspensionReason, Refusal> {
-        let told = |fault: MalformedReason| Refusal::invalid("reason", fault.to_string());
-        self.reason.0.parse().map_err(told)
+        let invalid = |fault: MalformedReason| Refusal::invalid("reason", fault.to_string());
+        self.reason.0.parse().map_err(invalid)
     }
 }
 

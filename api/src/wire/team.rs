@@ -1,5 +1,5 @@
-//! The people and agents of an account, and how they come and go. A joining agent's token stands in the answer to its
-//! join and must never appear in another shape.
+//! Members, invites and joining agents. A joining agent's token is in the response to its join and must never
+//! appear in another type.
 
 use domain::link::Addresses;
 use domain::{InviteTerms, Refusal, Role};
@@ -15,17 +15,17 @@ pub struct ChangeAccount {
     pub allow_agent_join: bool,
 }
 
-/// The account's new claim link; the old one leads nowhere.
+/// The account's new claim link. The old one no longer works.
 #[derive(Object)]
 pub struct ClaimLink {
-    /// For a person to open before `expires_at`.
+    /// The link that a person opens before `expires_at` to keep the account.
     pub claim_url: String,
     /// When the account expires unless it is claimed.
     #[oai(nullable)]
     pub expires_at: Option<Timestamp>,
 }
 
-/// The role of people who join. An agent that joins works on artifacts, whatever the role.
+/// The role of people who join. Agents read and write artifacts, whatever the role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[oai(rename_all = "lowercase")]
 pub enum InviteRole {
@@ -33,51 +33,51 @@ pub enum InviteRole {
     Admin,
 }
 
-/// What the invite is to be good for.
+/// The terms of a new invite.
 #[derive(Debug, Default, Object)]
 #[oai(example)]
 pub struct CreateInvite {
-    /// `member` when it is left out.
+    /// The role of people who join. The default is `member`.
     pub role: Option<InviteRole>,
-    /// How many may join; 1 when it is left out.
+    /// How many people and agents may join. The default is 1.
     #[oai(validator(minimum(value = "1"), maximum(value = "100")))]
     pub max_uses: Option<u32>,
-    /// How long it is usable; 72 when it is left out.
+    /// How many hours the invite is valid. The default is 72.
     #[oai(validator(minimum(value = "1"), maximum(value = "720")))]
     pub ttl_hours: Option<u32>,
 }
 
-/// A fresh invite.
+/// A new invite.
 #[derive(Object)]
 pub struct CreatedInvite {
-    /// For an agent, to send to `POST /v1/account/join`.
+    /// The code that an agent sends to `POST /v1/account/join`.
     pub code: String,
-    /// For a person, to open.
+    /// The link that a person opens.
     pub invite_url: String,
     pub role: RoleName,
     pub max_uses: u32,
     pub expires_at: Timestamp,
 }
 
-/// An invite as it stands.
+/// An invite.
 #[derive(Object)]
 pub struct Invite {
     pub code: String,
     pub invite_url: String,
     pub role: RoleName,
     pub max_uses: u32,
-    /// How often it was used. Every join spends one.
+    /// How often it was used. Every join uses it once.
     pub uses: u32,
     pub expires_at: Timestamp,
     #[oai(nullable)]
     pub revoked_at: Option<Timestamp>,
     pub created_at: Timestamp,
-    /// The id of the person who invited, else of the token that did.
+    /// The id of the person, or else of the token, that created the invite.
     #[oai(nullable)]
     pub created_by: Option<String>,
 }
 
-/// The invite is of no more use.
+/// The invite is revoked.
 #[derive(Object)]
 pub struct RevokedInvite {
     pub code: String,
@@ -85,35 +85,35 @@ pub struct RevokedInvite {
     pub revoked: bool,
 }
 
-/// The code of an invite: the only credential that joining needs.
+/// The code of an invite, the only credential that a join needs.
 #[derive(Object)]
 #[oai(example)]
 pub struct Join {
     pub code: String,
 }
 
-/// An agent has joined.
+/// The result of a join.
 #[derive(Object)]
 pub struct Joined {
-    /// The bearer token. It is shown only here, once.
+    /// The bearer token. It is shown only once.
     pub token: String,
     pub account: JoinedAccount,
-    /// What the token may, as a comma-separated list.
+    /// The token's rights, as a comma-separated list.
     pub scopes: String,
     /// The next call to make.
     pub hint: String,
 }
 
-/// The account that was joined.
+/// The account that the agent joined.
 #[derive(Debug, Object)]
 pub struct JoinedAccount {
     pub handle: String,
 }
 
-/// Everyone and everything that acts for the account.
+/// The members and active tokens of the account.
 #[derive(Debug, Object)]
 pub struct Team {
-    /// Who came first, first.
+    /// The members, oldest membership first.
     pub members: Vec<Member>,
     /// The active tokens, newest first.
     pub tokens: Vec<TeamToken>,
@@ -128,26 +128,27 @@ pub struct Member {
     pub joined_at: Timestamp,
 }
 
-/// An active token of the account, in short.
+/// An active token of the account.
 #[derive(Debug, Object)]
 pub struct TeamToken {
     pub id: String,
     pub name: String,
     pub scopes: String,
-    /// The id of the person who answers for it, else of the token that minted it; null for the token of a signup.
+    /// The id of the person who is responsible for it, or else of the token that minted it. Null for the
+    /// token of a signup.
     #[oai(nullable)]
     pub created_by: Option<String>,
     #[oai(nullable)]
     pub last_used_at: Option<Timestamp>,
 }
 
-/// The person is on the account no more.
+/// The person is removed from the account.
 #[derive(Debug, Object)]
 pub struct RemovedMember {
     pub user_id: String,
     /// Always true.
     pub removed: bool,
-    /// How many active tokens went with them.
+    /// The number of active tokens that were revoked with the person.
     pub tokens_revoked: u64,
 }
 
@@ -206,7 +207,7 @@ impl From<service::Joined> for Joined {
             token: joined.token.reveal(),
             account: JoinedAccount { handle: joined.handle },
             scopes: joined.scopes.to_string(),
-            hint: "keep the token, it is shown only here; publish with POST /v1/publish and Authorization: Bearer <token>"
+            hint: "store the token, it is shown only once; publish with POST /v1/publish and Authorization: Bearer <token>"
                 .to_owned(),
         }
     }

@@ -1,4 +1,4 @@
-//! The JSON forms of the wire types.
+//! The JSON of requests and responses.
 
 use std::time::Duration;
 

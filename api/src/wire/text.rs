@@ -1,6 +1,8 @@
-//! Texts whose form the document tells, and which are judged further in: what is wrong with one has a code of its own.
+//! Text fields whose format is in the schema but is checked by the service, because each fault has its own
+//! error code.
 
-/// Declares types of text by what their schemas say: `typed_texts! { TypedCode: min_length: Some(1); }`.
+/// Declares text types with the keywords of their schemas:
+/// `typed_texts! { TypedCode: min_length: Some(1); }`.
 macro_rules! typed_texts {
     ($($name:ident: $($field:ident: $value:expr),+;)+) => {$(
         pub struct $name(pub String);

@@ -1,4 +1,5 @@
-//! Tokens as callers see them. The secret stands in the answer to a mint and must never appear in another shape.
+//! Tokens in requests and responses. The secret is in the response that mints it and must never appear in
+//! another type.
 
 use domain::{AskedRights, Missing, Refusal, Scopes, Time, TokenName, TokenSecret, UnknownScope};
 use poem_openapi::Object;
@@ -8,48 +9,49 @@ use service::{MintRequest, Revoked, TokenFate};
 use super::Timestamp;
 use super::text::typed_texts;
 
-/// A token of the account. Its secret is not in here: it was shown when the token was minted, and is not kept.
+/// A token of the account, without its secret, which is shown only when the token is minted.
 #[derive(Debug, Object)]
 pub struct Token {
     pub id: String,
     pub name: String,
-    /// What it may, as a comma-separated list.
+    /// The token's rights, as a comma-separated list.
     pub scopes: String,
-    /// The one artifact that it may touch; null when it may touch all.
+    /// The id of the one artifact that the token is limited to. Null if it is not limited.
     #[oai(nullable)]
     pub artifact_id: Option<String>,
-    /// The id of the person who answers for it, else of the token that minted it; null for the token of a signup.
+    /// The id of the person who is responsible for it, or else of the token that minted it. Null for the
+    /// token of a signup.
     #[oai(nullable)]
     pub created_by: Option<String>,
     pub created_at: Timestamp,
-    /// When it stops working; null when it never does.
+    /// When the token expires. Null if it never does.
     #[oai(nullable)]
     pub expires_at: Option<Timestamp>,
-    /// To the minute; null until it is used.
+    /// When it was last used, to the minute. Null if it never was.
     #[oai(nullable)]
     pub last_used_at: Option<Timestamp>,
 }
 
-/// A fresh token.
+/// A new token.
 #[derive(Object)]
 pub struct MintedToken {
     #[oai(flatten)]
     pub minted: Token,
-    /// The bearer token. It is shown only here, once.
+    /// The bearer token. It is shown only once.
     pub token: String,
 }
 
-/// What the new token is to be. What is left out is as the minter has it.
+/// The rights of the new token. Omitted fields copy those of the caller.
 #[derive(Default, Object)]
 #[oai(example)]
 pub struct MintToken {
-    /// What to call it: 1 to 100 characters.
+    /// A name for the token, 1 to 100 characters.
     pub name: Option<TypedName>,
     /// A comma-separated list of `artifacts:write`, `artifacts:read`, `tokens:manage` and `account:manage`.
     pub scopes: Option<TypedScopes>,
-    /// The id of the one artifact that it may touch.
+    /// The id of the one artifact that the token is limited to.
     pub artifact_id: Option<TypedArtifactId>,
-    /// When it is to stop working: a moment to come, RFC 3339.
+    /// When the token expires: a time in the future, as RFC 3339.
     pub expires_at: Option<TypedMoment>,
 }
 
@@ -64,30 +66,30 @@ typed_texts! {
     TypedToken: pattern: Some("^svc_sk_[A-Za-z0-9]{32}$".to_owned());
 }
 
-/// The token works no more.
+/// The token is revoked.
 #[derive(Debug, Object)]
 pub struct RevokedToken {
     pub id: String,
     /// Always true.
     pub revoked: bool,
-    /// How many tokens that came from it were revoked too; only with `with_minted=true`.
+    /// The number of tokens that came from it and were also revoked. Only with `with_minted=true`.
     #[oai(skip_serializing_if_is_none)]
     pub minted_revoked: Option<u64>,
-    /// How many open invites that came from it were revoked too; only with `with_minted=true`. 0 if the caller may not
-    /// revoke invites.
+    /// The number of open invites that came from it and were also revoked. Only with `with_minted=true`. 0 if
+    /// the caller may not revoke invites.
     #[oai(skip_serializing_if_is_none)]
     pub invites_revoked: Option<u64>,
 }
 
-/// A token that somebody found where it should not be.
+/// A token that was found in public.
 #[derive(Object)]
 #[oai(deny_unknown_fields)]
 pub struct LeakedToken {
-    /// The token itself.
+    /// The leaked token.
     pub token: TypedToken,
 }
 
-/// The token does not work, whether or not there was one.
+/// The token does not work. The response is the same if it never existed.
 #[derive(Debug, Object)]
 pub struct LeakTaken {
     /// Always true.
@@ -130,14 +132,14 @@ impl RevokedToken {
 impl LeakedToken {
     pub fn read(&self) -> Result<TokenSecret, Refusal> {
         let malformed = |()| {
-            Refusal::invalid("token", "must be svc_sk_ and 32 letters and digits, with nothing around it")
+            Refusal::invalid("token", "must be svc_sk_ followed by 32 letters and digits, and nothing else")
         };
         self.token.0.parse().map_err(malformed)
     }
 }
 
 impl MintToken {
-    /// What is asked for, parsed; a field that is malformed is refused by name.
+    /// Parses the request. A malformed field is refused by its name.
     pub fn read(self) -> Result<MintRequest, Refusal> {
         let name = self.name.map(|name| name.0.parse::<TokenName>()).transpose();
         let artifact = self.artifact_id.map(|id| id.0.parse()).transpose();
@@ -146,7 +148,7 @@ impl MintToken {
             rights: AskedRights {
                 scopes: self.scopes.map(|scopes| read_scopes(&scopes.0)).transpose()?,
                 expires_at: self.expires_at.map(|moment| read_moment(&moment.0)).transpose()?,
-                // What is no id is no artifact's.
+                // A malformed id cannot belong to an artifact.
                 pinned_to: artifact.map_err(|_| Refusal::NotFound(Missing::Artifact))?,
             },
         })
@@ -157,7 +159,7 @@ fn read_scopes(text: &str) -> Result<Scopes, Refusal> {
     let scopes: Scopes =
         text.parse().map_err(|fault: UnknownScope| Refusal::invalid("scopes", fault.to_string()))?;
     if scopes == Scopes::none() {
-        return Err(Refusal::invalid("scopes", "names no scope; leave it out to get all that you have"));
+        return Err(Refusal::invalid("scopes", "names no scope; omit it to copy all of yours"));
     }
     Ok(scopes)
 }

@@ -1,29 +1,29 @@
-//! Uploads on their way to a publish. The address is a credential: it stands in the answer that gives it and must never
-//! appear in another shape.
+//! Staged uploads in responses. The address is a credential: it is in the response that creates it and must
+//! never appear in another type.
 
 use poem_openapi::Object;
 
 use super::Timestamp;
 
-/// An address to which files can be uploaded, once.
+/// An address that accepts one upload of files.
 #[derive(Object)]
 pub struct StagedUpload {
-    /// Its name, for the tool `publish_upload`.
+    /// The id of the upload. Send it to the MCP tool `publish_upload`.
     pub upload: String,
-    /// Whoever has it may upload there.
+    /// The address to upload to. Anyone who has it can upload there.
     pub url: String,
-    /// A command that uploads a page; one more `-F` for each further file.
+    /// A command that uploads one page. Add one `-F` for each further file.
     pub curl: String,
-    /// When the address stops taking an upload.
+    /// When the address expires.
     pub expires_at: Timestamp,
     /// The next call to make.
     pub hint: String,
 }
 
-/// Files that wait to be published.
+/// An uploaded set of files, ready to be published.
 #[derive(Debug, Object)]
 pub struct KeptUpload {
-    /// Its name, for the tool `publish_upload`.
+    /// The id of the upload. Send it to the MCP tool `publish_upload`.
     pub upload: String,
     pub file_count: u64,
     pub total_bytes: u64,
@@ -39,8 +39,8 @@ impl From<service::StagedUpload> for StagedUpload {
         Self {
             curl: format!("curl -sS -F 'files=@index.html;filename=index.html' '{url}'"),
             hint: format!(
-                "run the curl line from the folder of the files, with one -F 'files=@LOCAL;filename=PATH' for each \
-                 file; then call publish_upload with {{\"upload\": \"{upload}\"}}, and the slug if there is one"
+                "run the curl command in the folder of the files, with one -F 'files=@LOCAL;filename=PATH' for each \
+                 file; then call publish_upload with {{\"upload\": \"{upload}\"}}, and a slug if you want to choose the artifact"
             ),
             upload: upload.to_string(),
             url,

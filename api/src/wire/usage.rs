@@ -1,4 +1,4 @@
-//! A month's use as callers see it. Every price in it comes from the tariff and must never be worked out here.
+//! A month's usage in responses. All prices come from the tariff and must not be calculated here.
 
 use domain::{AccountSummary, Tariff};
 use poem_openapi::Object;
@@ -8,7 +8,7 @@ use super::account::AccountStatus;
 
 const BYTES_PER_GB: f64 = 1_000_000_000.0;
 
-/// What the account used this month, and what that will cost.
+/// The account's usage of the month and its estimated cost.
 #[derive(Debug, Object)]
 pub struct Usage {
     /// The UTC month, `YYYY-MM`.
@@ -17,7 +17,7 @@ pub struct Usage {
     pub storage: StorageUsage,
     pub traffic: TrafficUsage,
     pub private_artifacts: PrivateArtifacts,
-    /// The balance; it may be negative.
+    /// The balance. It can be negative.
     pub credits_usd: Usd,
     pub status: AccountStatus,
 }
@@ -25,7 +25,7 @@ pub struct Usage {
 #[derive(Debug, Object)]
 pub struct PublishUsage {
     pub used: u64,
-    /// In the account's whole life while provisional, in the month once claimed.
+    /// The number of free publishes: in total while provisional, per month once claimed.
     pub free_limit: u64,
     pub free_left: u64,
 }
@@ -35,23 +35,23 @@ pub struct StorageUsage {
     pub bytes: u64,
     /// 1 GB is 10^9 bytes.
     pub gb: f64,
-    /// What the next metering would charge for storage. The free storage belongs to the owner: it is shared by their
-    /// accounts in the order in which they were claimed.
+    /// What the next metering would charge for storage. The free storage is shared by all accounts of one
+    /// owner, in the order in which they were claimed.
     pub est_monthly_cost_usd: Usd,
 }
 
 #[derive(Debug, Object)]
 pub struct TrafficUsage {
-    /// Views of HTML documents this month.
+    /// The number of page views this month.
     pub views: u64,
     pub free_limit: u64,
-    /// Views beyond the free ones; they are billed.
+    /// The number of views above the free ones. They are billed.
     pub overage_views: u64,
 }
 
 #[derive(Debug, Object)]
 pub struct PrivateArtifacts {
-    /// Artifacts that are private or unlisted now.
+    /// The number of artifacts that are unlisted or private now.
     pub count: u64,
     pub monthly_cost_usd: Usd,
 }

@@ -1,4 +1,4 @@
-//! Money and moments in the one form that the wire has for each. No other shape may write either by itself.
+//! The JSON forms of money and time. No other type may define its own.
 
 use std::borrow::Cow;
 
@@ -14,11 +14,11 @@ use serde_json::Value;
 #[derive(Clone, Copy, Debug, PartialEq, NewType)]
 pub struct Usd(f64);
 
-/// US dollars that a caller names: a number between two bounds in whole dollars, in steps of so many micro-dollars.
+/// A requested amount in US dollars, between two bounds in whole dollars and in steps of micro-dollars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Amount<const USD_MIN: i64, const USD_MAX: i64, const STEP_MICRO: i64 = 1>(pub Micro);
 
-/// A moment, RFC 3339 in UTC with `Z`.
+/// A time as RFC 3339 in UTC, ending in `Z`.
 #[derive(Clone, Debug, PartialEq, Eq, NewType)]
 pub struct Timestamp(String);
 
@@ -45,7 +45,7 @@ impl<const USD_MIN: i64, const USD_MAX: i64, const STEP_MICRO: i64> Type
     type RawValueType = Self;
     type RawElementValueType = Self;
 
-    // A fault begins with it, so it is the field's.
+    // Error messages start with this name, so it is the field's.
     fn name() -> Cow<'static, str> {
         "amount_usd".into()
     }
@@ -81,7 +81,7 @@ impl<'de, const USD_MIN: i64, const USD_MAX: i64, const STEP_MICRO: i64> Deseria
     for Amount<USD_MIN, USD_MAX, STEP_MICRO>
 {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Serde's own fault would tell of a type of Rust.
+        // Serde's own message would name a Rust type.
         let amount = Value::deserialize(deserializer)?.as_f64().and_then(Self::read);
         amount.ok_or_else(|| D::Error::custom(Self::fault()))
     }

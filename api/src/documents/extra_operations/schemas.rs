@@ -1,8 +1,8 @@
-//! The schemas of what the extra operations take and return, each with an example.
+//! The schemas of the extra operations' bodies, each with an example.
 
 use serde_json::{Value, json};
 
-/// A body that is no JSON.
+/// A body that is not JSON.
 pub fn text() -> Value {
     json!({ "type": "string" })
 }

@@ -1,30 +1,30 @@
-//! The call of an endpoint as a line of shell, made of the document's own examples. Credentials come from a file or
-//! from variables, so that nobody pastes one into a line.
+//! The curl command of an endpoint, made from the document's examples. Credentials come from a file or a
+//! variable, so that none ends up in a command line.
 
 use serde_json::Value;
 
 use crate::documents::examples;
 
-/// Where the skill has put the token.
+/// Where the skill stores the token.
 const TOKEN_CONFIG: &str = "-K ~/.handbill/curl";
 
-/// The bytes of a page, whatever they are.
+/// A body of any content type.
 const A_FILE: &str = "--data-binary @page.html";
 
-pub fn curl(base_url: &str, method: &str, path: &str, told: &Value) -> String {
+pub fn curl(base_url: &str, method: &str, path: &str, operation: &Value) -> String {
     let mut words = vec!["curl".to_owned()];
     if method != "get" {
         words.push(format!("-X {}", method.to_uppercase()));
     }
-    words.extend(credential(told));
-    words.extend(required_headers(told));
-    words.extend(body(told));
-    words.push(quoted(&format!("{base_url}{}{}", filled(path), required_query(told))));
+    words.extend(credential(operation));
+    words.extend(required_headers(operation));
+    words.extend(body(operation));
+    words.push(quoted(&format!("{base_url}{}{}", filled(path), required_query(operation))));
     words.join(" ")
 }
 
-fn credential(told: &Value) -> Option<String> {
-    let first = told["security"][0].as_object()?.keys().next()?;
+fn credential(operation: &Value) -> Option<String> {
+    let first = operation["security"][0].as_object()?.keys().next()?;
     match first.as_str() {
         "token" => Some(TOKEN_CONFIG.to_owned()),
         "session" => Some(r#"-b "svc_sess=$SESSION""#.to_owned()),
@@ -33,19 +33,20 @@ fn credential(told: &Value) -> Option<String> {
     }
 }
 
-fn required_headers(told: &Value) -> Vec<String> {
-    let headers = required(told, "header");
+fn required_headers(operation: &Value) -> Vec<String> {
+    let headers = required(operation, "header");
     headers.map(|(name, example)| format!("-H {}", quoted(&format!("{name}: {example}")))).collect()
 }
 
-fn required_query(told: &Value) -> String {
-    let pairs: Vec<_> = required(told, "query").map(|(name, example)| format!("{name}={example}")).collect();
+fn required_query(operation: &Value) -> String {
+    let pairs: Vec<_> =
+        required(operation, "query").map(|(name, example)| format!("{name}={example}")).collect();
     if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
 }
 
-/// The parameters of one kind that must be there, each with an example.
-fn required<'a>(told: &'a Value, kind: &'static str) -> impl Iterator<Item = (&'a str, String)> {
-    let parameters = told["parameters"].as_array().into_iter().flatten();
+/// The required parameters of one kind, each with an example.
+fn required<'a>(operation: &'a Value, kind: &'static str) -> impl Iterator<Item = (&'a str, String)> {
+    let parameters = operation["parameters"].as_array().into_iter().flatten();
     let needed = parameters.filter(move |it| it["in"] == kind && it["required"] == true);
     needed.filter_map(|it| {
         let name = it["name"].as_str()?;
@@ -54,8 +55,8 @@ fn required<'a>(told: &'a Value, kind: &'static str) -> impl Iterator<Item = (&'
     })
 }
 
-fn body(told: &Value) -> Vec<String> {
-    let content = told["requestBody"]["content"].as_object().into_iter().flatten().next();
+fn body(operation: &Value) -> Vec<String> {
+    let content = operation["requestBody"]["content"].as_object().into_iter().flatten().next();
     let Some((content_type, media)) = content else { return Vec::new() };
     if media["schema"]["format"] == "binary" {
         return vec![format!("-H {}", quoted(&format!("Content-Type: {content_type}"))), A_FILE.to_owned()];
@@ -64,7 +65,7 @@ fn body(told: &Value) -> Vec<String> {
     if content_type.starts_with("multipart/") {
         let fields = example.as_object().into_iter().flatten();
         let value = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        // Not -F: it takes a value that begins with `<` for the name of a file.
+        // Not `-F`, which reads a file if the value begins with `<`.
         return fields
             .map(|(name, it)| format!("--form-string {}", quoted(&format!("{name}={}", value(it)))))
             .collect();
@@ -76,7 +77,7 @@ fn body(told: &Value) -> Vec<String> {
     ]
 }
 
-/// The path with an example in the place of each parameter.
+/// The path with an example for each parameter.
 fn filled(path: &str) -> String {
     let segments = path.split('/').map(|segment| {
         let name = segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
@@ -85,7 +86,7 @@ fn filled(path: &str) -> String {
     segments.collect::<Vec<_>>().join("/")
 }
 
-/// One word of a POSIX shell.
+/// One quoted word of a POSIX shell.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
@@ -98,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_call_carries_its_credential_its_body_and_the_parameters_that_it_needs() {
-        let told = json!({
+        let operation = json!({
             "security": [{ "token": [] }, { "session": [] }],
             "parameters": [
                 { "in": "header", "name": "X-Needed", "required": true, "schema": { "example": "it's" } },
@@ -108,7 +109,7 @@ mod tests {
             "requestBody": { "content": { "application/json; charset=utf-8": { "example": { "version": 1 } } } },
         });
         assert_eq!(
-            curl("http://x", "post", "/v1/artifacts/{slug}/activate", &told),
+            curl("http://x", "post", "/v1/artifacts/{slug}/activate", &operation),
             r#"curl -X POST -K ~/.handbill/curl -H 'X-Needed: it'\''s' "#.to_owned()
                 + r#"-H 'Content-Type: application/json' -d '{"version":1}' 'http://x/v1/artifacts/my-page/activate?user=ada'"#
         );
@@ -127,11 +128,11 @@ mod tests {
 
     #[test]
     fn a_form_is_sent_as_text_and_a_plain_look_needs_nothing() {
-        let told = json!({ "requestBody": { "content": { "multipart/form-data": {
+        let operation = json!({ "requestBody": { "content": { "multipart/form-data": {
             "example": { "html": "<h1>Hello</h1>" },
         } } } });
         assert_eq!(
-            curl("http://x", "post", "/v1/publish", &told),
+            curl("http://x", "post", "/v1/publish", &operation),
             "curl -X POST --form-string 'html=<h1>Hello</h1>' 'http://x/v1/publish'"
         );
         assert_eq!(curl("http://x", "get", "/v1/status", &json!({})), "curl 'http://x/v1/status'");

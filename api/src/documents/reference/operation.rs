@@ -1,4 +1,4 @@
-//! One endpoint, as the reference tells it.
+//! An endpoint in the reference.
 
 use std::collections::HashSet;
 
@@ -15,35 +15,35 @@ pub struct Operation {
     pub anchor: String,
     pub summary: String,
     pub description: String,
-    /// The credentials of which one will do; none for a call that needs none.
+    /// The accepted credentials, one of which is enough. Empty if none is needed.
     pub credentials: Vec<String>,
     pub parameters: Vec<Field>,
     pub body: Option<Body>,
     pub curl: String,
-    pub answers: Vec<DocumentedResponse>,
+    pub responses: Vec<DocumentedResponse>,
     pub refusals: Vec<ExampleExchange>,
 }
 
-/// What a request carries.
+/// A request body.
 pub struct Body {
-    /// One of them.
+    /// The accepted content types, one of which the client sends.
     pub content_types: String,
     pub is_required: bool,
-    pub words: String,
+    pub text: String,
     pub fields: Vec<Field>,
 }
 
-/// An answer to a call that went well.
+/// A response to a successful call.
 pub struct DocumentedResponse {
     pub status: String,
-    pub words: String,
-    /// What its body is, with a link to its shape.
+    pub text: String,
+    /// The type of the body, linked to its shape.
     pub kind: Option<String>,
     pub headers: Vec<(String, String)>,
     pub example: Option<String>,
 }
 
-/// A status of refusals, with the codes that it may have.
+/// An error status with its codes.
 pub struct ExampleExchange {
     pub status: String,
     pub codes: Vec<String>,
@@ -54,35 +54,35 @@ impl Operation {
         let paths = document["paths"].as_object().into_iter().flatten();
         let of_path = |(path, item): (&String, &Value)| -> Vec<Self> {
             let methods = item.as_object().into_iter().flatten();
-            methods.map(|(method, told)| Self::of(document, method, path, told)).collect()
+            methods.map(|(method, described)| Self::of(document, method, path, described)).collect()
         };
         paths.flat_map(of_path).collect()
     }
 
-    /// The names of the schemas that are request bodies.
-    pub fn bodies_asked_for(document: &Value) -> HashSet<&str> {
+    /// The names of the schemas of request bodies.
+    pub fn request_bodies(document: &Value) -> HashSet<&str> {
         let paths = document["paths"].as_object().into_iter().flat_map(|paths| paths.values());
         let operations = paths.flat_map(|item| item.as_object().into_iter().flat_map(|item| item.values()));
-        let media = operations.filter_map(|told| media_of(&told["requestBody"]));
+        let media = operations.filter_map(|described| media_of(&described["requestBody"]));
         media.filter_map(|media| media["schema"]["$ref"].as_str()?.rsplit('/').next()).collect()
     }
 
-    fn of(document: &Value, method: &str, path: &str, told: &Value) -> Self {
+    fn of(document: &Value, method: &str, path: &str, described: &Value) -> Self {
         let schemas = Schemas::of(document);
         let name = format!("{} {path}", method.to_uppercase());
-        let responses = || told["responses"].as_object().into_iter().flatten();
+        let responses = || described["responses"].as_object().into_iter().flatten();
         let is_refusal = |status: &str| status.starts_with(['4', '5']);
         Self {
-            tag: text(&told["tags"][0]),
+            tag: text(&described["tags"][0]),
             anchor: anchor(&name),
             name,
-            summary: text(&told["summary"]),
-            description: text(&told["description"]),
-            credentials: credentials(told),
-            parameters: parameters(told, schemas),
-            body: Body::of(told, schemas),
-            curl: curl(&text(&document["servers"][0]["url"]), method, path, told),
-            answers: responses()
+            summary: text(&described["summary"]),
+            description: text(&described["description"]),
+            credentials: credentials(described),
+            parameters: parameters(described, schemas),
+            body: Body::of(described, schemas),
+            curl: curl(&text(&document["servers"][0]["url"]), method, path, described),
+            responses: responses()
                 .filter(|(status, _)| !is_refusal(status))
                 .map(|(status, response)| DocumentedResponse::of(status, response, schemas))
                 .collect(),
@@ -95,17 +95,17 @@ impl Operation {
 }
 
 impl Body {
-    fn of(told: &Value, schemas: Schemas<'_>) -> Option<Self> {
-        let content = told["requestBody"]["content"].as_object()?;
-        let mut asked: Vec<_> = content.values().map(|media| schemas.resolved(&media["schema"])).collect();
-        // A form of a page has the same fields under either of its content types.
-        asked.dedup();
-        let words: Vec<_> = asked.iter().map(|schema| line(&schema["description"])).collect();
+    fn of(described: &Value, schemas: Schemas<'_>) -> Option<Self> {
+        let content = described["requestBody"]["content"].as_object()?;
+        let mut bodies: Vec<_> = content.values().map(|media| schemas.resolved(&media["schema"])).collect();
+        // A page's form has the same fields for both of its content types.
+        bodies.dedup();
+        let text: Vec<_> = bodies.iter().map(|schema| line(&schema["description"])).collect();
         Some(Self {
             content_types: content.keys().map(|kind| format!("`{kind}`")).collect::<Vec<_>>().join(" or "),
-            is_required: told["requestBody"]["required"] == true,
-            words: words.join(" "),
-            fields: asked.iter().flat_map(|schema| schemas.fields(schema, Side::Asked)).collect(),
+            is_required: described["requestBody"]["required"] == true,
+            text: text.join(" "),
+            fields: bodies.iter().flat_map(|schema| schemas.fields(schema, Side::Request)).collect(),
         })
     }
 }
@@ -116,7 +116,7 @@ impl DocumentedResponse {
         let headers = response["headers"].as_object().into_iter().flatten();
         Self {
             status: status.to_owned(),
-            words: line(&response["description"]),
+            text: line(&response["description"]),
             kind: media.map(|media| schemas.kind(&media["schema"])),
             headers: headers.map(|(name, header)| (name.clone(), line(&header["description"]))).collect(),
             example: media.and_then(|media| media.get("example")).map(Value::to_string),
@@ -127,14 +127,14 @@ impl DocumentedResponse {
 impl ExampleExchange {
     fn of(status: &str, response: &Value) -> Self {
         let description = response["description"].as_str().unwrap_or_default();
-        // Every other part stands between backticks.
+        // The odd parts are between backticks.
         let named = description.split('`').skip(1).step_by(2).filter(|word| is_code(word));
         Self { status: status.to_owned(), codes: named.map(str::to_owned).collect() }
     }
 }
 
-fn credentials(told: &Value) -> Vec<String> {
-    let ways = told["security"].as_array().into_iter().flatten();
+fn credentials(described: &Value) -> Vec<String> {
+    let ways = described["security"].as_array().into_iter().flatten();
     let names = |way: &Value| match way.as_object() {
         Some(way) if way.is_empty() => vec!["none".to_owned()],
         way => way.into_iter().flat_map(|way| way.keys().cloned()).collect(),
@@ -142,20 +142,20 @@ fn credentials(told: &Value) -> Vec<String> {
     ways.flat_map(names).collect()
 }
 
-fn parameters(told: &Value, schemas: Schemas<'_>) -> Vec<Field> {
-    let listed = told["parameters"].as_array().into_iter().flatten();
+fn parameters(described: &Value, schemas: Schemas<'_>) -> Vec<Field> {
+    let listed = described["parameters"].as_array().into_iter().flatten();
     let field = |parameter: &Value| {
         let optional = if parameter["required"] == true { "" } else { ", optional" };
         Field {
             name: text(&parameter["name"]),
             kind: format!("{}{optional}, {}", text(&parameter["in"]), schemas.kind(&parameter["schema"])),
-            words: line(&parameter["description"]),
+            text: line(&parameter["description"]),
         }
     };
     listed.map(field).collect()
 }
 
-/// What is said of the one content type that a body has.
+/// The media object of a body with one content type.
 fn media_of(holder: &Value) -> Option<&Value> {
     holder["content"].as_object()?.values().next()
 }

@@ -1,25 +1,26 @@
-//! Schemas in words: what a field is called, what fits it, and whether it must be there.
+//! Schemas as text: the name, type and bounds of a field, and whether it is required.
 
 use serde_json::Value;
 
 use super::{anchor, line};
 
-/// From here on a maximum is only that of the number's type.
+/// A larger maximum is only the one of the integer type.
 const UNBOUNDED: f64 = u32::MAX as f64;
 
-/// One field of an object, or one parameter.
+/// A field of an object, or a parameter.
 pub struct Field {
     pub name: String,
     /// Such as `optional, integer, 1 to 100`.
     pub kind: String,
-    pub words: String,
+    pub text: String,
 }
 
-/// Whose object it is. What a request may leave out, an answer tells as null.
+/// Whether the object is in a request or a response. Optional request fields may be omitted; optional
+/// response fields are null.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    Asked,
-    Answered,
+    Request,
+    Response,
 }
 
 /// The named schemas of the document.
@@ -31,7 +32,7 @@ impl<'a> Schemas<'a> {
         Self(&document["components"]["schemas"])
     }
 
-    /// The schema itself, where another is named in its place.
+    /// The schema, with a reference resolved.
     pub fn resolved(self, schema: &'a Value) -> &'a Value {
         self.named(schema).map_or(schema, |(_, named)| named)
     }
@@ -43,7 +44,7 @@ impl<'a> Schemas<'a> {
         let field = |(name, property): (&String, &Value)| Field {
             name: name.clone(),
             kind: self.field_kind(property, side, is_required(name)),
-            words: line(&property["description"]),
+            text: line(&property["description"]),
         };
         properties.map(field).collect()
     }
@@ -65,7 +66,7 @@ impl<'a> Schemas<'a> {
     }
 
     fn field_kind(self, schema: &Value, side: Side, is_required: bool) -> String {
-        let is_nullable = side == Side::Answered && schema["nullable"] == true;
+        let is_nullable = side == Side::Response && schema["nullable"] == true;
         let optional = if is_required || is_nullable { "" } else { "optional, " };
         let null = if is_nullable { " or null" } else { "" };
         format!("{optional}{}{null}", self.kind(schema))
@@ -80,7 +81,7 @@ impl<'a> Schemas<'a> {
         }
     }
 
-    // A reference may have words of its own beside it, which puts it into an `allOf`.
+    // A reference with its own description is inside an `allOf`.
     fn named(self, schema: &Value) -> Option<(String, &'a Value)> {
         let reference = schema["$ref"].as_str().or_else(|| schema["allOf"][0]["$ref"].as_str())?;
         let name = reference.rsplit('/').next()?;
@@ -102,7 +103,7 @@ fn range(schema: &Value, least: &str, most: &str, unit: &str) -> Option<String> 
     let most = schema[most].as_f64().filter(|most| *most < UNBOUNDED);
     match (least, most) {
         (Some(least), Some(most)) => Some(format!("{least} to {most}{unit}")),
-        // Of texts and lists.
+        // For texts and lists.
         (Some(1.0), None) if !unit.is_empty() => Some("not empty".to_owned()),
         (Some(least), None) => Some(format!("at least {least}{unit}")),
         (None, Some(most)) => Some(format!("at most {most}{unit}")),

@@ -16,7 +16,7 @@ fn document() -> Value {
     serde_json::from_str(&openapi_document("http://127.0.0.1:8080")).unwrap()
 }
 
-/// The part of the reference under a heading of the third rank.
+/// The part of the reference under a heading of the third level.
 fn part<'a>(reference: &'a str, heading: &str) -> &'a str {
     let start = reference.find(&format!("\n### {heading}\n")).unwrap_or_else(|| panic!("no {heading}"));
     let rest = &reference[start + 5..];
@@ -27,10 +27,10 @@ fn part<'a>(reference: &'a str, heading: &str) -> &'a str {
 fn every_endpoint_is_told_with_all_that_it_takes_and_answers() {
     let (reference, document) = (reference(), document());
     for (path, item) in document["paths"].as_object().unwrap() {
-        for (method, told) in item.as_object().unwrap() {
+        for (method, described) in item.as_object().unwrap() {
             let name = format!("{} {path}", method.to_uppercase());
             let part = part(&reference, &name);
-            for parameter in told["parameters"].as_array().into_iter().flatten() {
+            for parameter in described["parameters"].as_array().into_iter().flatten() {
                 let listed = format!(
                     "- `{}` ({}",
                     parameter["name"].as_str().unwrap(),
@@ -38,10 +38,10 @@ fn every_endpoint_is_told_with_all_that_it_takes_and_answers() {
                 );
                 assert!(part.contains(&listed), "{listed} of {name}:\n{part}");
             }
-            for status in told["responses"].as_object().unwrap().keys() {
-                let is_told = part.contains(&format!("**{status}**"))
+            for status in described["responses"].as_object().unwrap().keys() {
+                let is_documented = part.contains(&format!("**{status}**"))
                     || part.lines().any(|line| line.starts_with("Refusals: ") && line.contains(status));
-                assert!(is_told, "{status} of {name}:\n{part}");
+                assert!(is_documented, "{status} of {name}:\n{part}");
             }
             assert!(part.contains("\ncurl "), "no call of {name}:\n{part}");
         }
@@ -93,8 +93,8 @@ fn fields_are_told_with_their_types_and_bounds() {
 fn every_code_of_the_catalogue_is_told_with_its_hint() {
     let reference = reference();
     for entry in errors::entries() {
-        let told = format!("- **{}** `{}`: {}", entry.status, entry.code, entry.meaning);
-        assert!(reference.contains(&told) && reference.contains(&entry.hint), "{told}");
+        let listed = format!("- **{}** `{}`: {}", entry.status, entry.code, entry.meaning);
+        assert!(reference.contains(&listed) && reference.contains(&entry.hint), "{listed}");
     }
 }
 
@@ -104,7 +104,7 @@ fn a_tag_without_endpoints_makes_no_section() {
     assert!(sections(&document).is_empty());
 }
 
-/// `HANDBILL_TEST_UPDATE=1 cargo test -p api` writes the file anew.
+/// `HANDBILL_TEST_UPDATE=1 cargo test -p api` rewrites the file.
 #[test]
 fn the_committed_endpoint_reference_is_the_one_that_is_served() {
     crate::documents::tests::assert_committed("skills/handbill/reference.md", &reference());

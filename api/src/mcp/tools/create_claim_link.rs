@@ -1,4 +1,4 @@
-//! Making a new claim link.
+//! Creates a new claim link.
 
 use serde_json::Value;
 
@@ -13,25 +13,25 @@ pub struct CreateClaimLink;
 
 impl Tool for CreateClaimLink {
     const NAME: &'static str = "create_claim_link";
-    const TITLE: &'static str = "Make a new claim link";
+    const TITLE: &'static str = "Create a new claim link";
     const DESCRIPTION: &'static str = "\
-Make a new claim link for a provisional account, in place of the old one, which then leads nowhere. Use it when the \
-old link was lost or shown to the wrong person; otherwise take claim_url of get_account, which changes nothing.
+Create a new claim link for a provisional account. The old link stops working. Use it if the old link was \
+lost or shown to the wrong person; otherwise use the claim_url of get_account, which changes nothing.
 
-Returns {claim_url, expires_at}. Give claim_url to your human and tell them to open it before expires_at: whoever \
-opens it and signs in owns the account, which with its pages is then permanent and has free publishes every month. \
-Free. Your token keeps working after that. A claimed account is refused with already_claimed. Needs the scope \
-account:manage.";
+Returns {claim_url, expires_at}. Give claim_url to your human and tell them to open it before expires_at. \
+The person who opens it and signs in becomes the owner of the account. The account and its pages are then \
+permanent, with free publishes every month, and your token keeps working. Free. A claimed account is \
+refused with already_claimed. Needs the scope account:manage.";
     const EFFECT: Effect = Effect::Replaces;
 
     type Arguments = NoArguments;
-    type Answer = wire::ClaimLink;
+    type Output = wire::ClaimLink;
 
     fn schema() -> Value {
         arguments::none()
     }
 
-    async fn run(visit: &McpExchange, _arguments: NoArguments) -> Result<Self::Answer, RefusedCall> {
-        Ok(visit.service.rotate_claim_link(&visit.caller).await?.into())
+    async fn run(exchange: &McpExchange, _arguments: NoArguments) -> Result<Self::Output, RefusedCall> {
+        Ok(exchange.service.rotate_claim_link(&exchange.caller).await?.into())
     }
 }

@@ -1,4 +1,4 @@
-//! Looking at the account.
+//! Returns the account.
 
 use serde_json::Value;
 
@@ -13,27 +13,28 @@ pub struct GetAccount;
 
 impl Tool for GetAccount {
     const NAME: &'static str = "get_account";
-    const TITLE: &'static str = "Look at the account";
+    const TITLE: &'static str = "Get the account";
     const DESCRIPTION: &'static str = "\
-Look at the account that your token belongs to. Use it to learn whether it is provisional, how long it still lives, \
-what is left of the free publishes, and what credit there is; and to get the claim link for your human.
+Get the account of your token. Use it to check whether the account is provisional, when it expires, how \
+many free publishes and how much credit are left, and to get the claim link for your human.
 
-Returns status (provisional or claimed), expires_at (when a provisional account and its pages stop working; null once \
-claimed), claim_url (while provisional: give it to your human, opening it makes the account and its pages permanent), \
-free_publishes_left, credits_usd (may be negative), limits, usage of this month, member_count (people on the account), \
-allow_agent_join (whether other agents may join by an invite) and suspended (null, or since when and why the operator \
-lets the account change nothing). Free.";
+Returns status (provisional or claimed), expires_at (when a provisional account and its pages stop \
+working; null once claimed), claim_url (while provisional: give it to your human, who opens it to keep \
+the account and its pages), free_publishes_left, credits_usd (can be negative), limits, usage of this \
+month, member_count (the number of people on the account), allow_agent_join (whether other agents may \
+join with an invite) and suspended (null, or when and why the operator suspended the account, which then \
+cannot be changed). Free.";
     const EFFECT: Effect = Effect::Reads;
 
     type Arguments = NoArguments;
-    type Answer = wire::AccountWithMembers;
+    type Output = wire::AccountWithMembers;
 
     fn schema() -> Value {
         arguments::none()
     }
 
-    async fn run(visit: &McpExchange, _arguments: NoArguments) -> Result<Self::Answer, RefusedCall> {
-        let McpExchange { service, caller, .. } = visit;
+    async fn run(exchange: &McpExchange, _arguments: NoArguments) -> Result<Self::Output, RefusedCall> {
+        let McpExchange { service, caller, .. } = exchange;
         let summary = service.account(caller).await?;
         let claim_url = service.claim_url(caller, &summary.account);
         Ok(wire::AccountWithMembers {

@@ -1,4 +1,4 @@
-//! Looking at one artifact and its versions.
+//! Returns an artifact with its versions.
 
 use domain::Page;
 use serde::Deserialize;
@@ -20,27 +20,27 @@ pub struct Arguments {
 
 impl Tool for GetArtifact {
     const NAME: &'static str = "get_artifact";
-    const TITLE: &'static str = "Look at one page and its versions";
+    const TITLE: &'static str = "Get a page and its versions";
     const DESCRIPTION: &'static str = "\
-Look at one published page or site: its URL, who may see it, and every version of it. Use it before \
-rollback_artifact, or to see whether the scan has passed a page.
+Get a published page or site: its URL, its visibility and all its versions. Use it before \
+rollback_artifact, or to check whether a page has passed the scan.
 
-Returns slug, url, visibility, moderation_status, moderation (why it is in review or blocked, in plain words), version \
-(the live one's number), created_at, updated_at, versions \
-(newest first; each with seq, file_count, total_bytes, created_at, message, moderation_status and live), and \
-signed_url when the artifact is private: that is then the link to hand out, not url. Free. An unknown slug is refused \
-with not_found. Next: rollback_artifact with the seq of any version.";
+Returns slug, url, visibility, moderation_status, moderation (why it is in review or blocked), version \
+(the live version's number), created_at, updated_at, versions (newest first; each with seq, file_count, \
+total_bytes, created_at, message, moderation_status and live), and signed_url if the artifact is private: \
+share that link instead of url. Free. An unknown slug is refused with not_found. Next: rollback_artifact \
+with the seq of any version.";
     const EFFECT: Effect = Effect::Reads;
 
     type Arguments = Arguments;
-    type Answer = wire::ArtifactDetail;
+    type Output = wire::ArtifactDetail;
 
     fn schema() -> Value {
         arguments::object(json!({ "slug": arguments::slug() }), &["slug"])
     }
 
-    async fn run(visit: &McpExchange, arguments: Arguments) -> Result<Self::Answer, RefusedCall> {
-        let detail = visit.service.artifact(&visit.caller, &arguments.slug.0, &Page::whole()).await?;
-        Ok(wire::ArtifactDetail::new(detail, visit.service.addresses()))
+    async fn run(exchange: &McpExchange, arguments: Arguments) -> Result<Self::Output, RefusedCall> {
+        let detail = exchange.service.artifact(&exchange.caller, &arguments.slug.0, &Page::whole()).await?;
+        Ok(wire::ArtifactDetail::new(detail, exchange.service.addresses()))
     }
 }

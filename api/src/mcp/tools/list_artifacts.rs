@@ -1,4 +1,4 @@
-//! Listing what the account has published.
+//! Lists the artifacts of the account.
 
 use domain::{Cursor, List, Page, PageStart};
 use poem_openapi::Object;
@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use crate::http::paging;
 use crate::http::refusal::RefusedCall;
-use crate::mcp::arguments::{self, Whole};
+use crate::mcp::arguments::{self, WholeNumber};
 use crate::mcp::endpoint::McpExchange;
 use crate::mcp::tool::{Effect, Tool};
 use crate::wire;
 
-/// What fits a model's context, unless it asks for another number.
+/// The default page size, which fits a model's context.
 const ARTIFACTS: u32 = 100;
 const LISTS: &[List] = &[List::Artifacts];
 
@@ -22,11 +22,11 @@ pub struct ListArtifacts;
 #[serde(deny_unknown_fields)]
 pub struct Arguments {
     cursor: Option<String>,
-    limit: Option<Whole>,
+    limit: Option<WholeNumber>,
 }
 
-/// A page of the list. It is an object, and the same one in the text and in the structured content: an array could not
-/// say that the list goes on, and many clients show their model nothing but the text.
+/// A page of the list. It is an object, because an array could not contain the cursor, and many clients show
+/// their model only the text.
 #[derive(Object)]
 pub struct ArtifactList {
     artifacts: Vec<wire::Artifact>,
@@ -38,41 +38,43 @@ impl Tool for ListArtifacts {
     const NAME: &'static str = "list_artifacts";
     const TITLE: &'static str = "List the published pages";
     const DESCRIPTION: &'static str = "\
-List the pages and sites that your account has published and not deleted, newest first, 100 at a time. Use it to find \
-the slug or the URL of something, or to see what is there before you publish under a slug.
+List the pages and sites of your account, newest first, 100 at a time. Use it to find the slug or the URL \
+of an artifact, or to see which slugs are in use before you publish.
 
-Returns artifacts, an array with, for each: slug (its name in all other calls), url (where it is served), visibility \
-(public, unlisted or private), moderation_status (pending, pass, review or blocked; blocked pages are not served) and \
-version (the live one's number, null if none is live); and next_cursor: null at the end of the list, otherwise there \
-are more: call again with it as cursor. Free. Next: get_artifact for the versions of one.";
+Returns artifacts, an array with, for each: slug (its name in all other calls), url (where it is served), \
+visibility (public, unlisted or private), moderation_status (pending, pass, review or blocked; blocked \
+pages are not served) and version (the live version's number, null if none is live); and next_cursor. If \
+next_cursor is not null, there are more: call again with it as cursor. Free. Next: get_artifact for the \
+versions of one.";
     const EFFECT: Effect = Effect::Reads;
 
     type Arguments = Arguments;
-    type Answer = ArtifactList;
+    type Output = ArtifactList;
 
     fn schema() -> Value {
         let properties = json!({
             "cursor": {
                 "type": "string",
                 "pattern": Cursor::pattern(LISTS),
-                "description": "The next_cursor of the call before. Left out, the list begins with the newest.",
+                "description": "The next_cursor of the previous call. Omit it to start with the newest.",
             },
             "limit": {
                 "type": "integer",
                 "minimum": 1,
                 "maximum": Page::ROWS_MAX,
-                "description": "At most so many artifacts. 100 when left out.",
+                "description": "The maximum number of artifacts to return. The default is 100.",
             },
         });
         arguments::object(properties, &[])
     }
 
-    async fn run(visit: &McpExchange, arguments: Arguments) -> Result<Self::Answer, RefusedCall> {
-        let rows_max = paging::rows_max("limit", arguments.limit.map_or(ARTIFACTS, |Whole(limit)| limit))?;
+    async fn run(exchange: &McpExchange, arguments: Arguments) -> Result<Self::Output, RefusedCall> {
+        let rows_max =
+            paging::rows_max("limit", arguments.limit.map_or(ARTIFACTS, |WholeNumber(limit)| limit))?;
         let cursor = arguments.cursor.map(|text| paging::cursor("cursor", &text, LISTS)).transpose()?;
         let page = Page::new(cursor.map_or(PageStart::First, PageStart::After), rows_max);
-        let artifacts = visit.service.artifacts(&visit.caller, &page).await?;
-        let addresses = visit.service.addresses();
+        let artifacts = exchange.service.artifacts(&exchange.caller, &page).await?;
+        let addresses = exchange.service.addresses();
         Ok(ArtifactList {
             next_cursor: artifacts.next.map(|next| next.to_string()),
             artifacts: artifacts.rows.iter().map(|row| wire::Artifact::new(row, addresses)).collect(),

@@ -1,5 +1,5 @@
-//! The tools, one a file; [`publication`] is what the two publishing tools share. Where a tool and an endpoint do the
-//! same, they return the same wire type.
+//! The tools, one file each; [`publication`] is shared by the two publishing tools. A tool returns the same
+//! wire type as its REST endpoint.
 
 mod add_credits;
 mod create_claim_link;
@@ -14,24 +14,24 @@ mod publish_upload;
 mod rollback_artifact;
 mod stage_upload;
 
-use super::tool::Listed;
+use super::tool::ListedTool;
 
-/// Every tool, in the order in which a model reads of them.
-pub const ALL: &[Listed] = &[
-    Listed::of::<publish_artifact::PublishArtifact>(),
-    Listed::of::<stage_upload::StageUpload>(),
-    Listed::of::<publish_upload::PublishUpload>(),
-    Listed::of::<list_artifacts::ListArtifacts>(),
-    Listed::of::<get_artifact::GetArtifact>(),
-    Listed::of::<rollback_artifact::RollbackArtifact>(),
-    Listed::of::<delete_artifact::DeleteArtifact>(),
-    Listed::of::<get_account::GetAccount>(),
-    Listed::of::<create_claim_link::CreateClaimLink>(),
-    Listed::of::<create_invite::CreateInvite>(),
-    Listed::of::<add_credits::AddCredits>(),
+/// Every tool, in the order in which models see them.
+pub const ALL: &[ListedTool] = &[
+    ListedTool::of::<publish_artifact::PublishArtifact>(),
+    ListedTool::of::<stage_upload::StageUpload>(),
+    ListedTool::of::<publish_upload::PublishUpload>(),
+    ListedTool::of::<list_artifacts::ListArtifacts>(),
+    ListedTool::of::<get_artifact::GetArtifact>(),
+    ListedTool::of::<rollback_artifact::RollbackArtifact>(),
+    ListedTool::of::<delete_artifact::DeleteArtifact>(),
+    ListedTool::of::<get_account::GetAccount>(),
+    ListedTool::of::<create_claim_link::CreateClaimLink>(),
+    ListedTool::of::<create_invite::CreateInvite>(),
+    ListedTool::of::<add_credits::AddCredits>(),
 ];
 
-/// The arguments of a tool that takes none.
+/// The arguments of a tool without any.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NoArguments {}

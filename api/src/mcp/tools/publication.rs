@@ -1,4 +1,4 @@
-//! What the two publishing tools share: the slug, and the sequence of steps from the content to the published version.
+//! What the two publishing tools share: the slug, and the steps from the content to the published version.
 
 use domain::{CreatedVia, Slug};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use crate::mcp::arguments::GivenSlug;
 use crate::mcp::endpoint::McpExchange;
 use crate::wire;
 
-/// What is published.
+/// The content to publish.
 pub enum Content {
     Files(Vec<UploadedFile>),
     /// The id of a staged upload.
@@ -23,13 +23,13 @@ pub fn slug_schema() -> Value {
     json!({
         "type": "string",
         "pattern": Slug::PATTERN,
-        "description": "The artifact's name on your account: lower-case letters, digits and dashes, such as \
-                        \"quarterly-report\". It becomes part of the URL. The same slug again adds a version and \
-                        keeps the URL. Without a slug, a new one is generated.",
+        "description": "The artifact's name within your account: lower-case letters, digits and dashes, such as \
+                        \"quarterly-report\". It becomes part of the URL. The same slug adds a version and keeps \
+                        the URL. If omitted, a new slug is generated.",
     })
 }
 
-/// Publishes the content, and makes it live.
+/// Publishes the content and makes it live.
 pub async fn publish(
     visit: &McpExchange,
     slug: Option<GivenSlug>,
@@ -48,7 +48,7 @@ pub async fn publish(
 }
 
 impl Content {
-    /// An upload has a queue of its own, and takes memory that the request did not reserve.
+    /// An upload has its own permit class, and takes memory that the request did not reserve.
     async fn load(self, visit: &McpExchange) -> Result<Loaded, RefusedCall> {
         let upload = match self {
             Content::Files(files) => {

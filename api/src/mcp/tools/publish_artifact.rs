@@ -1,4 +1,4 @@
-//! Publishing files whose content is in the call.
+//! Publishes files whose content is in the call.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -30,7 +30,7 @@ struct File {
     #[serde(deserialize_with = "arguments::new_path")]
     path: SitePath,
     content: String,
-    /// None is the default, and so is null.
+    /// Omitted and null both mean the default.
     encoding: Option<Encoding>,
 }
 
@@ -47,29 +47,32 @@ impl Tool for PublishArtifact {
     const NAME: &'static str = "publish_artifact";
     const TITLE: &'static str = "Publish a page or a site";
     const DESCRIPTION: &'static str = "\
-Publish a web page or a static site and get its public URL. Use it whenever somebody wants HTML to be online: a \
-report, a demo, a dashboard, a small site. With a new slug (or none) it makes a new artifact with a URL of its own; \
-with the slug of an artifact that you have it adds a version, makes it live at once and keeps the URL. Earlier \
-versions stay: rollback_artifact brings them back.
+Publish a web page or a static site and get its public URL. Use it whenever somebody wants HTML online: a \
+report, a demo, a dashboard, a small site. A new slug (or none) creates an artifact with its own URL. The \
+slug of an existing artifact adds a version, makes it live at once and keeps the URL. Earlier versions \
+are kept; rollback_artifact makes them live again.
 
-Send the content in files; for large, many or binary files call stage_upload and publish_upload instead. Include an \
-index.html, which is what the URL shows. Link your own files by relative paths, such as css/app.css: the site is \
-served below a path, so /css/app.css does not work. At most 50 files and 10 MB together. Only static files are served; \
-scripts in the page run in the visitor's browser.
+Send the content in files. For large, many or binary files call stage_upload and publish_upload instead. \
+Include an index.html: the URL shows it. Link your own files by relative paths, such as css/app.css; \
+/css/app.css does not work, because the site is served below a path. Include scripts, styles and images: \
+pages cannot load them from a CDN. At most 50 files and 10 MB in total. Files are served as they are; \
+scripts run in the visitor's browser.
 
-Returns {url, host, artifact_id, version, account: {free_publishes_left, credits_usd, expires_at}, warnings}. Tell \
-your human about warnings, such as keys of other services in the files. A file with an active token of this service \
-is refused with secret_in_publish. Give url to your human; for a private artifact, give signed_url instead, because \
-url returns 403. If account.expires_at is not null, the account is provisional and the page goes offline at that \
-time: tell your human so, and give them the claim_url of get_account, which they open to keep the page.
+Returns {url, host, artifact_id, version, account: {free_publishes_left, credits_usd, expires_at}, \
+warnings}. Tell your human about warnings, such as keys of other services in the files. A file with an \
+active token of this service is refused with secret_in_publish. Give url to your human; for a private \
+artifact give signed_url instead, because url returns 403. If account.expires_at is not null, the account \
+is provisional and the page goes offline at that time: tell your human, and give them the claim_url of \
+get_account, which they open to keep the page.
 
-Costs one of the account's free publishes (free_publishes_left says how many are left), and {publish_price} USD of \
-credit after those. Without credit the call is refused with payment_required and publishes nothing: tell your human \
-the amount, then call add_credits, then repeat this call. Needs the scope artifacts:write.";
+Costs one of the account's free publishes (free_publishes_left is what remains), or {publish_price} USD \
+of credit after those. Without credit the call is refused with payment_required and publishes nothing: \
+tell your human the amount, then call add_credits, then repeat this call. Needs the scope \
+artifacts:write.";
     const EFFECT: Effect = Effect::Publishes;
 
     type Arguments = Arguments;
-    type Answer = wire::PublishResult;
+    type Output = wire::PublishResult;
 
     fn schema() -> Value {
         let properties = json!({
@@ -86,9 +89,9 @@ the amount, then call add_credits, then repeat this call. Needs the scope artifa
         arguments::object(properties, &["files"])
     }
 
-    async fn run(visit: &McpExchange, arguments: Arguments) -> Result<Self::Answer, RefusedCall> {
-        let files = taken(arguments.files)?;
-        publication::publish(visit, arguments.slug, Content::Files(files)).await
+    async fn run(exchange: &McpExchange, arguments: Arguments) -> Result<Self::Output, RefusedCall> {
+        let files = checked_files(arguments.files)?;
+        publication::publish(exchange, arguments.slug, Content::Files(files)).await
     }
 }
 
@@ -103,32 +106,32 @@ fn file_schema() -> Value {
         },
         "content": {
             "type": "string",
-            "description": "The file's content: its text, or base64 where encoding says so.",
+            "description": "The file's content: text, or base64 if encoding is base64.",
         },
         "encoding": {
             "type": "string",
             "enum": ["utf-8", "base64"],
             "default": "utf-8",
-            "description": "base64 for a small image or another binary file; stage_upload is better for larger ones.",
+            "description": "base64 for a small binary file, such as an image. For larger files use stage_upload.",
         },
     });
     arguments::object(properties, &["path", "content"])
 }
 
-/// The files, if they keep the rules of a publish.
-fn taken(files: Vec<File>) -> Result<Vec<UploadedFile>, Refusal> {
+/// Checks the files against the rules of every publish.
+fn checked_files(files: Vec<File>) -> Result<Vec<UploadedFile>, Refusal> {
     if files.is_empty() {
-        return Err(Refusal::invalid("files", "is empty; a publish has at least one file"));
+        return Err(Refusal::invalid("files", "is empty; send at least one file"));
     }
     let mut set = FileSet::default();
-    let mut taken = Vec::with_capacity(files.len());
+    let mut checked_files = Vec::with_capacity(files.len());
     for (number, File { path, content, encoding }) in files.into_iter().enumerate() {
         set.add(&path)?;
         let bytes = decoded(number, content, encoding.unwrap_or_default())?;
         set.grow(bytes.len())?;
-        taken.push(UploadedFile { path, bytes });
+        checked_files.push(UploadedFile { path, bytes });
     }
-    Ok(taken)
+    Ok(checked_files)
 }
 
 fn decoded(number: usize, content: String, encoding: Encoding) -> Result<Bytes, Refusal> {
@@ -136,7 +139,7 @@ fn decoded(number: usize, content: String, encoding: Encoding) -> Result<Bytes, 
         Encoding::Utf8 => Ok(content.into()),
         Encoding::Base64 => {
             let misfit = |fault| {
-                Refusal::invalid(format!("files[{number}].content"), format!("is no base64: {fault}"))
+                Refusal::invalid(format!("files[{number}].content"), format!("is not base64: {fault}"))
             };
             STANDARD.decode(content.trim()).map(Bytes::from).map_err(misfit)
         }
@@ -153,20 +156,20 @@ mod tests {
 
     #[test]
     fn files_keep_the_rules_of_every_publish() {
-        let code = |files: Vec<File>| taken(files).unwrap_err().code();
+        let code = |files: Vec<File>| checked_files(files).unwrap_err().code();
         assert_eq!(code(vec![]), "invalid_request");
         assert_eq!(code(vec![file("a", ""), file("a", "")]), "invalid_request");
         assert_eq!(code((0..51).map(|number| file(&format!("{number}"), "")).collect()), "too_large");
         let half = "x".repeat(usize::try_from(FileSet::BYTES_MAX / 2).unwrap());
         assert_eq!(code(vec![file("a", half.clone()), file("b", half.clone()), file("c", "x")]), "too_large");
-        assert_eq!(taken(vec![file("a", half.clone()), file("b", half)]).unwrap().len(), 2);
+        assert_eq!(checked_files(vec![file("a", half.clone()), file("b", half)]).unwrap().len(), 2);
     }
 
     #[test]
     fn base64_is_decoded_and_what_is_none_is_named() {
         let read = |content: &str| decoded(3, content.to_owned(), Encoding::Base64);
         assert_eq!(read("AP8=\n").unwrap(), &b"\0\xff"[..]);
-        assert!(read("<p>").unwrap_err().message().starts_with("files[3].content: is no base64"));
+        assert!(read("<p>").unwrap_err().message().starts_with("files[3].content: is not base64"));
     }
 
     #[test]

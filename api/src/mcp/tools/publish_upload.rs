@@ -1,4 +1,4 @@
-//! Publishing an upload that was staged before.
+//! Publishes a staged upload.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -23,33 +23,35 @@ impl Tool for PublishUpload {
     const NAME: &'static str = "publish_upload";
     const TITLE: &'static str = "Publish a staged upload";
     const DESCRIPTION: &'static str = "\
-Publish the files of a staged upload and get their public URL. Use it after stage_upload, once the files are uploaded. \
-The slug works as in publish_artifact: a new slug (or none) makes a new artifact, and the slug of an artifact that you \
-have adds a version and keeps the URL. An upload is published once, within an hour of its address.
+Publish the files of a staged upload and get their public URL. Use it after stage_upload, when the files \
+are uploaded. The slug works as in publish_artifact: a new slug (or none) creates an artifact, and the \
+slug of an existing artifact adds a version and keeps the URL. An upload can be published once, within an \
+hour of its address.
 
-Returns the same as publish_artifact. Give url to your human; for a private artifact, give signed_url instead. If \
-account.expires_at is not null, also give them the claim_url of get_account, which they open to keep the page.
+Returns the same as publish_artifact. Give url to your human; for a private artifact give signed_url \
+instead. If account.expires_at is not null, also give them the claim_url of get_account, which they open \
+to keep the page.
 
-Costs one of the account's free publishes, and {publish_price} USD of credit after those. Without credit the call is \
-refused with payment_required and publishes nothing: tell your human the amount, then call add_credits, then repeat \
-this call. Needs the scope artifacts:write.";
+Costs one of the account's free publishes, or {publish_price} USD of credit after those. Without credit \
+the call is refused with payment_required and publishes nothing: tell your human the amount, then call \
+add_credits, then repeat this call. Needs the scope artifacts:write.";
     const EFFECT: Effect = Effect::Publishes;
 
     type Arguments = Arguments;
-    type Answer = wire::PublishResult;
+    type Output = wire::PublishResult;
 
     fn schema() -> Value {
         let properties = json!({
             "slug": publication::slug_schema(),
             "upload": {
                 "type": "string",
-                "description": "The upload field of the result of stage_upload.",
+                "description": "The `upload` returned by stage_upload.",
             },
         });
         arguments::object(properties, &["upload"])
     }
 
-    async fn run(visit: &McpExchange, arguments: Arguments) -> Result<Self::Answer, RefusedCall> {
-        publication::publish(visit, arguments.slug, Content::Upload(arguments.upload)).await
+    async fn run(exchange: &McpExchange, arguments: Arguments) -> Result<Self::Output, RefusedCall> {
+        publication::publish(exchange, arguments.slug, Content::Upload(arguments.upload)).await
     }
 }

@@ -1,4 +1,4 @@
-//! What holds for every tool: what a model is told of its arguments is what the tool reads.
+//! The description of every tool agrees with what the tool does.
 
 use domain::{FileSet, Micro, Missing, Refusal, Tariff, UploadTicket};
 use serde_json::{Value, json};
@@ -8,14 +8,14 @@ use super::*;
 use crate::mcp::arguments;
 use crate::mcp::tool::Tool;
 
-/// Everything that a schema says of the properties, against what the arguments take.
+/// Compares a tool's schema with the arguments that it parses.
 fn assert_arguments_are_as_told<T: Tool>() -> &'static str {
     let (name, schema) = (T::NAME, T::schema());
     assert_eq!(schema["type"], "object", "{name}");
     assert_eq!(schema["additionalProperties"], false, "{name}");
     let properties = schema["properties"].as_object().expect("properties");
-    for (property, told) in properties {
-        assert!(told["description"].as_str().is_some_and(|text| text.len() > 15), "{name}: {property}");
+    for (property, schema) in properties {
+        assert!(schema["description"].as_str().is_some_and(|text| text.len() > 15), "{name}: {property}");
     }
     let unknown = fault::<T>(json!({ "no such argument": 1 }));
     let expected: Vec<_> = unknown.split('`').skip(3).step_by(2).collect();
@@ -47,7 +47,7 @@ fn sorted(mut names: Vec<&str>) -> Vec<&str> {
 
 #[test]
 fn every_tool_reads_the_arguments_that_it_tells_of_and_no_others() {
-    let told = [
+    let checked = [
         assert_arguments_are_as_told::<publish_artifact::PublishArtifact>(),
         assert_arguments_are_as_told::<stage_upload::StageUpload>(),
         assert_arguments_are_as_told::<publish_upload::PublishUpload>(),
@@ -61,40 +61,41 @@ fn every_tool_reads_the_arguments_that_it_tells_of_and_no_others() {
         assert_arguments_are_as_told::<add_credits::AddCredits>(),
     ];
     let listed: Vec<_> = ALL.iter().map(|tool| tool.name).collect();
-    assert_eq!(told.to_vec(), listed);
+    assert_eq!(checked.to_vec(), listed);
 }
 
 #[test]
 fn every_tool_is_told_of_with_title_effect_and_what_comes_back() {
     for tool in ALL {
-        let described = (tool.described)(&Tariff::default());
-        assert!(described.title.is_some_and(|title| !title.is_empty()), "{}", tool.name);
-        let description = described.description.unwrap();
+        let definition = (tool.definition)(&Tariff::default());
+        assert!(definition.title.is_some_and(|title| !title.is_empty()), "{}", tool.name);
+        let description = definition.description.unwrap();
         assert!(description.contains("Returns ") && description.contains("Use it"), "{description}");
         let costs = ["Free", "Costs", "charged", "costs 0.005"];
         assert!(costs.iter().any(|word| description.contains(word)), "{description}");
-        let told = described.annotations.unwrap();
-        let hints = [told.read_only_hint, told.destructive_hint, told.idempotent_hint, told.open_world_hint];
+        let effect = definition.annotations.unwrap();
+        let hints =
+            [effect.read_only_hint, effect.destructive_hint, effect.idempotent_hint, effect.open_world_hint];
         assert!(hints.iter().all(Option::is_some), "{}", tool.name);
-        assert_ne!((told.read_only_hint, told.destructive_hint), (Some(true), Some(true)));
+        assert_ne!((effect.read_only_hint, effect.destructive_hint), (Some(true), Some(true)));
     }
 }
 
 fn description(tool: &str, tariff: &Tariff) -> String {
     let listed = ALL.iter().find(|listed| listed.name == tool).unwrap();
-    (listed.described)(tariff).description.unwrap().into_owned()
+    (listed.definition)(tariff).description.unwrap().into_owned()
 }
 
 #[test]
 fn the_price_that_a_model_reads_is_the_one_that_is_charged() {
     let tariff = Tariff { publish_price: Micro::new(12_345), ..Tariff::default() };
     for tool in ["publish_artifact", "publish_upload", "add_credits"] {
-        let told = description(tool, &tariff);
-        assert!(told.contains("0.012345 USD") && !told.contains("0.005"), "{told}");
+        let text = description(tool, &tariff);
+        assert!(text.contains("0.012345 USD") && !text.contains("0.005"), "{text}");
     }
     for tool in ALL {
-        let told = description(tool.name, &tariff);
-        assert!(!told.contains(crate::mcp::tool::PUBLISH_PRICE), "{told}");
+        let text = description(tool.name, &tariff);
+        assert!(!text.contains(crate::mcp::tool::PUBLISH_PRICE), "{text}");
     }
 }
 
