@@ -1,4 +1,4 @@
-//! Who owns pages and pays: the row that a ledger locks.
+//! An account. The ledger locks this row.
 
 use sea_orm::entity::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What an owner says against the decision on a version; one per version.
+//! An owner's appeal against the decision on a version. One per version.
 
 use sea_orm::entity::prelude::*;
 
@@ -11,7 +11,7 @@ pub struct Model {
     pub version_id: String,
     pub message: String,
     pub created_at: i64,
-    /// When a moderator decided on it, or the page was deleted.
+    /// When a moderator decided on it or the page was deleted.
     pub handled_at: Option<i64>,
 }
 

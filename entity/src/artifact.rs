@@ -1,4 +1,4 @@
-//! A page or site: a slug in its account, a host among all.
+//! A page or site, with a slug that is unique in its account and a globally unique host.
 
 use sea_orm::entity::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Who did what to an account.
+//! An entry of the audit log.
 
 use sea_orm::entity::prelude::*;
 
@@ -8,13 +8,13 @@ pub struct Model {
     #[sea_orm(primary_key, auto_increment = false)]
     pub id: String,
     pub account_id: Option<String>,
-    /// Whose own trail it is in, for what concerns a person and no account.
+    /// The person whose own log has the entry, if it does not concern an account.
     pub user_id: Option<String>,
     pub actor: String,
     pub action: String,
     pub subject: String,
     pub detail: String,
-    /// The way in, and the client's address.
+    /// The interface that the actor used. `address` is the client's.
     pub via: Option<String>,
     pub address: Option<String>,
     pub created_at: i64,

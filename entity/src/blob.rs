@@ -1,4 +1,4 @@
-//! A content that lies in the blob store, by its SHA-256.
+//! A file content in the blob store, identified by its SHA-256.
 
 use sea_orm::entity::prelude::*;
 
@@ -12,7 +12,7 @@ pub struct Model {
     pub state: String,
     pub touched_at: i64,
     pub created_at: i64,
-    /// When it was found missing; none as long as it is there for all that is known.
+    /// When a scrub found it missing. NULL as long as no scrub did.
     pub lost_at: Option<i64>,
 }
 

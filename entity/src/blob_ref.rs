@@ -1,4 +1,4 @@
-//! Which version refers to which blob.
+//! A reference from a version to a blob.
 
 use sea_orm::entity::prelude::*;
 

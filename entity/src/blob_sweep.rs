@@ -1,4 +1,4 @@
-//! How many sweeps of blobs at once there have been, in one row.
+//! The number of immediate sweeps of blobs so far, in one row.
 
 use sea_orm::entity::prelude::*;
 

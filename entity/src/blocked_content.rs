@@ -1,4 +1,4 @@
-//! A content that no new version may bring, since a moderator blocked a page with it.
+//! A content that no new version may contain, because a moderator blocked a page with it.
 
 use sea_orm::entity::prelude::*;
 
@@ -7,12 +7,12 @@ use sea_orm::entity::prelude::*;
 pub struct Model {
     #[sea_orm(primary_key, auto_increment = false)]
     pub hash: String,
-    /// The path that it had on the page that was blocked.
+    /// The path of the file on the blocked page.
     pub path: String,
     pub size_bytes: i64,
-    /// The page that was blocked.
+    /// The blocked page.
     pub host: String,
-    /// The moderator, as the audit trail names an actor.
+    /// The moderator, in the form of an actor of the audit log.
     pub blocked_by: String,
     pub created_at: i64,
 }

@@ -1,4 +1,4 @@
-//! A paid checkout session, the account that it credited, and what of it went back.
+//! A paid checkout session, the account that it credited, and how much was refunded or disputed since.
 
 use sea_orm::entity::prelude::*;
 

@@ -1,11 +1,11 @@
-//! What the scanner concluded of a content, by the rules of one number.
+//! The verdict of one rules version on a content.
 
 use sea_orm::entity::prelude::*;
 
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "content_verdicts")]
 pub struct Model {
-    /// The hash of what was judged, with all that the verdict depends on beside the rules.
+    /// A hash of the scanned content and everything else that the verdict depends on besides the rules.
     #[sea_orm(primary_key, auto_increment = false)]
     pub content: String,
     #[sea_orm(primary_key, auto_increment = false)]

@@ -1,4 +1,4 @@
-//! How often a host's pages were viewed on a day, counted in days since 1970.
+//! The views of a host on a day. Days count from 1970.
 
 use sea_orm::entity::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A refund or a dispute of a card payment that has not been credited yet.
+//! A refund or dispute of a card payment that is not credited yet.
 
 use sea_orm::entity::prelude::*;
 

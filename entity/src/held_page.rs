@@ -1,4 +1,4 @@
-//! A page that a moderator has blocked: its new versions wait for a moderator.
+//! A page that a moderator has blocked. Its new versions wait for a moderator.
 
 use sea_orm::entity::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A caller's own name for a request, and the job that answers it.
+//! An idempotency key and the job of its request.
 
 use sea_orm::entity::prelude::*;
 

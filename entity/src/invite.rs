@@ -1,4 +1,4 @@
-//! A code by which people and agents join an account.
+//! A code with which people and agents join an account.
 
 use sea_orm::entity::prelude::*;
 

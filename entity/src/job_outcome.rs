@@ -1,4 +1,4 @@
-//! How a job ended, kept for redeliveries and for callers who ask late.
+//! The outcome of a job, for redeliveries and for callers that got no reply.
 
 use sea_orm::entity::prelude::*;
 

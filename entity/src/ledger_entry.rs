@@ -1,4 +1,4 @@
-//! One movement of money. Rows are added, never changed.
+//! A movement of money. Rows are inserted, never changed.
 
 use sea_orm::entity::prelude::*;
 

@@ -1,7 +1,7 @@
-//! One sea-orm model per table, columns only: no rule of the trade, no relation, no query.
+//! One SeaORM model per table, with columns only: no business rules, no relations, no queries.
 //!
-//! Ids are ULIDs as text, money is integer micro-dollars, times are milliseconds since 1970 in UTC; the schema
-//! itself, with its constraints, is in `migration`.
+//! Ids are ULIDs as text, money is integer micro-dollars, times are milliseconds since 1970 in UTC. The
+//! schema with its constraints is in `migration`.
 
 pub mod account;
 pub mod appeal;

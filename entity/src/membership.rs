@@ -1,4 +1,4 @@
-//! A person's role in an account.
+//! A person's role on an account.
 
 use sea_orm::entity::prelude::*;
 

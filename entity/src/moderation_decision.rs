@@ -1,4 +1,4 @@
-//! What was decided of a version, by whom, and on what evidence.
+//! A decision on a version: by whom, and with what evidence.
 
 use sea_orm::entity::prelude::*;
 
@@ -13,9 +13,9 @@ pub struct Model {
     pub source: String,
     pub evidence: String,
     pub scanner_version: Option<String>,
-    /// The person, by their id.
+    /// The user id, if a person decided.
     pub decided_by: Option<String>,
-    /// One of the operator's people, by name.
+    /// The name of the operator's staff, if one of them decided.
     pub operator: Option<String>,
     pub note: Option<String>,
     pub created_at: i64,

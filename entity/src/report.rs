@@ -1,4 +1,4 @@
-//! Somebody's word that a page is abuse.
+//! A visitor's report of an abusive page.
 
 use sea_orm::entity::prelude::*;
 

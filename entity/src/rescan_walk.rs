@@ -1,4 +1,4 @@
-//! How far the walk through the live versions has come, one row for the number of the rules it is made for.
+//! The position of the walk through the live versions. One row per rules version.
 
 use sea_orm::entity::prelude::*;
 
@@ -7,7 +7,7 @@ use sea_orm::entity::prelude::*;
 pub struct Model {
     #[sea_orm(primary_key, auto_increment = false)]
     pub rules: i32,
-    /// The last host that was looked at; none when all were.
+    /// The last examined host. NULL when the walk is complete.
     pub after_host: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! All that the edge needs for a host, in one row.
+//! Everything that the edge needs to serve a host, in one row.
 
 use sea_orm::entity::prelude::*;
 
@@ -17,7 +17,8 @@ pub struct Model {
     pub manifest: String,
     pub updated_at: i64,
     pub suspended_at: Option<i64>,
-    /// From when on documents are held back while the version is pending: an attempt to scan it failed.
+    /// When documents begin to be held back while the version is pending, because an attempt to scan it
+    /// failed.
     pub held_from: Option<i64>,
 }
 

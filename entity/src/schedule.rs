@@ -1,4 +1,4 @@
-//! The last slot for which a schedule fired.
+//! The last fire time of a schedule.
 
 use sea_orm::entity::prelude::*;
 

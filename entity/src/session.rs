@@ -1,4 +1,4 @@
-//! A signed-in browser, known by the hash of its cookie.
+//! A signed-in browser, identified by the hash of its cookie.
 
 use sea_orm::entity::prelude::*;
 
@@ -11,7 +11,7 @@ pub struct Model {
     pub created_at: i64,
     pub last_used_at: i64,
     pub expires_at: i64,
-    /// From where it was opened.
+    /// The address that opened it.
     pub address: Option<String>,
     pub user_agent: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! An agent's right to act, known by the hash of its secret.
+//! A bearer token, identified by the hash of its secret.
 
 use sea_orm::entity::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What an account used in a month.
+//! The usage of an account in a month.
 
 use sea_orm::entity::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A person who signs in.
+//! A user account.
 
 use sea_orm::entity::prelude::*;
 

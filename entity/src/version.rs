@@ -1,4 +1,4 @@
-//! What was published at one time; its manifest never changes.
+//! The files of one publish. The manifest never changes.
 
 use sea_orm::entity::prelude::*;
 
@@ -19,15 +19,15 @@ pub struct Model {
     pub moderation_status: String,
     pub moderated_by: String,
     pub created_at: i64,
-    /// The number of the rules that judged it last; 0: a process that knew no numbers wrote this row.
+    /// The rules version of the last verdict. 0 if a process without rules versions wrote this row.
     pub scanned_by: Option<i32>,
-    /// When that was.
+    /// When the last verdict was recorded.
     pub scanned_at: Option<i64>,
-    /// Since when an operator asks for another scan.
+    /// Since when an operator requests a rescan.
     pub rescan_asked_at: Option<i64>,
-    /// How often its scan began anew since the last verdict.
+    /// How many scans were started since the last verdict.
     pub scan_tries: i32,
-    /// Not before this moment is its scan queued again.
+    /// The scan is not queued again before this time.
     pub scan_again_at: i64,
 }
 
