@@ -1,7 +1,7 @@
-//! The schema's history: one file per change, forward only, every constraint named, the same for SQLite and
-//! PostgreSQL.
+//! The schema's history: one file per migration, forward only. Every constraint is named, and the SQL is the
+//! same for SQLite and PostgreSQL where possible.
 //!
-//! A change that has landed is never edited; a correction is the next file.
+//! A landed migration is never edited. The next file corrects it.
 
 use std::collections::HashSet;
 
@@ -60,18 +60,18 @@ impl MigratorTrait for Migrator {
     }
 }
 
-/// Brings the database to the newest schema that this program knows.
+/// Applies all missing migrations.
 pub async fn migrate(database: &DatabaseConnection) -> Result<(), DbErr> {
-    // The migrator itself would refuse a history that goes on with what it does not know.
+    // The migrator itself would reject a history that contains unknown migrations of a later release.
     if is_current(database).await? {
         return Ok(());
     }
     Migrator::up(database, None).await
 }
 
-/// Whether the database has every change that this program knows; a role does not start without. What a later release
-/// has added does no harm, since changes only expand while older processes may run. It only reads, because the login of
-/// an edge may not write.
+/// Whether the database has every migration of this program; otherwise no process starts. Additional
+/// migrations of a later release do no harm, because migrations only expand the schema while older processes
+/// may run. This function only reads, because an edge's database role cannot write.
 pub async fn is_current(database: &DatabaseConnection) -> Result<bool, DbErr> {
     if !SchemaManager::new(database).has_table(HISTORY).await? {
         return Ok(false);
@@ -83,7 +83,7 @@ pub async fn is_current(database: &DatabaseConnection) -> Result<bool, DbErr> {
     Ok(known.is_subset(&applied))
 }
 
-/// The newest change that the database has had, if it had any.
+/// The newest applied migration. `None` if there is none.
 pub async fn newest_applied(database: &DatabaseConnection) -> Result<Option<String>, DbErr> {
     if !SchemaManager::new(database).has_table(HISTORY).await? {
         return Ok(None);
@@ -92,19 +92,20 @@ pub async fn newest_applied(database: &DatabaseConnection) -> Result<Option<Stri
     Ok(history.into_iter().map(|change| change.version).max())
 }
 
-/// The newest change that this program knows.
+/// The newest migration of this program.
 pub fn newest_known() -> String {
     Migrator::migrations().last().map(|change| change.name().to_owned()).unwrap_or_default()
 }
 
-/// The table of the migrator.
+/// The migrator's table.
 const HISTORY: &str = "seaql_migrations";
 
-/// A change and its line in the history are written together or not at all, on SQLite as well: whatever is cut off
-/// begins anew at the next start.
+/// A migration and its row in the history are committed together, on SQLite too. An interrupted migration
+/// runs again at the next start.
 const IN_ONE_GO: Option<bool> = Some(true);
 
-/// Who waits for a lock on a table in use makes everybody wait who comes after. Better to fail, and to be started again.
+/// DDL that waits for a table lock blocks every later query on that table. It is better to fail and be
+/// restarted.
 async fn wait_briefly(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
     if manager.get_database_backend() == DbBackend::Postgres {
         manager.get_connection().execute_unprepared("SET LOCAL lock_timeout = '3s'").await?;

@@ -1,10 +1,10 @@
-//! The first schema. Its text is beside it, in SQL that both databases take.
+//! The first schema. Its SQL is in a file of its own and valid for both databases.
 
 use sea_orm_migration::prelude::*;
 
 use crate::IN_ONE_GO;
 
-/// The first schema: every table of the service.
+/// Creates every table of the service.
 #[derive(DeriveMigrationName)]
 pub struct Migration;
 

@@ -1,4 +1,4 @@
-//! How many sweeps of blobs at once there have been: publishes compare the number before and after.
+//! The number of immediate sweeps of blobs so far. A publish compares the number before and after.
 
 use sea_orm_migration::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::IN_ONE_GO;
 #[derive(DeriveMigrationName)]
 pub struct Migration;
 
-/// One row, which is there from the first moment: a publish must find it.
+/// One row, which must always exist, because publishes read it.
 const SQL: &str = "
 CREATE TABLE blob_sweeps (
     id INTEGER NOT NULL,

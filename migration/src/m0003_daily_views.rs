@@ -1,4 +1,4 @@
-//! Views by page and day, for the people who look at them; what is billed is the month in `usage`.
+//! Views by page and day, for dashboards. Billing uses the monthly figures in `usage`.
 
 use sea_orm_migration::prelude::*;
 

@@ -1,9 +1,9 @@
-//! By which rules a version was judged, and when it is to be scanned again, on the version itself; and how far the walk
-//! through what is live has come. The indexes follow in `m0006_indexes_in_use`.
+//! Columns of a version for the rules of its last scan and the time of its next one, and the position of the
+//! walk through live versions. `m0006_indexes_in_use` adds the indexes.
 //!
-//! It rewrites no row, however many there are: what is there reads the default. Processes of the release before know
-//! none of these columns and write none. What they publish reads the default as well; what they judge looks as it did
-//! before, and is scanned once more.
+//! No row is rewritten: existing rows read the default. Processes of the previous release do not know these
+//! columns and do not write them. Versions that they publish read the default. A verdict that they write
+//! looks like an old one, so the version is scanned once more.
 
 use sea_orm_migration::prelude::*;
 
@@ -12,9 +12,9 @@ use crate::{IN_ONE_GO, wait_briefly};
 #[derive(DeriveMigrationName)]
 pub struct Migration;
 
-/// `scanned_by` is the number of the rules that judged the version last. None: this program or a later one published it,
-/// and it has no verdict yet. 0: a process that knew no numbers wrote it, so it was judged by rules older than all that
-/// have one, or `moderated_by` is still `nobody`.
+/// `scanned_by` is the rules version of the last verdict. NULL: this release or a later one published the
+/// version, and it has no verdict yet. 0: a process without rules versions wrote the row, so either older
+/// rules have scanned it or `moderated_by` is still `nobody`.
 const SQL: &str = "
 ALTER TABLE versions ADD COLUMN scanned_by INTEGER DEFAULT 0;
 ALTER TABLE versions ADD COLUMN scanned_at BIGINT;

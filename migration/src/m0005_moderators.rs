@@ -1,5 +1,5 @@
-//! Who decided what of a page, and with which words. What the moderators' queue is found by follows in
-//! `m0006_indexes_in_use`.
+//! Who made a moderation decision, and their note. `m0006_indexes_in_use` adds the indexes of the review
+//! queue.
 
 use sea_orm_migration::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::{IN_ONE_GO, wait_briefly};
 #[derive(DeriveMigrationName)]
 pub struct Migration;
 
-/// Processes of the last release neither write nor read the new columns.
+/// Processes of the previous release neither read nor write the new columns.
 const SQL: &str = "
 ALTER TABLE moderation_decisions ADD COLUMN operator TEXT;
 ALTER TABLE moderation_decisions ADD COLUMN note TEXT;

@@ -1,6 +1,5 @@
-//! Indexes on tables that are full and in use: on PostgreSQL they are built beside the processes that read and write
-//! there, in no transaction. Whatever cuts it off, the next start goes on: what is complete stays, what is half built
-//! is built anew.
+//! Indexes on large tables in use. On PostgreSQL they are built concurrently, outside a transaction. After an
+//! interruption the next start continues: complete indexes stay, and invalid ones are built again.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::sea_orm::sqlx::{
@@ -11,9 +10,10 @@ use sea_orm_migration::sea_orm::{DatabaseConnection, DbBackend};
 #[derive(DeriveMigrationName)]
 pub struct Migration;
 
-/// Each with its name, and what it is on. Whatever is looked for is few among many, so most hold those few.
+/// Names and definitions. Queries look for few rows among many, so most of the indexes are partial.
 const INDEXES: [(&str, &str); 10] = [
-    // Word for word the conditions that `store` asks with: SQLite does not use them otherwise.
+    // The conditions must match those of the queries in `store` literally, because SQLite does not use the
+    // indexes otherwise.
     (
         "versions_without_verdict",
         "versions (scan_again_at) WHERE scanned_by IS NULL OR moderated_by = 'nobody'",
@@ -29,12 +29,13 @@ const INDEXES: [(&str, &str); 10] = [
     ("reports_open_by_artifact", "reports (artifact_id, created_at) WHERE handled_at IS NULL"),
 ];
 
-/// One builds at a time: what another is building looks half built to everybody else.
+/// One process builds at a time, because an index that another process is building looks invalid.
 const BUILDERS_LOCK: &str = "SELECT pg_try_advisory_lock(hashtext('handbill indexes'))";
-/// A large table takes its time, whatever the pool allows a statement. Waiting for a lock would make others wait, but
-/// this takes none that they mind.
+/// Building an index on a large table takes longer than the pool's statement timeout. A long wait for a lock
+/// is harmless here, because a concurrent build takes no lock that blocks readers or writers.
 const PATIENCE: &str = "SET statement_timeout = 0";
-/// The end of the session would do, but a moment later, and the next change may have indexes to build as well.
+/// The end of the session would release the lock too, but slightly later, and the next migration may build
+/// indexes as well.
 const BUILDERS_UNLOCK: &str = "SELECT pg_advisory_unlock(hashtext('handbill indexes'))";
 const IS_HALF_BUILT: &str = "SELECT EXISTS (
     SELECT FROM pg_index WHERE indexrelid = to_regclass($1::text) AND NOT indisvalid
@@ -51,8 +52,7 @@ impl MigrationTrait for Migration {
     }
 }
 
-/// Builds those of the indexes that are not there, each given as its name and what it is on. Later changes build theirs
-/// by it as well.
+/// Builds missing indexes, given as name and definition. Later migrations call it too.
 pub(crate) async fn build_in_use(
     manager: &SchemaManager<'_>,
     indexes: &[(&'static str, &'static str)],
@@ -74,7 +74,7 @@ async fn build_beside_others(
     indexes: &[(&'static str, &'static str)],
 ) -> Result<(), DbErr> {
     let session = database.get_postgres_connection_pool().acquire().await.map_err(told)?;
-    // It never goes back to the pool: it has a lock and a patience of its own.
+    // The connection never returns to the pool, because it has a lock and a changed statement timeout.
     let mut session = session.detach();
     build(&mut session, indexes).await?;
     session.close().await.map_err(told)

@@ -1,6 +1,7 @@
-//! Moderators' words, so that they outlive what they were said of.
+//! Moderators' decisions that outlive their page and account.
 //!
-//! Processes of the last release write none here: their words go with the account, as they did. They read nothing of it.
+//! Processes of the previous release neither read nor write this table: their decisions are deleted with the
+//! account, as before.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::sea_orm::DbBackend;
@@ -10,10 +11,10 @@ use crate::IN_ONE_GO;
 #[derive(DeriveMigrationName)]
 pub struct Migration;
 
-/// A table of many rows takes its time, whatever the pool allows a statement.
+/// A large table takes longer than the pool's statement timeout.
 const POSTGRES_PATIENCE: &str = "SET LOCAL statement_timeout = 0";
 
-/// `id` is that of the decision. There is no foreign key: nothing takes a ruling along.
+/// `id` is the id of the decision. There is no foreign key, so that nothing deletes a ruling.
 const SQL: &str = "
 CREATE TABLE rulings (
     id TEXT NOT NULL,

@@ -1,7 +1,7 @@
-//! When a scrub found a content missing from the blob store, on the content's row, so that the next publish of it stores it
-//! again.
+//! When a scrub found a content missing from the blob store, so that the next publish with the content stores
+//! it again.
 //!
-//! Processes of the release before know nothing of the column: they count on such a content, as they did.
+//! Processes of the previous release ignore the column and rely on such a content, as before.
 
 use sea_orm_migration::prelude::*;
 

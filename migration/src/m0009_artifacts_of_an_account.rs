@@ -1,5 +1,6 @@
-//! What leads to all artifacts of an account: a purge takes them along by their foreign key, and without it reads the
-//! whole table. `artifacts_slug_unique` leaves out those that are deleted, so it does not serve.
+//! An index for all artifacts of an account. A purge deletes them through their foreign key and would read
+//! the whole table without it. `artifacts_slug_unique` does not help, because it leaves out deleted
+//! artifacts.
 
 use sea_orm_migration::prelude::*;
 

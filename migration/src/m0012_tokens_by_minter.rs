@@ -1,4 +1,4 @@
-//! Finds the tokens that a token minted, so that they can be revoked with it.
+//! An index for the tokens that a token minted, so that they can be revoked with it.
 
 use sea_orm_migration::prelude::*;
 

@@ -1,6 +1,6 @@
-//! From where an entry of the audit trail came, and of whom it is; and from where a session was opened.
+//! The origin and the person of an audit log entry, and the origin of a session.
 //!
-//! Processes of the release before write none of these, so they are null in their rows.
+//! Processes of the previous release write none of these columns, so they are NULL in their rows.
 
 use sea_orm_migration::prelude::*;
 

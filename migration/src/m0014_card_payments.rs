@@ -1,8 +1,9 @@
-//! Which account each checkout session credited, and how much of the payment went back since. A refund names only the
-//! payment, and a session must credit no second account.
+//! The account that each checkout session credited, and how much of the payment was refunded or disputed
+//! since. A refund names only the payment, and a session must not credit a second account.
 //!
-//! Payments that were credited before have no `payment_intent` here: a refund of theirs is reported and booked by hand.
-//! Processes of the release before write no rows; a session that they credit is still credited once in its account.
+//! Payments that were credited earlier have no `payment_intent` here: their refunds are reported and booked
+//! by hand. Processes of the previous release write no rows; a session that they credit is still credited
+//! once in its account.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::sea_orm::DbBackend;
@@ -12,10 +13,10 @@ use crate::IN_ONE_GO;
 #[derive(DeriveMigrationName)]
 pub struct Migration;
 
-/// Reading a large ledger takes longer than the pool allows a statement.
+/// Reading a large ledger takes longer than the pool's statement timeout.
 const POSTGRES_PATIENCE: &str = "SET LOCAL statement_timeout = 0";
 
-/// 22 is the place after `topup-card-processor:`.
+/// 22 is the position after `topup-card-processor:`.
 const SQL: &str = "
 CREATE TABLE card_payments (
     session TEXT NOT NULL,

@@ -1,4 +1,4 @@
-//! The index by which a person's own entries of the audit trail are found. Few entries are a person's own.
+//! An index for a person's own entries of the audit log. Few entries have a person.
 
 use sea_orm_migration::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The order in which artifacts are listed, so that each page of the list is read from the index.
+//! An index in the order of the list of artifacts, from which each page of the list is read.
 
 use sea_orm_migration::prelude::*;
 

@@ -1,7 +1,8 @@
-//! The free limits that were in force in a month, so that `ledger check` does not take what a limit allowed that was lowered
-//! since for tampering.
+//! The free limits that were in force in a month. Without them, `ledger check` would report publishes as
+//! tampering that were free under a limit that was lowered later.
 //!
-//! Processes of the last release write none: a month without a row is checked against the limits of the settings.
+//! Processes of the previous release write none. A month without a row is checked against the limits of the
+//! settings.
 
 use sea_orm_migration::prelude::*;
 

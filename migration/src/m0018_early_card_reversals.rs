@@ -1,7 +1,8 @@
-//! Refunds and disputes that the card processor reported before the payment itself. `card_payments` cannot hold them: its
-//! rows name the account, which only the payment's own event knows.
+//! Refunds and disputes that the card processor reported before their payment. `card_payments` cannot hold
+//! them, because its rows name the account, which only the payment's own event contains.
 //!
-//! Processes of the release before neither write nor read them: during an upgrade such an event is logged, as before.
+//! Processes of the previous release neither read nor write this table: during an upgrade such an event is
+//! logged, as before.
 
 use sea_orm_migration::prelude::*;
 

@@ -1,8 +1,8 @@
-//! Verdicts by content, so that the same files are judged once, whichever account publishes them; and from when on a route
-//! holds its documents back although its version is still pending.
+//! Verdicts by content, so that the same files are scanned once for all accounts; and the time from which a
+//! route's documents are held back although its version is still pending.
 //!
-//! Processes of the last release write neither: a content without a row is judged, and a route without the time is held
-//! back by the age of the oldest pending version alone.
+//! Processes of the previous release write neither. A content without a row is scanned, and a route without
+//! the time is held back only by the age of the oldest pending version.
 
 use sea_orm_migration::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The index by which the oldest version without a verdict is found. Few versions are pending at a time.
+//! An index for the oldest version without a verdict. Few versions are pending at a time.
 
 use sea_orm_migration::prelude::*;
 

@@ -1,12 +1,11 @@
-//! Contents that no new version may bring, pages that a moderator holds back, appeals of owners, and what kind of abuse a
-//! report is about.
+//! Contents that no new version may contain, held pages, appeals, and the category of a report.
 //!
-//! Processes of the last release neither read nor write these tables. As long as one runs beside:
-//! - What it publishes is served until its scan, if a process of this release scans it: that one compares it with the
-//!   list, and holds back a version that is newer than the hold of its page.
-//! - A scan by an older process passes what only the list has blocked, and so it is until a later scan.
+//! Processes of the previous release neither read nor write these tables. While one of them is running:
+//! - A version that it publishes is served until its scan. If a process of this release scans it, that
+//!   process compares it with the list, and holds back a version that is newer than the hold of its page.
+//! - A scan by an older process passes a version that only the list blocks, until a later scan.
 //! - A version that waits for a moderator is served if an older process makes it live again.
-//! - A page that an older process blocks holds back none of its next versions, and its files are not listed.
+//! - A page that an older process blocks is not held, and its files are not listed.
 
 use sea_orm_migration::prelude::*;
 
@@ -15,9 +14,9 @@ use crate::{IN_ONE_GO, wait_briefly};
 #[derive(DeriveMigrationName)]
 pub struct Migration;
 
-/// A blocked content outlives the page that brought it, so it has no foreign key. The pages that are held at first are
-/// those whose live version a moderator has blocked. Their condition repeats that of the index `routes_objected_to` word for
-/// word, so that SQLite uses it, and then says which of the two it is.
+/// A blocked content outlives the page that contained it, so it has no foreign key. The first held pages are
+/// those whose live version a moderator has blocked. The query repeats the condition of the index
+/// `routes_objected_to` literally, so that SQLite uses it, and then adds which of the two statuses it wants.
 const SQL: &str = "
 ALTER TABLE reports ADD COLUMN category TEXT;
 CREATE TABLE blocked_contents (

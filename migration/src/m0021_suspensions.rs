@@ -1,7 +1,7 @@
-//! Accounts that operators have suspended, and why. Their routes bear a copy, because edges read nothing but routes.
+//! Suspended accounts and the reasons. Their routes have a copy, because edges read only routes.
 //!
-//! Processes of the release before ignore both until they are stopped. A page that they publish for a suspended account
-//! is suspended when an operator suspends the account again.
+//! Processes of the previous release ignore both until they are stopped. A page that they publish for a
+//! suspended account is suspended when an operator suspends the account again.
 
 use sea_orm_migration::prelude::*;
 
