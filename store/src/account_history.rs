@@ -1,4 +1,4 @@
-//! What is known of an account beside one of its pages, for a moderator who decides on that page.
+//! The record of an account, for a moderator who decides on one of its pages.
 
 use domain::{AccountId, ArtifactId, Host, Time};
 use sea_orm::sea_query::{Expr, SelectStatement};
@@ -8,21 +8,19 @@ use crate::decisions::DecisionKept;
 use crate::handles::AccountStore;
 use crate::rows;
 
-/// How many decisions and how many reports a history shows at most, the newest first.
+/// How many decisions and reports a history lists at most, newest first.
 pub const HISTORY_SHOWN_MAX: u64 = 10;
 
-/// An account's record.
 #[derive(Clone, Debug, Default)]
 pub struct AccountHistory {
     /// Pages that are not deleted.
     pub pages: u64,
-    /// Decisions by moderators on its other pages, deleted ones included.
+    /// Moderators' decisions on the account's other pages, including deleted ones.
     pub decisions: Vec<DecisionKept>,
-    /// Reports on its other pages, deleted ones included.
+    /// Reports on the account's other pages, including deleted ones.
     pub reports: Vec<AccountReport>,
 }
 
-/// A report on another page of the account.
 #[derive(Clone, Debug)]
 pub struct AccountReport {
     pub host: Host,
@@ -32,12 +30,13 @@ pub struct AccountReport {
 }
 
 impl AccountStore<'_> {
-    /// What is known of an account, but for the artifact that is shown beside it.
+    /// The history of an account, without the artifact that the moderator is deciding on.
     pub async fn history(self, account: AccountId, but: ArtifactId) -> anyhow::Result<AccountHistory> {
         use entity::moderation_decision::Column;
         let reader = &self.0.database.reader;
         let decisions = entity::moderation_decision::Entity::find()
-            // The index `moderation_decisions_by_people` has exactly this condition; SQLite needs it literally.
+            // Must match the condition of the index `moderation_decisions_by_people`. SQLite needs it as a
+            // literal.
             .filter(Expr::cust("source = 'moderator'"))
             .filter(Column::ArtifactId.in_subquery(others(account, but)))
             .order_by_desc(Column::Id)
@@ -75,7 +74,7 @@ impl AccountStore<'_> {
     }
 }
 
-/// The account's other artifacts, deleted ones included.
+/// The account's other artifacts, including deleted ones.
 fn others(account: AccountId, but: ArtifactId) -> SelectStatement {
     rows::artifact::ids_even_deleted()
         .and_where(entity::artifact::Column::AccountId.eq(account.to_string()))

@@ -1,4 +1,5 @@
-//! Accounts and their month. Balances and allowances are only read here; `settle` alone writes them.
+//! Accounts and their monthly usage. This module only reads balances and allowances; only `settle` changes
+//! them.
 
 use anyhow::Context;
 use domain::{
@@ -13,7 +14,7 @@ use crate::handles::AccountStore;
 use crate::{NewToken, owner_storage, rows};
 
 impl AccountStore<'_> {
-    /// Writes a fresh account with its first token.
+    /// Inserts a new account with its first token.
     pub async fn create(self, account: &Account, token: &NewToken) -> anyhow::Result<()> {
         let transaction = self.0.database.begin().await?;
         entity::account::Entity::insert(account_row(account)).exec_without_returning(&transaction).await?;
@@ -21,7 +22,7 @@ impl AccountStore<'_> {
         transaction.commit().await.context("commit a new account")
     }
 
-    /// An account with its use of the month that `now` falls in.
+    /// An account with its usage in the month of `now`.
     pub async fn summary(self, id: AccountId, now: Time) -> anyhow::Result<Option<AccountSummary>> {
         let reader = &self.0.database.reader;
         let Some(account) = entity::account::Entity::find_by_id(id.to_string()).one(reader).await? else {
@@ -47,7 +48,7 @@ impl AccountStore<'_> {
         Ok(Some(AccountSummary { account, month, used, restricted_artifacts, stored }))
     }
 
-    /// What a charge depends on, in one read: every publish begins with it.
+    /// Everything that a charge depends on. One query, because every publish runs it.
     pub async fn billing_state(self, id: AccountId, now: Time) -> anyhow::Result<Option<BillingState>> {
         let month = now.month().to_string();
         let of_the_month: RelationDef = entity::account::Entity::belongs_to(entity::usage::Entity)
@@ -71,7 +72,7 @@ impl AccountStore<'_> {
         Ok(Some(BillingState { status: account.status, balance: account.balance, publishes_used }))
     }
 
-    /// The account of this id or handle.
+    /// Finds an account by its id or handle.
     pub async fn find_named(self, name: &str) -> anyhow::Result<Option<AccountId>> {
         let column = match name.parse::<AccountId>() {
             Ok(id) => entity::account::Column::Id.eq(id.to_string()),
@@ -82,7 +83,6 @@ impl AccountStore<'_> {
         found.map(|row| rows::parse(&row.id, "an account id")).transpose()
     }
 
-    /// The balance and whatever else a cheap look at one account needs.
     pub async fn find(self, id: AccountId) -> anyhow::Result<Option<Account>> {
         let found = entity::account::Entity::find_by_id(id.to_string()).one(&self.0.database.reader).await?;
         found.map(rows::account).transpose()

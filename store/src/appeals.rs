@@ -1,5 +1,5 @@
-//! What owners say against decisions on their pages. An appeal is on the live version, once per version, and open until
-//! a moderator decides on the page or the page is deleted.
+//! Owners' appeals. An appeal concerns the live version of a page, at most once per version. It stays open
+//! until a moderator decides on the page or the page is deleted.
 
 use anyhow::Context;
 use domain::{
@@ -17,10 +17,9 @@ use crate::handles::ModerationStore;
 use crate::rows;
 use crate::rows::version::live_version;
 
-/// How many appeals a page shows at most, the newest first.
+/// How many appeals a page lists at most, newest first.
 const APPEALS_SHOWN_MAX: u64 = 20;
 
-/// An appeal, about to be kept.
 #[derive(Clone, Debug)]
 pub struct NewAppeal {
     pub id: AppealId,
@@ -28,7 +27,7 @@ pub struct NewAppeal {
     pub message: AppealMessage,
 }
 
-/// An appeal that was taken in.
+/// An accepted appeal.
 #[derive(Clone, Debug)]
 pub struct Appealed {
     pub host: Host,
@@ -47,17 +46,17 @@ pub struct AppealKept {
     pub closed_at: Option<Time>,
 }
 
-/// Where the live version of a page stands with the moderators.
+/// The moderation state of a page's live version.
 #[derive(Clone, Debug)]
 pub struct LiveModeration {
     pub status: ModerationStatus,
     pub moderated_by: ModeratedBy,
-    /// What the last scan found, as it was kept.
+    /// The findings of the last scan, as stored.
     pub evidence: Option<String>,
     pub appeal: AppealState,
 }
 
-/// Whether a version has been appealed for.
+/// Whether the version has an appeal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AppealState {
     None,
@@ -66,7 +65,7 @@ pub enum AppealState {
 }
 
 impl ModerationStore<'_> {
-    /// Takes in an appeal for the live version. None: there is no such artifact.
+    /// Records an appeal for the live version. `None` if there is no such artifact.
     pub async fn appeal(self, change: &Change<'_>, appeal: &NewAppeal) -> Decided<Option<Appealed>> {
         let Begun { transaction, .. } = change.begin(self.0).await?;
         let found = rows::artifact::find(&transaction, change.account, &appeal.slug).await?;
@@ -95,7 +94,7 @@ impl ModerationStore<'_> {
         }))
     }
 
-    /// Where a version stands with the moderators; none when it is gone.
+    /// The moderation state of a version. `None` if the version does not exist.
     pub async fn find_live(self, version: VersionId) -> anyhow::Result<Option<LiveModeration>> {
         use entity::version::Column;
         let (id, reader) = (version.to_string(), &self.0.database.reader);
@@ -119,7 +118,7 @@ impl ModerationStore<'_> {
         }))
     }
 
-    /// The appeals on a page, the newest first.
+    /// The appeals on a page, newest first.
     pub(crate) async fn list_appeals_on(self, artifact: ArtifactId) -> anyhow::Result<Vec<AppealKept>> {
         use entity::appeal::Column;
         let found = entity::appeal::Entity::find()
@@ -143,7 +142,8 @@ impl ModerationStore<'_> {
     }
 }
 
-/// Closes the open appeals on an artifact, but for those that came after the newest that was seen.
+/// Closes the open appeals on an artifact and returns their number. Appeals that are newer than the one that
+/// the moderator saw stay open.
 pub(crate) async fn close(
     transaction: &DatabaseTransaction,
     artifact: ArtifactId,
@@ -171,7 +171,7 @@ pub(crate) async fn close(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Closing {
     All,
-    /// None later than this one; none at all without one.
+    /// Appeals up to this one. `None` closes no appeal.
     UpTo(Option<AppealId>),
 }
 

@@ -1,5 +1,5 @@
-//! Artifacts and versions as their account sees them. A finder takes the account first, so that no call can reach
-//! another tenant's row. `artifact_at` and `artifacts_named` do not: reports and moderators name pages of any account.
+//! Artifacts and versions. Finders take the account first, so that no call can reach another tenant's row.
+//! `find_at` and `list_named` do not, because reports and moderators name pages of any account.
 
 use std::collections::HashMap;
 
@@ -21,11 +21,11 @@ use crate::rows::artifact::{find, find_at, live, live_of_anyone, live_versions, 
 use crate::script::Script;
 use crate::{appeals, blocked_contents, held_pages, routes, rows};
 
-/// The order of the list, which an index has.
+/// The order of the list. An index has the same order.
 pub(crate) const LISTED_BY: Keys<entity::artifact::Column> =
     Keys::NewestFirst(entity::artifact::Column::CreatedAt, entity::artifact::Column::Id);
 
-/// How moving the live pointer ended.
+/// The result of an activation.
 #[derive(Debug)]
 pub enum Activated {
     Artifact(Box<Artifact>),
@@ -33,16 +33,17 @@ pub enum Activated {
     NoSuchVersion,
 }
 
-/// Among whose artifacts a slug is looked for.
+/// Whose artifacts to search for a slug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose {
-    /// Those of the accounts that a person stands for.
+    /// Artifacts of the accounts that this person is a member of.
     Of(UserId),
     Anyones,
 }
 
 impl ArtifactStore<'_> {
-    /// The account's artifacts that are not deleted, the newest first: all of them, or the one that a pin allows.
+    /// The account's artifacts that are not deleted, newest first. A pinned token lists only its own
+    /// artifact.
     pub async fn list(
         self,
         account: AccountId,
@@ -65,7 +66,7 @@ impl ArtifactStore<'_> {
         })
     }
 
-    /// The slugs of those of these artifacts that are the account's and not deleted.
+    /// The slugs of those artifacts that belong to the account and are not deleted.
     pub async fn slugs(
         self,
         account: AccountId,
@@ -97,7 +98,7 @@ impl ArtifactStore<'_> {
         with_live_version(reader, row).await.map(Some)
     }
 
-    /// Artifacts that bear a slug, whoever owns them: so many at most.
+    /// Artifacts with a slug, whoever owns them.
     pub async fn list_named(self, slug: &Slug, whose: Whose, at_most: u64) -> anyhow::Result<Vec<Artifact>> {
         let reader = &self.0.database.reader;
         let mut named = live_of_anyone()
@@ -119,7 +120,7 @@ impl ArtifactStore<'_> {
         Ok(artifacts)
     }
 
-    /// The versions of one of the account's artifacts, the newest first.
+    /// The versions of one of the account's artifacts, newest first.
     pub async fn list_versions(
         self,
         account: AccountId,
@@ -141,7 +142,7 @@ impl ArtifactStore<'_> {
         Paged { total, ..page.of(rows, cursor) }.try_map(VersionRow::read)
     }
 
-    /// Moves the live pointer to any existing version, and the route with it.
+    /// Makes an existing version live and updates the route.
     pub async fn activate(self, change: &Change<'_>, slug: &Slug, seq: u32) -> Decided<Activated> {
         let Change { account, now, .. } = *change;
         let transaction = self.0.database.begin().await?;
@@ -179,7 +180,8 @@ impl ArtifactStore<'_> {
         Ok(Activated::Artifact(Box::new(rows::artifact(artifact, Some(rows::live_version(&version)?))?)))
     }
 
-    /// Soft-deletes an artifact and removes its route. The host whose pages must now stop serving, if there was one.
+    /// Soft-deletes an artifact and deletes its route. Returns the host that must no longer be served, if
+    /// there was one.
     pub async fn delete(self, change: &Change<'_>, slug: &Slug) -> Decided<Option<Host>> {
         let Change { account, now, .. } = *change;
         let transaction = self.0.database.begin().await?;
@@ -210,7 +212,7 @@ impl ArtifactStore<'_> {
     }
 }
 
-/// A version's manifest may be long, and a list of versions does not need it.
+/// Leaves out the manifest, which can be long and which a list does not need.
 #[derive(FromQueryResult)]
 struct VersionRow {
     id: String,

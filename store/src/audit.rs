@@ -1,4 +1,4 @@
-//! The trail of who changed what. It outlives the account that it speaks of; a secret must never stand in it.
+//! The audit log. It outlives the accounts that it describes. It must never contain a secret.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -17,32 +17,34 @@ use crate::many::{among, insert_rows};
 use crate::pages::{self, Keys};
 use crate::rows;
 
-/// The accounts of a person whose trails get what the person does: more than that would make a sign-in slow.
+/// A person's own events are copied to the audit logs of at most this many accounts. More would make signing
+/// in slow.
 const ACCOUNTS_OF_PERSON_MAX: u64 = 100;
-/// Failed sign-ins are kept once per person, address and this time, so that an attacker cannot fill the database with them.
+/// Failed sign-ins are recorded once per person, address and interval, so that an attacker cannot fill the
+/// database.
 const FAILED_SIGN_INS_EVERY_MILLIS: i64 = 60_000;
 const SIGN_IN_FAILED: &str = "person.sign_in_failed";
-/// What stands before the name of one of the operator's people, as an actor.
+/// Prefix of an actor who is one of the operator's staff.
 const OPERATOR_PREFIX: &str = "operator:";
 
-/// One line of the trail.
+/// An entry of the audit log.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Entry<'a> {
     pub account: Option<AccountId>,
-    /// Whose own trail it is in, for what concerns a person and no account.
+    /// The person whose own log gets the entry, if it does not concern an account.
     pub person: Option<UserId>,
-    /// Who did it: a user's id, a token's id, or the name of a part of the service.
+    /// A user id, a token id, or the name of a component of the service.
     pub actor: String,
     pub origin: Option<Origin>,
-    /// What was done, as the glossary has it: `account.claimed`, `invite.revoked`.
+    /// Such as `account.claimed` or `invite.revoked`.
     pub action: &'static str,
-    /// The id of what it was done to.
+    /// The id of the object of the action.
     pub subject: Cow<'a, str>,
-    /// What else one would ask, in words.
+    /// Further details as text.
     pub detail: String,
 }
 
-/// Something that concerns a person rather than one account, such as a sign-in.
+/// An event that concerns a person rather than one account, such as signing in.
 #[derive(Clone, Debug)]
 pub(crate) struct Personal {
     pub user: UserId,
@@ -52,7 +54,7 @@ pub(crate) struct Personal {
 }
 
 impl AuditStore<'_> {
-    /// The trail of an account, the newest entry first.
+    /// The audit log of an account, newest entry first.
     pub async fn list(self, account: AccountId, page: &Page) -> anyhow::Result<Paged<AuditEntry>> {
         use entity::audit::Column;
         let query = entity::audit::Entity::find().filter(Column::AccountId.eq(account.to_string()));
@@ -65,7 +67,7 @@ impl AuditStore<'_> {
         Ok(Paged { rows: self.with_names_of_actors(rows).await?, next, previous, total })
     }
 
-    /// What concerns a person and no account, the newest first.
+    /// The entries that concern a person and no account, newest first.
     pub async fn list_of_person(self, user: UserId, limit: u64) -> anyhow::Result<Vec<AuditEntry>> {
         use entity::audit::Column;
         let found = entity::audit::Entity::find()
@@ -79,7 +81,7 @@ impl AuditStore<'_> {
         self.with_names_of_actors(found).await
     }
 
-    /// Writes that somebody tried a wrong password of a person, unless the same address did so a moment ago.
+    /// Records a failed password check, unless the same address caused one within the last minute.
     pub async fn record_failed_sign_in(
         self,
         user: UserId,
@@ -105,7 +107,7 @@ impl AuditStore<'_> {
         transaction.commit().await.context("commit a failed sign-in")
     }
 
-    /// Entries with the names of those who acted.
+    /// Entries with the names of the actors.
     async fn with_names_of_actors(self, found: Vec<entity::audit::Model>) -> anyhow::Result<Vec<AuditEntry>> {
         let actors: Vec<String> = found.iter().map(|row| row.actor.clone()).collect();
         let reader = &self.0.database.reader;
@@ -131,7 +133,7 @@ impl AuditStore<'_> {
 }
 
 impl Upkeep<'_> {
-    /// Deletes so many entries at most that are older than a moment. How many there were.
+    /// Deletes old entries, up to `at_most`, and returns their number.
     pub async fn sweep_audit(self, before: Time, at_most: u64) -> anyhow::Result<u64> {
         use entity::audit::Column;
         let old = sea_orm::sea_query::Query::select()
@@ -150,7 +152,7 @@ impl Upkeep<'_> {
     }
 }
 
-/// Writes a line within the transaction of what it tells.
+/// Writes an entry within the transaction of the change that it describes.
 pub(crate) async fn note(
     transaction: &impl ConnectionTrait,
     chance: &Chance,
@@ -164,7 +166,7 @@ pub(crate) async fn note(
     Ok(())
 }
 
-/// Writes what concerns a person to the person's own trail and to those of their accounts.
+/// Writes an event to the person's own log and to those of their accounts.
 pub(crate) async fn note_personal(
     transaction: &impl ConnectionTrait,
     chance: &Chance,
@@ -194,7 +196,6 @@ pub(crate) async fn note_personal(
     insert_rows::<entity::audit::Entity>(transaction, entries, None).await.context("write the audit trail")
 }
 
-/// The row of an entry.
 pub(crate) fn row(chance: &Chance, now: Time, entry: Entry<'_>) -> entity::audit::ActiveModel {
     entity::audit::ActiveModel {
         id: Set(AuditId::new(now, chance).to_string()),
@@ -210,18 +211,18 @@ pub(crate) fn row(chance: &Chance, now: Time, entry: Entry<'_>) -> entity::audit
     }
 }
 
-/// The actor for what one of the operator's people does.
+/// The actor name of one of the operator's staff.
 pub(crate) fn operator(name: &str) -> String {
     format!("{OPERATOR_PREFIX}{name}")
 }
 
-/// The name of an actor, without what marks one of the operator's people.
+/// The name of an actor without the operator prefix.
 pub(crate) fn name_of(actor: &str) -> &str {
     actor.strip_prefix(OPERATOR_PREFIX).unwrap_or(actor)
 }
 
-/// An entry as the owner of the account sees it. Which of the operator's people acted, and what they wrote beside it, is
-/// not the owner's to know.
+/// An entry as the account's owner sees it. The owner must not learn which of the operator's staff acted, or
+/// their notes.
 fn entry(
     row: entity::audit::Model,
     people: &HashMap<String, String>,
@@ -242,7 +243,7 @@ fn entry(
         via: row.via,
         // The account must not learn the address of an operator.
         address: if is_operator { None } else { row.address },
-        // A person is shown by name.
+        // People are shown by name.
         subject: people.get(&row.subject).cloned().unwrap_or(row.subject),
         detail: if is_operator { String::new() } else { row.detail },
     })

@@ -1,4 +1,4 @@
-//! Which contents are stored, and when they may be forgotten. A blob that a publish counts on must never be swept.
+//! Which blobs are stored, and when they may be deleted. A blob that a publish relies on must never be swept.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Add;
@@ -17,21 +17,21 @@ use crate::many::among;
 use crate::script::Script;
 use crate::{Blobs, rows};
 
-/// A blob that nothing refers to is kept this long after somebody last looked for it: far longer than any publish
-/// takes from that look to its commit, so the schedule's sweep never takes away what a publish counts on, and none has
-/// to look twice. A sweep that does not wait is in `blob_sweep`.
+/// An unreferenced blob is kept for this long after the last publish that checked for it. That is far longer
+/// than a publish takes from its check to its commit, so the scheduled sweep never deletes a blob that a
+/// publish relies on. The sweep without this delay is in `blob_sweep`.
 const UNREFERENCED_KEPT: Duration = Duration::from_secs(3600);
-/// A look renews the time of the last one when that is older than this; so most looks write nothing.
+/// A check updates the time of the last check only if that is older than this, so most checks write nothing.
 const TOUCH_EVERY: Duration = Duration::from_secs(600);
 
-/// The sweeps keep their number in this row.
+/// The row that holds the number of the last immediate sweep.
 pub(crate) const SWEEP_ROW: i32 = 1;
 
-/// Whether a content may be counted on.
+/// Whether a publish may rely on a blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BlobState {
     Present,
-    /// A sweep is taking it away.
+    /// A sweep is deleting it.
     Deleting,
 }
 
@@ -44,7 +44,7 @@ impl BlobState {
     }
 }
 
-/// What a sweep of blobs removed.
+/// What a sweep deleted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SweptBlobs {
     pub blobs: u64,
@@ -59,20 +59,20 @@ impl Add for SweptBlobs {
     }
 }
 
-/// Which of the contents that somebody looked for are stored, with their encodings.
+/// Which of the requested blobs are stored, with their variants.
 #[derive(Clone, Debug)]
 pub struct StoredBlobs {
-    /// They are there as long as this is the number of the last sweep at once.
+    /// The answer holds as long as this is the number of the last immediate sweep.
     pub as_of: SweepNumber,
     pub variants: HashMap<BlobHash, Vec<Variant>>,
-    /// Those that a scrub found missing, with the encodings that manifests tell of: whoever has one puts it again as it
-    /// was.
+    /// Blobs that a scrub found missing, with the variants that manifests list. A publish that has such a
+    /// content stores it again with the same layout.
     pub lost: HashMap<BlobHash, Vec<Variant>>,
 }
 
 impl BlobIndex<'_> {
-    /// Which of these contents are stored, with their encodings. They stay for an hour at least, unless an operator
-    /// sweeps at once.
+    /// Checks which of these blobs are stored, with their variants. They stay stored for at least an hour,
+    /// unless an operator starts an immediate sweep.
     pub async fn find_stored(self, hashes: &[BlobHash], now: Time) -> anyhow::Result<StoredBlobs> {
         let (as_of, found) = known_blobs(&self.0.database.reader, hashes).await?;
         let stale_before = now.minus(TOUCH_EVERY).millis();
@@ -100,7 +100,8 @@ impl BlobIndex<'_> {
         Ok(stored)
     }
 
-    /// Notes that a content is missing from the blob store. False when that was known, or nobody counts on it any more.
+    /// Marks a blob as missing from the blob store. Returns false if it was marked already or nothing relies
+    /// on it.
     pub(crate) async fn mark_lost(self, hash: BlobHash, now: Time) -> anyhow::Result<bool> {
         let noted = entity::blob::Entity::update_many()
             .col_expr(entity::blob::Column::LostAt, Expr::value(now.millis()))
@@ -113,7 +114,7 @@ impl BlobIndex<'_> {
         Ok(noted.rows_affected == 1)
     }
 
-    /// Notes that a content that was lost has been put again.
+    /// Marks a lost blob as stored again.
     pub async fn mark_restored(self, hash: BlobHash) -> anyhow::Result<()> {
         entity::blob::Entity::update_many()
             .col_expr(entity::blob::Column::LostAt, Expr::value(Option::<i64>::None))
@@ -124,8 +125,8 @@ impl BlobIndex<'_> {
         Ok(())
     }
 
-    /// Deletes blobs that nothing refers to and nobody has looked for in an hour. One that cannot be deleted does not
-    /// hold up the others.
+    /// Deletes blobs that are unreferenced and that no publish has checked for within an hour. A blob that
+    /// cannot be deleted does not stop the sweep.
     pub async fn sweep(self, blobs: &Blobs, now: Time, at_most: u64) -> anyhow::Result<SweptBlobs> {
         let untouched_since = now.minus(UNREFERENCED_KEPT).millis();
         let mut swept = SweptBlobs::default();
@@ -138,7 +139,8 @@ impl BlobIndex<'_> {
         Ok(swept)
     }
 
-    /// Deletes a blob that this sweep has marked. What the store does not delete waits for a later sweep.
+    /// Deletes a blob that this sweep has marked. If the blob store fails to delete it, a later sweep
+    /// retries.
     pub(crate) async fn delete_marked(
         self,
         blobs: &Blobs,
@@ -166,8 +168,9 @@ impl BlobIndex<'_> {
             .await?)
     }
 
-    /// One statement decides: unreferenced, untouched, and from now on nobody counts on it. The mark counts as a
-    /// touch, so no other sweep takes up the same blob while this one may still be at it.
+    /// A single statement checks that the blob is unreferenced and untouched, and marks it so that no publish
+    /// relies on it any more. The mark also updates the touch time, so no other sweep takes the same blob
+    /// while this one is deleting it.
     async fn mark_deleting(self, hash: &str, untouched_since: i64, now: Time) -> anyhow::Result<bool> {
         let marked = entity::blob::Entity::update_many()
             .col_expr(entity::blob::Column::State, Expr::value(BlobState::Deleting.as_str()))
@@ -180,7 +183,7 @@ impl BlobIndex<'_> {
         Ok(marked.rows_affected == 1)
     }
 
-    /// Only the sweep that marked a blob takes its row away.
+    /// Only the sweep that marked a blob deletes its row.
     async fn forget_deleted(self, hash: &str, marked_at: Time) -> anyhow::Result<()> {
         entity::blob::Entity::delete_many()
             .filter(entity::blob::Column::Hash.eq(hash))
@@ -192,7 +195,8 @@ impl BlobIndex<'_> {
     }
 }
 
-/// What is known of these contents, and the number of the last sweep at once as it was then: one statement sees both.
+/// The rows of these blobs and the number of the last immediate sweep. One statement reads both, so they are
+/// consistent.
 async fn known_blobs(
     connection: &impl ConnectionTrait,
     hashes: &[BlobHash],
@@ -233,8 +237,8 @@ pub(crate) fn rows_of(
     manifest.files().iter().map(row).collect()
 }
 
-/// Inserts those of the contents that have no row yet, in the order of their hashes: two transactions that insert the
-/// same contents then wait for each other in the same order.
+/// Inserts missing rows in the order of their hashes, so that two transactions with the same contents take
+/// their locks in the same order.
 pub(crate) fn insert(
     script: &mut Script,
     contents: BTreeMap<String, entity::blob::ActiveModel>,

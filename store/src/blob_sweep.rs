@@ -1,10 +1,10 @@
-//! Sweeping blobs at once, without waiting until no publish in flight can count on them any more.
+//! Immediate sweeps of unreferenced blobs, without the delay that protects publishes in flight.
 //!
-//! Each such sweep takes the next number, in the transaction that marks what it will delete. A publish reads the number
-//! when it looks for blobs, by the same statement and never by a later one, and commits only if it still stands when its
-//! own references are written. The lock on the references puts the two in order: either the sweep sees them and leaves the
-//! blobs alone, or the publish sees a new number, fails, and looks again. So nothing here may mark a blob outside that
-//! transaction.
+//! Each immediate sweep takes the next number in the transaction that marks the blobs to delete. A publish
+//! reads the number in the same statement that checks for its blobs. It commits only if the number is
+//! unchanged after it has written its references. A lock on the table of references orders the two: either
+//! the sweep sees the references and keeps the blobs, or the publish sees a new number, fails and checks
+//! again. Therefore no code may mark a blob outside such a transaction.
 
 use anyhow::{Context, ensure};
 use domain::{BlobHash, SweepNumber, Time};
@@ -19,22 +19,22 @@ use crate::blob_index::{BlobState, SWEEP_ROW, SweptBlobs, unreferenced};
 use crate::handles::BlobIndex;
 use crate::{Blobs, rows};
 
-/// Blobs that are marked in one transaction; publishes wait for its end.
+/// Blobs that are marked in one transaction. Publishes wait until it ends.
 const MARKED_AT_ONCE: u64 = 1_000;
 const DELETES_AT_ONCE: usize = 8;
 
-/// What a transaction does with the lock on the references.
+/// The mode of the lock on the table of references.
 #[derive(Clone, Copy)]
 enum Hold {
-    /// No sweep may begin: as writing a reference does by itself.
+    /// Excludes sweeps. Inserting a reference takes the same lock.
     NoSweep,
-    /// Nobody writes a reference, and no other sweep begins.
+    /// Excludes other sweeps and inserts of references.
     NoReference,
 }
 
 impl BlobIndex<'_> {
-    /// Deletes every blob that nothing refers to, however young. A publish in flight that counts on one looks again. A
-    /// blob that cannot be deleted does not hold up the others.
+    /// Deletes every unreferenced blob, however new. A publish in flight that relies on one checks again. A
+    /// blob that cannot be deleted does not stop the sweep.
     pub async fn sweep_at_once(self, blobs: &Blobs, now: Time) -> anyhow::Result<SweptBlobs> {
         let mut swept = SweptBlobs::default();
         loop {
@@ -52,8 +52,9 @@ impl BlobIndex<'_> {
         }
     }
 
-    /// Deletes an object of which the database knows nothing: from now on it is known as about to be deleted, so a
-    /// publish that has found it in the store looks again. False when somebody came to know of it meanwhile.
+    /// Deletes an object that has no row. The row that is inserted first marks the blob as being deleted, so
+    /// that a publish that has found the object checks again. Returns false if the blob has got a row in the
+    /// meantime.
     pub(crate) async fn sweep_orphan(
         self,
         blobs: &Blobs,
@@ -76,7 +77,7 @@ impl BlobIndex<'_> {
             created_at: now.millis(),
             lost_at: None,
         };
-        // Nobody else's row may pass for this one: where one is now, this fails.
+        // A plain insert, which fails if another transaction has inserted the row.
         entity::blob::Entity::insert(row.clone().into_active_model())
             .exec_without_returning(&transaction)
             .await
@@ -98,7 +99,7 @@ impl BlobIndex<'_> {
             .await?)
     }
 
-    /// Marks those of the candidates that nothing refers to even now.
+    /// Marks the candidates that are still unreferenced.
     async fn mark_at_once(
         self,
         candidates: Vec<String>,
@@ -136,14 +137,14 @@ async fn take_next_number(transaction: &DatabaseTransaction) -> anyhow::Result<(
     Ok(())
 }
 
-/// The number of the last sweep at once.
+/// The number of the last immediate sweep.
 pub(crate) async fn last_number(connection: &impl ConnectionTrait) -> anyhow::Result<SweepNumber> {
     let row = entity::blob_sweep::Entity::find_by_id(SWEEP_ROW).one(connection).await?;
     Ok(SweepNumber(row.context("the number of sweeps is missing in the database")?.number))
 }
 
-/// Fails if blobs were swept since they were looked for. The transaction must have written its references before: that
-/// is what keeps the next sweep out until it ends.
+/// Fails if an immediate sweep ran since the blobs were checked. The transaction must have written its
+/// references before the call: they keep the next sweep out until the transaction ends.
 pub(crate) async fn demand_none_since(
     transaction: &DatabaseTransaction,
     as_of: SweepNumber,
@@ -153,13 +154,13 @@ pub(crate) async fn demand_none_since(
     Ok(())
 }
 
-/// The number of the last sweep at once. There will be no other until the transaction ends.
+/// The number of the last immediate sweep. No other one can run until the transaction ends.
 pub(crate) async fn keep_out(transaction: &DatabaseTransaction) -> anyhow::Result<SweepNumber> {
     hold(transaction, Hold::NoSweep).await?;
     last_number(transaction).await
 }
 
-/// On SQLite there is one writer at a time anyway.
+/// SQLite needs no lock, because it has one writer at a time.
 async fn hold(transaction: &DatabaseTransaction, hold: Hold) -> anyhow::Result<()> {
     let sql = match hold {
         Hold::NoSweep => "LOCK TABLE blob_refs IN ROW EXCLUSIVE MODE",

@@ -1,4 +1,5 @@
-//! The object store: contents by their hash, the spool, and what agents have uploaded. Contents are written once and never overwritten.
+//! The blob store: file contents by hash, the spool, and staged uploads. Contents are written once and never
+//! overwritten.
 
 use std::io::ErrorKind;
 use std::ops::Range;
@@ -24,14 +25,14 @@ use crate::pack::{self, Layout};
 use crate::reading::Reading;
 use crate::silence::within;
 
-/// Where a thing lies in the object store. There is no other way to name an object.
+/// The only way to name an object in the blob store.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum StorageKey {
-    /// A content with its encodings, written once and never overwritten.
+    /// A content with its variants, written once and never overwritten.
     Blob(BlobHash),
-    /// An upload on its way to becoming blobs.
+    /// An upload that waits for its worker.
     Spool(VersionId),
-    /// Files that an agent has put at an address, until it publishes them or they have had their time.
+    /// Files that an agent has uploaded to an address. They stay until they are published or expire.
     Upload(UploadTicket),
 }
 
@@ -53,7 +54,7 @@ pub struct Blobs {
     pub(crate) prefix: String,
 }
 
-/// A content that the database says is stored, and how it should lie there.
+/// A blob that is stored according to the database, with its expected layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownBlob {
     pub hash: BlobHash,
@@ -61,7 +62,7 @@ pub struct KnownBlob {
     pub variants: Vec<Variant>,
 }
 
-/// Contents lie here, each in the folder of its first byte.
+/// The prefix of contents. Each is in the folder of its first byte.
 pub(crate) const CONTENTS: &str = "blobs";
 pub(crate) const SPOOL: &str = "spool";
 pub(crate) const UPLOADS: &str = "uploads";
@@ -71,22 +72,23 @@ const CONNECT_WAIT_MAX: Duration = Duration::from_secs(2);
 const RETRY_TIMEOUT: Duration = Duration::from_secs(5);
 const RETRIES_MAX: usize = 2;
 
-/// An account keeps a handful of uploads; more than this are there only if something has gone wrong.
+/// An account has few uploads at a time. More than this exist only after a failure.
 const UPLOADS_LISTED_MAX: usize = 1_000;
 
 impl Blobs {
-    /// What lies in the folder of a local store.
+    /// The folders of a local store.
     pub const FOLDERS: [&str; 3] = [CONTENTS, SPOOL, UPLOADS];
 
-    /// Blobs as files below a folder; a put has reached the disk when it returns.
+    /// Blobs as files below a folder. A put returns after the file is synced to disk.
     pub fn local(folder: &Path) -> anyhow::Result<Self> {
         std::fs::create_dir_all(folder).with_context(|| format!("make the folder {}", folder.display()))?;
         let files = LocalFileSystem::new_with_prefix(folder)?.with_fsync(true);
         Ok(Self { objects: Arc::new(files), prefix: String::new() })
     }
 
-    /// Makes the shelves on which contents lie below a folder, all of them: whoever put the first content onto one would
-    /// have to make it, and wait until the disk has it and its name. Only for who puts contents: they become its own.
+    /// Creates all folders for contents. Otherwise the first put into each folder would have to create it and
+    /// wait for an fsync. Only the process that puts contents may call this, because it becomes the owner of
+    /// the folders.
     pub fn make_shelves(folder: &Path) -> std::io::Result<()> {
         let contents = folder.join(CONTENTS);
         std::fs::create_dir_all(&contents)?;
@@ -109,7 +111,8 @@ impl Blobs {
         let is_plain = settings.endpoint.as_deref().is_some_and(|endpoint| endpoint.starts_with("http://"));
         let client = ClientOptions::new()
             .with_allow_http(is_plain)
-            // It would bound a stream as a whole, however slowly a visitor takes it. Every wait has its own bound here.
+            // This timeout would limit a whole stream, however slowly a visitor reads it. Every wait in this
+            // crate has its own limit.
             .with_timeout_disabled()
             .with_connect_timeout(CONNECT_WAIT_MAX);
         let mut builder = AmazonS3Builder::new()
@@ -129,15 +132,16 @@ impl Blobs {
         Ok(Self { objects: Arc::new(builder.build()?), prefix: settings.prefix.clone() })
     }
 
-    /// Stores a content unless it is there, with the encodings that win, in one object.
+    /// Stores a content with its variants in one object, unless it is stored already.
     pub async fn put(&self, hash: BlobHash, content: Bytes, layout: Layout) -> anyhow::Result<Vec<Variant>> {
         let key = self.key(StorageKey::Blob(hash));
         let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
         match within(self.objects.put_opts(&key, layout.object(&content), options)).await? {
             Ok(_) => Ok(layout.variants()),
-            // Another worker was first; what it wrote says how it is laid out.
+            // Another worker was first. Its object determines the layout.
             Err(object_store::Error::AlreadyExists { .. }) => self.variants(hash).await,
-            // A store may say so before it has taken everything, and hang up: then it is there all the same.
+            // A store may report that the object exists and close the connection before it has read the whole
+            // body. The blob is stored then, too.
             Err(error) => match self.standing(hash, content.len() as u64).await {
                 Some(variants) => Ok(variants),
                 None => Err(error).context("put a blob"),
@@ -145,7 +149,7 @@ impl Blobs {
         }
     }
 
-    /// How a content is laid out, if its whole object can be told to be there.
+    /// The variants of a content, if its object is confirmed to be complete.
     pub async fn standing(&self, hash: BlobHash, size_bytes: u64) -> Option<Vec<Variant>> {
         let variants = self.variants(hash).await.ok()?;
         let blob = KnownBlob { hash, size_bytes, variants };
@@ -153,7 +157,7 @@ impl Blobs {
         (found_bytes == blob.object_bytes()).then_some(blob.variants)
     }
 
-    /// How a stored content's encodings lie in its object.
+    /// The variants of a stored content and their positions in its object.
     pub async fn variants(&self, hash: BlobHash) -> anyhow::Result<Vec<Variant>> {
         let key = self.key(StorageKey::Blob(hash));
         let options =
@@ -176,7 +180,7 @@ impl Blobs {
         Ok(bytes)
     }
 
-    /// A part of a blob, in chunks, at the pace of whoever takes them.
+    /// A part of a blob, in chunks, at the reader's pace.
     pub async fn stream(
         &self,
         hash: BlobHash,
@@ -194,14 +198,14 @@ impl Blobs {
         self.delete(StorageKey::Blob(hash)).await
     }
 
-    /// Keeps a large upload until its worker comes.
+    /// Stores a large upload until its worker fetches it.
     pub async fn spool(&self, version: VersionId, content: Bytes) -> anyhow::Result<()> {
         let key = self.key(StorageKey::Spool(version));
         within(self.objects.put(&key, content.into())).await?.context("spool an upload")?;
         Ok(())
     }
 
-    /// A spooled upload; none when it was taken already.
+    /// A spooled upload. `None` if it was deleted already.
     pub async fn spooled(&self, version: VersionId) -> anyhow::Result<Option<Bytes>> {
         self.get(StorageKey::Spool(version)).await.context("read a spooled upload")
     }
@@ -210,12 +214,12 @@ impl Blobs {
         self.delete(StorageKey::Spool(version)).await
     }
 
-    /// Deletes uploads that nobody came for. How many there were.
+    /// Deletes abandoned uploads and returns their number.
     pub async fn sweep_spool(&self, spooled_before: Time, at_most: usize) -> anyhow::Result<usize> {
         self.sweep(SPOOL, spooled_before, at_most).await
     }
 
-    /// Keeps what was put at an upload's address. False when something was put there before: that stays.
+    /// Stores a staged upload. Returns false, and changes nothing, if there is one at this address already.
     pub async fn keep_upload(&self, ticket: UploadTicket, content: Bytes) -> anyhow::Result<bool> {
         let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
         let key = self.key(StorageKey::Upload(ticket));
@@ -226,12 +230,12 @@ impl Blobs {
         }
     }
 
-    /// What was put at an upload's address, if anything was.
+    /// The staged upload at an address, if there is one.
     pub async fn kept_upload(&self, ticket: UploadTicket) -> anyhow::Result<Option<Bytes>> {
         self.get(StorageKey::Upload(ticket)).await.context("read a kept upload")
     }
 
-    /// The uploads of an account that are kept, the oldest first.
+    /// The staged uploads of an account, oldest first.
     pub async fn kept_uploads(&self, account: AccountId) -> anyhow::Result<Vec<UploadId>> {
         let folder = self.join(&format!("{UPLOADS}/{account}"));
         let listing =
@@ -248,7 +252,7 @@ impl Blobs {
         self.delete(StorageKey::Upload(ticket)).await
     }
 
-    /// Deletes what was put at addresses before a moment. How much there was.
+    /// Deletes old staged uploads and returns their number.
     pub async fn sweep_uploads(&self, kept_before: Time, at_most: usize) -> anyhow::Result<usize> {
         self.sweep(UPLOADS, kept_before, at_most).await
     }
@@ -273,7 +277,7 @@ impl Blobs {
         Ok(old.len())
     }
 
-    /// Whether the store can be written and read: for `handbill doctor`.
+    /// Checks that the store can be written and read, for `handbill doctor`.
     pub async fn probe(&self) -> anyhow::Result<()> {
         let key = self.join("probe");
         let content = Bytes::from_static(b"handbill");
@@ -282,10 +286,10 @@ impl Blobs {
         within(self.objects.delete(&key)).await?.context("delete from the blob store")
     }
 
-    /// Whether the store answers at all. Nothing is written for it, so an edge may ask as well.
+    /// Checks that the store responds. It writes nothing, so an edge may call it.
     pub async fn ping(&self) -> anyhow::Result<()> {
         match within(self.objects.head(&self.join("probe"))).await? {
-            // Nobody but `probe` ever puts it there; that it is not is an answer.
+            // Only `probe` ever writes this object, so a missing object also proves that the store responds.
             Ok(_) | Err(object_store::Error::NotFound { .. }) => Ok(()),
             Err(error) => Err(error).context("ask the blob store"),
         }

@@ -1,7 +1,7 @@
-//! The contents that no new version may bring: those of pages that moderators have blocked, by hash.
+//! The contents of pages that moderators have blocked. No new version may contain them.
 //!
-//! A version is compared with the list when it is settled, when it is made live again, and with each of its scans. A
-//! version that a moderator has passed is compared with nothing.
+//! A version is compared with the list when it is settled, when it is made live again, and with each of its
+//! scans. A version that a moderator has passed is never compared.
 
 mod shared;
 
@@ -30,26 +30,26 @@ use crate::rows;
 use crate::scans_asked::ask_for_holders;
 use shared::used_by_others;
 
-/// The rule that the evidence of a version names which brought a blocked content.
+/// The rule in the evidence of a version that contains a blocked content.
 pub const BLOCKED_CONTENT: &str = "blocked_content";
 
-/// A content on the list.
+/// An entry of the list.
 #[derive(Clone, Debug)]
 pub struct BlockedContent {
     pub hash: BlobHash,
-    /// The path that it had on the page that was blocked.
+    /// The path of the file on the blocked page.
     pub path: String,
     pub size_bytes: u64,
-    /// The page that was blocked.
+    /// The blocked page.
     pub host: Host,
     /// The moderator who blocked it.
     pub blocked_by: String,
     pub blocked_at: Time,
-    /// Versions that are live and hold it, blocked or not.
+    /// Live versions with this content, whether or not they are blocked.
     pub live_versions: u64,
 }
 
-/// Where a list of blocked contents goes on: behind this one.
+/// A position in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockedContentPlace {
     pub blocked_at: Time,
@@ -57,7 +57,6 @@ pub struct BlockedContentPlace {
 }
 
 impl BlockedContentPlace {
-    /// Behind a content.
     pub fn of(content: &BlockedContent) -> Self {
         Self { blocked_at: content.blocked_at, hash: content.hash }
     }
@@ -79,7 +78,7 @@ impl FromStr for BlockedContentPlace {
     }
 }
 
-/// When a content of a version came on the list.
+/// When a content of a version was added to the list.
 pub(crate) struct Brought {
     hash: BlobHash,
     blocked_at: i64,
@@ -89,7 +88,7 @@ pub(crate) struct Brought {
 pub(crate) struct Objection<'a> {
     pub host: &'a str,
     pub contents: &'a [BlobHash],
-    /// The moderator, as the audit trail names actors.
+    /// The moderator, in the form of an actor of the audit log.
     pub blocked_by: String,
     pub now: Time,
 }
@@ -106,7 +105,7 @@ struct ListedRow {
 }
 
 impl BlockedContentStore<'_> {
-    /// The list, the newest first.
+    /// The list, newest first.
     pub async fn list(
         self,
         after: Option<&BlockedContentPlace>,
@@ -134,8 +133,8 @@ impl BlockedContentStore<'_> {
         among_hashes(&self.0.database.reader, hashes.iter().copied()).await
     }
 
-    /// Takes a content off the list, in the name of one of the operator's people, and asks for scans of the versions
-    /// that it has blocked. Whether it was on it.
+    /// Removes a content from the list on behalf of an operator, and requests scans of the versions that it
+    /// has blocked. Returns whether it was on the list.
     pub async fn unblock(
         self,
         hash: BlobHash,
@@ -177,8 +176,9 @@ impl ListedRow {
     }
 }
 
-/// Lets one transaction at a time change the list: of two blocks at once, neither may leave a file out for the page that
-/// the other one blocks. Taken before any other lock. SQLite has one writer at a time anyway.
+/// Serializes changes of the list. Otherwise two concurrent blocks could each leave out a file because the
+/// other's page uses it too. A caller takes this lock before any other. SQLite has one writer at a time
+/// anyway.
 pub(crate) async fn lock(transaction: &DatabaseTransaction) -> anyhow::Result<()> {
     if transaction.get_database_backend() == DbBackend::Postgres {
         let sql = "LOCK TABLE blocked_contents IN SHARE ROW EXCLUSIVE MODE";
@@ -187,9 +187,9 @@ pub(crate) async fn lock(transaction: &DatabaseTransaction) -> anyhow::Result<()
     Ok(())
 }
 
-/// Blocks the files of a version that the moderator objects to, and its other documents and scripts, but for those that
-/// other accounts use too: a shared library must not block the next versions of their pages. The paths left out for that
-/// reason. Empty files are never blocked.
+/// Blocks the files of a version that the moderator objects to, and its other documents and scripts. It
+/// leaves out files that other accounts use too, because a shared library must not block the next versions of
+/// their pages, and returns the paths of these. Empty files are never blocked.
 pub(crate) async fn block(
     transaction: &DatabaseTransaction,
     objection: &Objection<'_>,
@@ -223,8 +223,8 @@ pub(crate) async fn block(
     Ok(left_out.into_iter().map(|file| file.path.clone()).collect())
 }
 
-/// Takes what a version holds off the list, and asks for scans of the versions that it has blocked. The contents that
-/// were on the list.
+/// Removes a version's contents from the list and requests scans of the versions that they have blocked.
+/// Returns the contents that were on the list.
 pub(crate) async fn unblock(
     transaction: &DatabaseTransaction,
     version: &entity::version::Model,
@@ -244,7 +244,7 @@ pub(crate) async fn unblock(
     Ok(listed)
 }
 
-/// What is compared with the list: every file of a manifest, whatever its name, as its scan does too.
+/// The contents that are compared with the list: every file of a manifest, whatever its name.
 pub(crate) fn hashes_of(manifest: &Manifest) -> impl Iterator<Item = BlobHash> + '_ {
     manifest.files().iter().map(|file| file.hash)
 }
@@ -270,7 +270,7 @@ pub(crate) async fn among_hashes(
     found.iter().map(|hash| rows::parse(hash, "a blob hash")).collect()
 }
 
-/// What these versions hold that is on the list, by version.
+/// Which contents of these versions are on the list, by version.
 pub(crate) async fn brought_by(
     transaction: &DatabaseTransaction,
     versions: &[String],
@@ -304,8 +304,9 @@ pub(crate) async fn brought_by(
     Ok(brought)
 }
 
-/// Those of the contents that count against a version: it came after them, or they have blocked it before. A page is not
-/// blocked for what came on the list after it was published; a moderator sees it beside the one that was blocked.
+/// The contents that count against a version: those that were listed before it was published, or that have
+/// already blocked it. A content that was listed after the version was published does not block it; a
+/// moderator sees the version beside the blocked page.
 pub(crate) fn counting(brought: &[Brought], version: &entity::version::Model) -> HashSet<BlobHash> {
     let is_blocked_by_scan = version.moderation_status == ModerationStatus::Blocked.as_str()
         && version.moderated_by == ModeratedBy::Scan.as_str();
@@ -313,7 +314,7 @@ pub(crate) fn counting(brought: &[Brought], version: &entity::version::Model) ->
     brought.iter().filter(counts).map(|one| one.hash).collect()
 }
 
-/// Blocks a version that is about to be made live, if it brings a blocked content.
+/// Blocks a version that is about to be made live if it contains a blocked content.
 pub(crate) async fn block_if_brought(
     transaction: &DatabaseTransaction,
     version: &mut entity::version::Model,
@@ -347,7 +348,7 @@ pub(crate) async fn block_if_brought(
     Ok(())
 }
 
-/// The findings of a scan with those of the list before them: one for each file.
+/// The findings of a scan, preceded by one finding for each blocked file.
 pub(crate) fn evidence(
     findings: &str,
     manifest: &Manifest,
@@ -357,7 +358,7 @@ pub(crate) fn evidence(
     let files = manifest.files().iter().filter(|file| blocked.contains(&file.hash));
     let brought =
         files.map(|file| json!({ "rule": BLOCKED_CONTENT, "file": file.path, "field": "", "words": [] }));
-    // Those that an earlier comparison has kept are made anew.
+    // The findings of an earlier comparison are replaced.
     let found = findings.into_iter().filter(|finding| finding["rule"] != BLOCKED_CONTENT);
     let all: Vec<Value> = brought.chain(found).collect();
     Ok(serde_json::to_string(&all)?)

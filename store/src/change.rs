@@ -1,6 +1,6 @@
-//! How a change to an account's team begins: the account's row is locked, and then it is asked once more whether
-//! whoever makes the change is still there. A removal goes through the same lock, so nothing made by someone who is
-//! being removed can outlive the removal. An account that is suspended refuses the change.
+//! How a change to an account's team begins. It locks the account's row and then checks again that the maker
+//! of the change still has the right to it. A removal takes the same lock, so nothing that a removed person
+//! or token makes can outlive the removal. A suspended account refuses changes.
 
 use domain::{AccountId, Chance, Maker, Origin, Refusal, Time};
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter};
@@ -10,7 +10,7 @@ use crate::decided::Decided;
 use crate::rows::account::{lock_account, must_not_be_suspended};
 use crate::{Store, rows};
 
-/// A change to an account: whose, by whom, and when.
+/// A change to an account.
 #[derive(Clone, Copy, Debug)]
 pub struct Change<'a> {
     pub account: AccountId,
@@ -20,7 +20,7 @@ pub struct Change<'a> {
     pub chance: &'a Chance,
 }
 
-/// A change that has begun and holds the account's row.
+/// A change that has begun and holds the lock on the account's row.
 pub(crate) struct Begun {
     pub(crate) transaction: DatabaseTransaction,
     pub(crate) account: entity::account::Model,
@@ -33,7 +33,7 @@ impl Change<'_> {
         Ok(begun)
     }
 
-    /// Begins a change that protects the account, whatever state it is in.
+    /// Begins a change that protects the account, even if it is suspended.
     pub(crate) async fn begin_even_if_suspended(&self, store: &Store) -> Decided<Begun> {
         let transaction = store.database.begin().await?;
         let account = lock_account(&transaction, self.account).await?.ok_or(Refusal::Unauthorized)?;
@@ -41,7 +41,7 @@ impl Change<'_> {
         Ok(Begun { transaction, account })
     }
 
-    /// Writes the trail of this change.
+    /// Writes an audit log entry for this change.
     pub(crate) async fn note(
         &self,
         transaction: &DatabaseTransaction,
@@ -57,8 +57,8 @@ impl Change<'_> {
     }
 }
 
-/// Whoever makes the change may have lost the right since the door looked: a token by being revoked, a person by being
-/// removed.
+/// The maker may have lost the right since the request was authenticated: the token may be revoked, or the
+/// person removed.
 async fn must_still_be_there(transaction: &DatabaseTransaction, change: &Change<'_>) -> Decided<()> {
     if let Some(token) = change.by.token {
         let alive = entity::token::Entity::find_by_id(token.to_string())

@@ -1,5 +1,5 @@
-//! Claiming: how a provisional account becomes somebody's. One transaction under the account's row, so that of two
-//! people at once exactly one becomes the owner.
+//! How a person claims a provisional account. The claim is one transaction that locks the account's row, so
+//! that of two concurrent claims exactly one succeeds.
 
 use std::num::NonZeroU32;
 
@@ -15,21 +15,20 @@ use crate::rows::account::{lock_account, must_not_be_suspended};
 use crate::rows::member::{self, NewMember};
 use crate::{Change, TokenFate, audit, revocations, routes, rows};
 
-/// Who claims.
 #[derive(Clone, Copy, Debug)]
 pub struct Claimer {
     pub user: UserId,
     pub origin: Origin,
-    /// How many accounts a person may own. None: any number.
+    /// How many accounts a person may own. `None` means no limit.
     pub accounts_max: Option<NonZeroU32>,
-    /// What becomes of the tokens that the account has.
+    /// What happens to the account's existing tokens.
     pub tokens: TokenFate,
 }
 
-/// How a claim ended.
+/// The result of a claim.
 #[derive(Debug)]
 pub enum Claimed {
-    /// The account is the claimer's. The hosts are all that it serves: their badge and their expiry are gone.
+    /// The account belongs to the claimer. `hosts` are all its hosts: they lose their badge and their expiry.
     Now {
         account: Box<Account>,
         hosts: Vec<Host>,
@@ -38,14 +37,14 @@ pub enum Claimed {
     NoSuchCode,
     Expired,
     Already,
-    /// The claimer owns as many accounts as a person may own.
+    /// The claimer owns the maximum number of accounts already.
     TooMany {
         limit: u32,
     },
 }
 
 impl AccountStore<'_> {
-    /// The account that a claim code stands for, whatever its state.
+    /// Finds an account in any state by its claim code.
     pub async fn find_by_claim_code(self, code: &str) -> anyhow::Result<Option<Account>> {
         let found = entity::account::Entity::find()
             .filter(entity::account::Column::ClaimCode.eq(code))
@@ -54,7 +53,7 @@ impl AccountStore<'_> {
         found.map(rows::account).transpose()
     }
 
-    /// Makes a provisional account the claimer's (spec 3.1).
+    /// Makes the claimer the owner of a provisional account (spec 3.1).
     pub async fn claim(self, code: &str, claimer: &Claimer, now: Time, chance: &Chance) -> Decided<Claimed> {
         let Some(found) = self.find_by_claim_code(code).await? else { return Ok(Claimed::NoSuchCode) };
         let transaction = self.0.database.begin().await?;
@@ -99,8 +98,8 @@ impl AccountStore<'_> {
     }
 }
 
-/// How many accounts a person owns. It locks the person's row, so that claims at the same time are counted one after the
-/// other. The lock is the weak one that foreign keys do not wait for.
+/// How many accounts a person owns. It locks the person's row, so that concurrent claims are counted one
+/// after the other. The lock mode does not block foreign key checks.
 async fn owned_accounts(transaction: &DatabaseTransaction, user: UserId) -> anyhow::Result<u64> {
     entity::user::Entity::find_by_id(user.to_string())
         .lock(LockType::NoKeyUpdate)

@@ -1,4 +1,5 @@
-//! Verdicts by content: what was judged once, for whichever account, is not judged again by the same rules.
+//! Verdicts by content. A content that was scanned once, for any account, is not scanned again with the same
+//! rules.
 
 use anyhow::Context;
 use domain::{AccountStatus, Manifest, ModerationStatus, ScannedContent, Time, VersionId};
@@ -11,7 +12,7 @@ use crate::many::insert_rows;
 use crate::rows;
 use entity::content_verdict::{ActiveModel, Column, Entity};
 
-/// What a scan of a version needs to know of it.
+/// What a scan needs to know about a version.
 #[derive(Clone, Debug)]
 pub struct ScanSubject {
     pub manifest: Manifest,
@@ -19,14 +20,14 @@ pub struct ScanSubject {
     pub is_provisional: bool,
 }
 
-/// What a scan concluded.
+/// The conclusion of a scan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptVerdict {
     pub status: ModerationStatus,
     pub evidence: String,
 }
 
-/// A verdict that is to be kept by its content.
+/// A verdict to store by its content.
 pub(crate) struct NewVerdict<'a> {
     pub content: ScannedContent,
     pub rules: i32,
@@ -42,7 +43,7 @@ struct SubjectRow {
 }
 
 impl ScanStore<'_> {
-    /// What a version holds and whose it is; none when it is gone.
+    /// What a scan needs to know about a version. `None` if the version does not exist.
     pub async fn find_subject(self, version: VersionId) -> anyhow::Result<Option<ScanSubject>> {
         let sql = "SELECT version.manifest, account.status AS account_status FROM versions AS version
              JOIN accounts AS account ON account.id = version.account_id WHERE version.id = $1";
@@ -60,7 +61,7 @@ impl ScanStore<'_> {
         found.into_iter().next().map(subject).transpose()
     }
 
-    /// The verdict of the rules on a content, if they have judged it lately.
+    /// The stored verdict of these rules on a content, if there is one.
     pub async fn find_content_verdict(
         self,
         content: ScannedContent,
@@ -77,8 +78,8 @@ impl ScanStore<'_> {
 }
 
 impl Upkeep<'_> {
-    /// Deletes verdicts of older rules than these, and those that were given before a moment, so many at most: one
-    /// statement for all would hold up every other writer. How many it deleted.
+    /// Deletes verdicts of older rules and old verdicts, and returns their number. It deletes at most
+    /// `at_most`, because one statement for all would block every other writer.
     pub async fn sweep_content_verdicts(
         self,
         rules: u32,
@@ -98,12 +99,12 @@ impl Upkeep<'_> {
     }
 }
 
-/// Keeps verdicts, within the transaction that writes them to their versions. One that is kept already stays.
+/// Stores verdicts within the transaction that writes them to their versions. An existing verdict is kept.
 pub(crate) async fn keep(
     connection: &impl ConnectionTrait,
     mut verdicts: Vec<NewVerdict<'_>>,
 ) -> anyhow::Result<()> {
-    // Two transactions that keep the same verdicts in another order would wait for each other.
+    // Two transactions with the same verdicts must take their locks in the same order.
     verdicts.sort_by_key(|verdict| (verdict.content, verdict.rules));
     verdicts.dedup_by_key(|verdict| (verdict.content, verdict.rules));
     let row = |verdict: &NewVerdict<'_>| ActiveModel {

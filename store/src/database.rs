@@ -1,4 +1,4 @@
-//! Opens SQLite or PostgreSQL so that what was committed is on the disk.
+//! Opens SQLite or PostgreSQL with durable commits.
 
 use std::time::Duration;
 
@@ -14,14 +14,14 @@ use sea_orm::{
 
 const ACQUIRE_WAIT: Duration = Duration::from_secs(5);
 const SQLITE_READERS_MAX: u32 = 4;
-/// A connection that has rested so long may be one to a server that has gone away: it is tried before it is used. Busy
-/// ones are not, which saves a question for each answer.
+/// A connection that was idle for this long is tested before use, because its server may be gone. Busy
+/// connections are not tested, which saves a round trip for each query.
 const TESTED_AFTER: Duration = Duration::from_millis(500);
-/// No statement of ours takes longer unless the database is ill; then the caller is told to retry.
+/// Statements take longer only if the database is in trouble. The caller then gets an error that asks it to
+/// retry.
 const STATEMENT_TIMEOUT_MS: &str = "10000";
 
-/// A connection to write with and one to read with. SQLite has one writer; PostgreSQL needs no such care, so
-/// there both are the same pool.
+/// SQLite has one pool for its single writer and one for readers. PostgreSQL has one pool for both.
 #[derive(Clone, Debug)]
 pub(crate) struct Database {
     pub(crate) writer: DatabaseConnection,
@@ -29,10 +29,10 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    /// SQLite has the connections that it can use, whatever is asked for.
+    /// SQLite ignores the maximum and uses its fixed pool sizes.
     pub(crate) async fn open(url: &str, postgres_connections_max: u32) -> anyhow::Result<Self> {
         if url.starts_with("sqlite:") {
-            // The writer makes the file; readers find it.
+            // The writer creates the file, so it is opened first.
             let writer = sqlite(url, 1).await?;
             return Ok(Self { writer, reader: sqlite(url, SQLITE_READERS_MAX).await? });
         }
@@ -43,8 +43,8 @@ impl Database {
         bail!("the database URL begins with neither sqlite nor postgres")
     }
 
-    /// Opens a transaction that will write. On SQLite it takes the write lock at once: one that reads first and
-    /// writes later would fail as busy.
+    /// Begins a transaction that will write. On SQLite it takes the write lock at once, because a transaction
+    /// that reads first and writes later can fail as busy.
     pub(crate) async fn begin(&self) -> anyhow::Result<DatabaseTransaction> {
         let options = TransactionOptions {
             sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
@@ -53,19 +53,19 @@ impl Database {
         self.writer.begin_with_options(options).await.context("begin a transaction")
     }
 
-    /// Whether transactions that write come one after the other in any case.
+    /// Whether the database serializes writing transactions anyway.
     pub(crate) fn has_one_writer(&self) -> bool {
         self.writer.get_database_backend() == DbBackend::Sqlite
     }
 
-    /// One view of all tables for as long as the reading takes.
+    /// Begins a transaction that sees one snapshot of all tables.
     pub(crate) async fn begin_reading(&self) -> anyhow::Result<DatabaseTransaction> {
         let database = &self.reader;
         if database.get_database_backend() != DbBackend::Postgres {
             return database.begin().await.context("begin to read the source");
         }
         let reading = database.begin_with_config(Some(IsolationLevel::RepeatableRead), None).await?;
-        // A large table is read for longer than any statement of the service may take.
+        // Reading a large table takes longer than the service's statement timeout.
         let patience = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
         reading.execute_unprepared(patience).await.context("begin to read the source")?;
         Ok(reading)
@@ -97,7 +97,8 @@ impl Database {
     }
 }
 
-/// The time by the database's clock: now, and not when the transaction began. All processes share that clock.
+/// The database's clock at this moment, not at the beginning of the transaction. All processes share that
+/// clock.
 pub(crate) async fn clock_time(transaction: &DatabaseTransaction) -> anyhow::Result<Time> {
     const POSTGRES: &str = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS millis";
     match transaction.get_database_backend() {
@@ -106,7 +107,7 @@ pub(crate) async fn clock_time(transaction: &DatabaseTransaction) -> anyhow::Res
             let row = transaction.query_one_raw(statement).await?.context("the database has no time")?;
             Ok(Time::from_millis(row.try_get("", "millis")?))
         }
-        // SQLite has this host's clock; to query it would cost two thread switches for each commit.
+        // SQLite uses this host's clock. A query would cost two thread switches for each commit.
         _ => Ok(Clock::system().now()),
     }
 }
@@ -118,10 +119,11 @@ async fn sqlite(url: &str, connections_max: u32) -> anyhow::Result<DatabaseConne
         .min_connections(1)
         .acquire_timeout(ACQUIRE_WAIT)
         .sqlx_logging(false)
-        // A file does not go away like a server.
+        // A file does not disconnect like a server.
         .test_before_acquire(false)
-        // On a full disk SQLite ends a transaction by itself. Its driver counts it as open, and would take all later
-        // ones for parts of it, which are never committed. So a connection that is not between two is let go.
+        // On a full disk SQLite ends a transaction by itself. Its driver still counts it as open and would
+        // treat all later transactions as parts of it, which are never committed. Therefore such a connection
+        // is discarded.
         .map_sqlx_sqlite_before_acquire(|connection, _| {
             let is_between = !connection.is_in_transaction();
             Box::pin(async move { Ok(is_between) })
@@ -149,10 +151,12 @@ async fn postgres(url: &str, connections_max: u32) -> anyhow::Result<DatabaseCon
             postgres.options([
                 ("statement_timeout", STATEMENT_TIMEOUT_MS),
                 ("idle_in_transaction_session_timeout", STATEMENT_TIMEOUT_MS),
-                // A connection keeps the plan that it made while a table was small, and that would be to read the whole
-                // of it, for minutes of its growth. Every statement that is in a hurry has an index.
+                // A connection keeps the plan that it made while a table was small. That plan is a sequential
+                // scan, which is slow for the minutes in which the table grows. Every query on a hot path has
+                // an index.
                 ("enable_seqscan", "off"),
-                // Where there is no index, that way of planning makes up a price at which compiling would seem to pay.
+                // Without an index, disabling sequential scans inflates the estimated cost, so that compiling
+                // the query would seem to pay.
                 ("jit", "off"),
             ])
         });
@@ -170,14 +174,15 @@ mod tests {
         let database = Database::open(&url, 1).await.unwrap();
         let writer = &database.writer;
         writer.execute_unprepared("CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT)").await.unwrap();
-        // No room for one page more: SQLite ends the whole transaction by itself, and its driver does not notice.
+        // Not enough space for one more page: SQLite ends the whole transaction by itself, and its driver
+        // does not notice.
         writer.execute_unprepared("PRAGMA max_page_count = 1").await.unwrap();
         let too_much = database.begin().await.unwrap();
         let full = too_much.execute_unprepared("INSERT INTO notes VALUES (1, hex(zeroblob(100000)))").await;
         assert!(full.unwrap_err().to_string().contains("full"));
         drop(too_much);
         writer.execute_unprepared("PRAGMA max_page_count = 1000000").await.unwrap();
-        // What is given up now must not take what comes later with it.
+        // A rollback must not affect later transactions.
         let given_up = database.begin().await.unwrap();
         given_up.execute_unprepared("INSERT INTO notes VALUES (2, 'given up')").await.unwrap();
         given_up.rollback().await.unwrap();

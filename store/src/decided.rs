@@ -1,15 +1,15 @@
-//! What became of a change: made, refused, or failed.
+//! The result of a change: made, refused, or failed.
 
 use domain::Refusal;
 use sea_orm::DbErr;
 
-/// What a change came to. One that was not made has changed nothing.
+/// A change that was refused or has failed has changed nothing.
 pub type Decided<T> = Result<T, Undone>;
 
 /// Why a change was not made.
 #[derive(Debug)]
 pub enum Undone {
-    /// Decided under the lock.
+    /// Refused under the lock.
     Refused(Refusal),
     Failed(anyhow::Error),
 }

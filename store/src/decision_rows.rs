@@ -1,5 +1,5 @@
-//! Moderators' words beyond the purge of what they were said of. A ruling is written with its decision; nothing changes
-//! or deletes it.
+//! Moderators' decisions in a table that survives the purge of their pages. A ruling is written together with
+//! its decision and never changed or deleted.
 
 use anyhow::Context;
 use domain::{DecisionId, Host, ModeratedBy, Time};
@@ -10,7 +10,7 @@ use crate::decisions::{DecisionKept, DecisionsWanted, NO_FINDINGS};
 use crate::handles::ModerationStore;
 use crate::rows;
 
-/// Keeps a moderator's decision under its own id.
+/// Stores a moderator's decision under its own id.
 pub(crate) async fn keep(
     transaction: &DatabaseTransaction,
     decision: &entity::moderation_decision::Model,
@@ -35,7 +35,7 @@ pub(crate) async fn keep(
 }
 
 impl ModerationStore<'_> {
-    /// Moderators' decisions, whether or not what they were on is still there, the newest first.
+    /// Moderators' decisions, newest first, even if their page was purged.
     pub(crate) async fn list_rulings(
         self,
         wanted: &DecisionsWanted,

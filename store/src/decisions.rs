@@ -1,5 +1,5 @@
-//! Decisions on versions, by scans, reports and moderators: how they are kept, what they change on a version and its
-//! route, and what was decided before.
+//! Decisions on versions by scans, reports and moderators: how they are stored, their effect on a version and
+//! its route, and earlier decisions.
 
 use std::collections::HashMap;
 
@@ -16,10 +16,10 @@ use crate::handles::ModerationStore;
 use crate::many::among;
 use crate::{routes, rows};
 
-/// What a decision says that rests on no scan.
+/// The evidence of a decision that is not based on a scan.
 pub(crate) const NO_FINDINGS: &str = "[]";
 
-/// A scan's decision, as it was kept.
+/// A stored decision of a scan.
 #[derive(Clone, Debug)]
 pub struct ScanKept {
     pub evidence: String,
@@ -27,13 +27,13 @@ pub struct ScanKept {
     pub at: Time,
 }
 
-/// Which decisions are asked for, the newest first.
+/// A filter for a list of decisions, newest first.
 #[derive(Clone, Debug, Default)]
 pub struct DecisionsWanted {
     pub host: Option<Host>,
-    /// Leaves out what scans and reports have done.
+    /// Leaves out decisions by scans and reports.
     pub by_moderators: bool,
-    /// The id of the last one of the list before.
+    /// The last decision of the previous page.
     pub before: Option<DecisionId>,
 }
 
@@ -45,7 +45,7 @@ pub struct DecisionKept {
     pub seq: u32,
     pub status: ModerationStatus,
     pub source: ModeratedBy,
-    /// Who of the people it was, by the name that they have or gave.
+    /// The name of the person who decided.
     pub decided_by: Option<String>,
     pub note: Option<String>,
     pub evidence: String,
@@ -53,7 +53,7 @@ pub struct DecisionKept {
     pub at: Time,
 }
 
-/// One decision on a version, as it is kept.
+/// A decision to store.
 pub(crate) struct Decision<'a> {
     pub id: String,
     pub version: &'a entity::version::Model,
@@ -65,7 +65,7 @@ pub(crate) struct Decision<'a> {
     pub now: Time,
 }
 
-/// The moderator behind a decision, and what they wrote beside it.
+/// The moderator who decided, and their note.
 #[derive(Clone, Copy)]
 pub(crate) struct DecidedBy<'a> {
     pub moderator: &'a Moderator,
@@ -105,12 +105,12 @@ impl ModerationStore<'_> {
         let found = entity::moderation_decision::Entity::find()
             .filter(Column::VersionId.is_in(versions))
             .filter(Column::Source.eq(ModeratedBy::Scan.as_str()))
-            // Whatever is collected later under one key stays.
+            // Ascending, so that the latest scan of a version overwrites the earlier ones in the map.
             .order_by_asc(Column::Id)
             .all(&self.0.database.reader)
             .await?;
         let scan = |row: entity::moderation_decision::Model| {
-            // A scan that says the same again keeps no decision: the version knows of it.
+            // A scan with an unchanged result stores no decision. Only the version records it.
             let later = again.get(&row.version_id).filter(|(_, at)| *at >= row.created_at);
             let (scanner_version, at) = match later {
                 Some((rules, at)) => (Some(rules.to_string()), *at),
@@ -121,7 +121,7 @@ impl ModerationStore<'_> {
         Ok(found.into_iter().map(scan).collect())
     }
 
-    /// By which rules each of these versions was judged last, and when, where that is known.
+    /// Which rules scanned each of these versions last, and when, as far as recorded.
     async fn scanned_again(self, versions: &[String]) -> anyhow::Result<HashMap<String, (i32, i64)>> {
         use entity::version::Column;
         let found: Vec<(String, i32, i64)> = entity::version::Entity::find()
@@ -136,7 +136,7 @@ impl ModerationStore<'_> {
     }
 }
 
-/// Keeps a decision, and tells how.
+/// Stores a decision and returns its row.
 pub(crate) async fn note(
     transaction: &DatabaseTransaction,
     decision: &Decision<'_>,
@@ -168,7 +168,7 @@ pub(crate) fn row_of(decision: &Decision<'_>) -> entity::moderation_decision::Mo
     }
 }
 
-/// Writes a status to a version, and to its route when it is live.
+/// Sets the status of a version, and of its route if it is live.
 pub(crate) async fn mark(
     transaction: &DatabaseTransaction,
     version: &entity::version::Model,
@@ -194,8 +194,8 @@ pub(crate) async fn mark(
     Ok(())
 }
 
-/// Writes a status to the routes of versions, and from when on these are held back. The hosts of those that are live, by
-/// version.
+/// Sets the status of versions' routes, and when these begin to be held back. Returns the hosts of the live
+/// versions, by version.
 pub(crate) async fn show(
     transaction: &DatabaseTransaction,
     versions: &[&str],
@@ -234,8 +234,8 @@ pub(crate) async fn newest_decision(
     newest.map(|id| rows::parse(&id, "a decision id")).transpose()
 }
 
-/// What scans and reports have said of versions, by version, the latest first: a few words each, for what says the same
-/// again is not kept.
+/// Decisions by scans and reports, by version, newest first. They are few, because repeated results are not
+/// stored.
 pub(crate) async fn earlier_decisions(
     transaction: &DatabaseTransaction,
     versions: &[String],
@@ -247,7 +247,7 @@ pub(crate) async fn earlier_decisions(
         .all(transaction)
         .await
         .context("read what was said of versions")?;
-    // Sorted here: for the order of their ids PostgreSQL may read all decisions that there are.
+    // Sorted here, because PostgreSQL might read all decisions in the order of their ids.
     found.sort_by(|one, other| other.id.cmp(&one.id));
     let mut by_version: HashMap<String, Vec<_>> = HashMap::new();
     for decision in found {
@@ -256,7 +256,7 @@ pub(crate) async fn earlier_decisions(
     Ok(by_version)
 }
 
-/// What the last scan of a version found.
+/// The findings of the last scan of a version.
 pub(crate) async fn last_findings(
     transaction: &DatabaseTransaction,
     version: &str,
@@ -267,7 +267,7 @@ pub(crate) async fn last_findings(
     Ok(last.map_or_else(|| NO_FINDINGS.to_owned(), |decision| decision.evidence))
 }
 
-/// The hosts that show these versions, by version.
+/// The hosts at which these versions are live, by version.
 pub(crate) async fn shown_at(
     transaction: &DatabaseTransaction,
     versions: Vec<String>,

@@ -1,12 +1,12 @@
-//! Whether this machine's disks have room for what is published.
+//! Checks that this machine's disks have space for another publish.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// More than the largest publish needs: its upload, its contents with every encoding, and its rows.
+/// More than the largest publish needs: its upload, its contents with all variants, and its rows.
 const PUBLISH_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// The folders of this machine that data is kept in. Without any, all of it is kept elsewhere.
+/// The folders with data on this machine. Empty if all data is elsewhere.
 #[derive(Clone, Debug, Default)]
 pub struct DiskRoom(Arc<[PathBuf]>);
 
@@ -15,7 +15,8 @@ impl DiskRoom {
         Self(folders.into())
     }
 
-    /// Fails, with the folder's name, when a publish might not fit. What cannot be read is no reason to refuse one.
+    /// Fails, with the folder's name, if a publish might not fit. A folder whose free space is unknown does
+    /// not fail.
     pub fn check(&self) -> anyhow::Result<()> {
         for folder in self.0.iter() {
             let free = free_bytes(folder).unwrap_or(u64::MAX);

@@ -1,5 +1,5 @@
-//! Refunds and disputes of card payments that are not credited here yet. The card processor does not keep the order of its
-//! events, and it does not repeat one that was acknowledged.
+//! Refunds and disputes that arrive before their payment is credited. The card processor sends events in any
+//! order and does not repeat an acknowledged one.
 
 use std::time::Duration;
 
@@ -10,13 +10,14 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 
 use crate::handles::LedgerStore;
 
-/// Longer than a processor repeats an event. What is left then is of payments that are not ours.
+/// Longer than the processor repeats an event. Reversals that are left then belong to payments of other
+/// systems.
 const KEPT: Duration = Duration::from_secs(90 * 24 * 3600);
 const REFUNDED_IN_ALL: &str = "refunded_in_all";
 const DISPUTED: &str = "disputed";
 
 impl LedgerStore<'_> {
-    /// Keeps a reversal until its payment is credited. The same one again changes nothing.
+    /// Stores a reversal until its payment is credited. A repeated reversal changes nothing.
     pub async fn keep_early_reversal(self, reversal: &CardReversal, now: Time) -> anyhow::Result<()> {
         use entity::early_card_reversal::{ActiveModel, Column, Entity};
         let (kind, amount) = match reversal.extent {
@@ -38,7 +39,7 @@ impl LedgerStore<'_> {
         Ok(())
     }
 
-    /// The reversals of a payment that came before it, in the order in which they came.
+    /// The early reversals of a payment, in the order of arrival.
     pub async fn list_early_reversals(self, payment_intent: &str) -> anyhow::Result<Vec<CardReversal>> {
         use entity::early_card_reversal::{Column, Entity};
         let found = Entity::find()

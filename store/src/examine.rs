@@ -1,6 +1,6 @@
-//! Whether an object holds what its name and the database say: the content by its hash, every encoding by what it
-//! decodes to, the trailer by what it tells. Decoded as it streams in, so a large object needs no more memory than a
-//! small one; and never more is decoded than the content is long.
+//! Checks that an object holds the content of its hash: the plain bytes by their hash, every variant by
+//! decoding it, the trailer by comparing it with the database. It decodes the stream as it arrives, so a
+//! large object needs no more memory than a small one. It never decodes more bytes than the content has.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -19,14 +19,14 @@ use crate::Blobs;
 use crate::blobs::{KnownBlob, StorageKey};
 use crate::pack::{self, TRAILER_BYTES};
 
-/// What the brotli decoder decodes at a time.
+/// How much the brotli decoder decodes at a time.
 const BROTLI_BUFFER_BYTES: usize = 16 * 1024;
 
 /// What is wrong with a stored content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BlobFault {
     Missing,
-    /// The store answers, but does not give the object; why not.
+    /// The store responds but does not return the object, for this reason.
     Unreadable(String),
     Size {
         expected_bytes: u64,
@@ -55,14 +55,14 @@ impl fmt::Display for BlobFault {
 }
 
 impl Blobs {
-    /// Reads a stored content from end to end. The first fault, if there is one. It fails only when the store itself is
-    /// away, which says nothing of the content.
+    /// Reads a stored content completely and returns the first fault. It fails only if the store itself is
+    /// unavailable, which says nothing about the content.
     pub async fn examine(&self, blob: &KnownBlob) -> anyhow::Result<Option<BlobFault>> {
         if let Ok(fault) = self.examine_once(blob).await {
             return Ok(fault);
         }
         self.ping().await.with_context(|| format!("examine the content {}", blob.hash))?;
-        // What was wrong for a moment is over by now.
+        // A second attempt rules out a temporary fault.
         let again = self.examine_once(blob).await;
         Ok(again.unwrap_or_else(|error| Some(BlobFault::Unreadable(format!("{error:#}")))))
     }
@@ -80,13 +80,13 @@ impl Blobs {
             return Ok(Some(BlobFault::Missing));
         };
         let (blob, runtime) = (blob.clone(), Handle::current());
-        // Hashing and decoding burn processor time, so they happen off the async threads.
+        // Hashing and decoding are CPU-bound, so they run off the async threads.
         spawn_blocking(move || read_through(&blob, chunks, &runtime)).await.context("examine a blob")?
     }
 }
 
 impl KnownBlob {
-    /// How large its object is, encodings and trailer included.
+    /// The size of the object, including variants and trailer.
     pub fn object_bytes(&self) -> u64 {
         let encoded: u64 = self.variants.iter().map(|variant| variant.size_bytes).sum();
         self.size_bytes + encoded + TRAILER_BYTES
@@ -107,7 +107,7 @@ fn read_through(
     Ok(reading.finish().err())
 }
 
-/// The parts of an object that are still to come, the one that is being read first.
+/// The parts of an object that are still to come, beginning with the current one.
 struct ObjectReading {
     parts: std::collections::VecDeque<Part>,
 }
@@ -154,7 +154,7 @@ impl ObjectReading {
         Ok(())
     }
 
-    /// What is left now has no bytes, or they did not come.
+    /// The remaining parts must be empty; otherwise bytes are missing.
     fn finish(self) -> Result<(), BlobFault> {
         self.parts.into_iter().try_for_each(|part| part.check.finish())
     }
@@ -186,7 +186,7 @@ impl Check {
     }
 }
 
-/// What an encoding decodes to, known by its hash; longer than the content it never gets.
+/// A hash of the decoded bytes. It never accepts more bytes than the content has.
 #[derive(Clone)]
 struct Decoded(Rc<RefCell<DecodedSoFar>>);
 
@@ -280,7 +280,7 @@ mod tests {
     }
 
     impl StoredCopy {
-        /// What is found after a hand was laid on the object's bytes.
+        /// The fault that is found after the object's bytes were changed.
         async fn found_after(&self, change: impl FnOnce(&mut Vec<u8>)) -> Option<BlobFault> {
             let hash = self.blob.hash.to_string();
             let path = self.folder.path().join(format!("blobs/{}/{hash}", &hash[..2]));

@@ -1,6 +1,6 @@
-//! What many want to have written, gathered: while one commit runs, whatever else is to be committed waits for the next.
-//! A commit costs about as much for sixty things as for one, so a busy process pays for few, and an idle one waits for
-//! nothing.
+//! Batches writes: while one commit runs, further items wait for the next one. A commit of sixty items costs
+//! about as much as a commit of one. A busy process therefore needs few commits, and an idle one adds no
+//! delay.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{Mutex, oneshot};
 use tokio::time::timeout;
 
-/// Longer than the database lets any of its statements take.
+/// Longer than the database's statement timeout.
 const COMMIT_WAIT: Duration = Duration::from_secs(12);
 
-/// The way to commits that take as much as there is. They end when the last of these is gone.
+/// A handle to a batching writer. The writer stops when its last handle is dropped.
 #[derive(Debug)]
 pub struct WriteBatch<T, R>(UnboundedSender<WaitingWrite<T, R>>);
 
@@ -31,8 +31,8 @@ impl<T, R> Clone for WriteBatch<T, R> {
 }
 
 impl<T: Send + 'static, R: Send + 'static> WriteBatch<T, R> {
-    /// Makes `at_once` commits at a time. One takes no further item when those that it has weigh `enough`; `commit`
-    /// answers each of them, in their order, or none.
+    /// Runs up to `at_once` commits at a time. A batch takes no further item when its weight reaches
+    /// `enough`. `commit` returns a result for each item in order, or `None`.
     pub fn start<C, F>(at_once: usize, enough: usize, weight: fn(&T) -> usize, commit: C) -> Self
     where
         C: Fn(Vec<T>) -> F + Clone + Send + 'static,
@@ -46,8 +46,9 @@ impl<T: Send + 'static, R: Send + 'static> WriteBatch<T, R> {
         Self(sender)
     }
 
-    /// Waits until an item is committed, perhaps together with others. None says that it was not, or that nobody knows: its
-    /// commit panicked, or took too long, or would not have it. Then it is to be committed by itself.
+    /// Waits until an item is committed, possibly together with others. `None` if it was not committed or the
+    /// result is unknown: the commit panicked, timed out or rejected the item. The caller then commits it
+    /// separately.
     pub async fn commit(&self, item: T) -> Option<R> {
         let (done, answer) = oneshot::channel();
         self.0.send(WaitingWrite { item, done }).ok()?;
@@ -71,19 +72,19 @@ async fn work<T, R, C, F>(
         }
         let (items, askers): (Vec<T>, Vec<_>) =
             gathered.into_iter().map(|waiting| (waiting.item, waiting.done)).unzip();
-        // A panic or a silent database is for those alone who were part of it; the next come to be committed.
+        // A panic or an unresponsive database fails only the items of this batch.
         let committing = AssertUnwindSafe(commit(items)).catch_unwind();
         let answers = timeout(COMMIT_WAIT, committing).await.unwrap_or(Ok(Vec::new())).unwrap_or_default();
         for (done, answer) in askers.into_iter().zip(answers) {
             if let Some(answer) = answer {
-                // Whoever stopped waiting finds in the database what became of it.
+                // A caller that has stopped waiting reads the result from the database.
                 let _ = done.send(answer);
             }
         }
     }
 }
 
-/// Waits for an item and takes what waits with it; nothing when no more can come.
+/// Waits for an item and takes those that are queued behind it. Empty if the queue is closed.
 async fn gather<T, R>(
     receiver: &mut UnboundedReceiver<WaitingWrite<T, R>>,
     enough: usize,

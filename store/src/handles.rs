@@ -1,5 +1,5 @@
-//! The store's handles: one for each subject. A handle borrows the store, and its methods are the queries and changes of
-//! its subject. They are implemented in the modules that import the handle.
+//! The handles of the store, one for each subject. A handle borrows the store. Its methods are the queries
+//! and changes of its subject; they are implemented in the modules that import the handle.
 
 use crate::Store;
 

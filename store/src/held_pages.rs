@@ -1,5 +1,5 @@
-//! Pages that a moderator has blocked. A new version of such a page starts in review and is not served until a moderator
-//! passes it: the status of the version is `review` by a moderator, and its route says `blocked`.
+//! Pages that a moderator has blocked. A new version of such a page starts in review and is not served until
+//! a moderator passes it: its status is `review` by a moderator, and its route says `blocked`.
 
 use std::collections::HashMap;
 
@@ -11,17 +11,17 @@ use sea_orm::{DatabaseTransaction, EntityTrait, QueryFilter};
 
 use crate::many::{among, insert_rows};
 
-/// The status of a new version of a page that is held.
+/// The status of a new version of a held page.
 pub(crate) const HELD: (ModerationStatus, ModeratedBy) = (ModerationStatus::Review, ModeratedBy::Moderator);
 
-/// What the edge does with a version. One that a moderator has to pass first is not served.
+/// The status that the edge acts on. A version that a moderator has to pass first is not served.
 pub(crate) fn status_for_edge(version: &entity::version::Model) -> &str {
     let (status, by) = HELD;
     let is_held = version.moderation_status == status.as_str() && version.moderated_by == by.as_str();
     if is_held { ModerationStatus::Blocked.as_str() } else { &version.moderation_status }
 }
 
-/// Holds the page of a version back, if a moderator keeps that version from being served.
+/// Holds the page of a version if a moderator's decision keeps that version from being served.
 pub(crate) async fn hold_if_refused(
     transaction: &DatabaseTransaction,
     version: &entity::version::Model,
@@ -51,7 +51,7 @@ pub(crate) async fn release(transaction: &DatabaseTransaction, artifact: &str) -
     Ok(())
 }
 
-/// Which of these artifacts are held back, and since when.
+/// Which of these artifacts are held, and since when.
 pub(crate) async fn held_since(
     transaction: &DatabaseTransaction,
     artifacts: Vec<String>,

@@ -1,4 +1,4 @@
-//! What people look at on their dashboard: views and publishes by day, views by page, and the entries of the ledger.
+//! The figures of the account dashboard: views and publishes by day, views by page, and ledger entries.
 
 use std::collections::HashMap;
 
@@ -11,11 +11,11 @@ use crate::pages::{self, Keys};
 use crate::rows;
 
 const DAY_MILLIS: i64 = 24 * 3600 * 1000;
-/// What the day of a version is called in a query.
+/// The alias of a version's day in a query.
 const MADE_ON: &str = "made_on";
 
 impl ViewStore<'_> {
-    /// How often each of these pages of the account was viewed from a day on.
+    /// The views of each of these pages since a day.
     pub async fn by_host(
         self,
         account: AccountId,
@@ -40,7 +40,7 @@ impl ViewStore<'_> {
             .collect()
     }
 
-    /// Every day of the month with what the account used, also those on which it used nothing.
+    /// The account's usage on every day of the month, including days without any.
     pub async fn by_day(self, account: AccountId, month: Month) -> anyhow::Result<Vec<DayUse>> {
         let days: Vec<Day> = month.days().collect();
         let (Some(first), Some(last)) = (days.first(), days.last()) else { return Ok(vec![]) };
@@ -80,7 +80,7 @@ impl ViewStore<'_> {
         last: Day,
     ) -> anyhow::Result<HashMap<i64, i64>> {
         use entity::version::Column;
-        // No version was made before 1970, so that the division cuts off as the day does.
+        // No version is from before 1970, so the integer division rounds down to the day.
         let found: Vec<(i64, i64)> = entity::version::Entity::find()
             .select_only()
             .expr_as(Expr::col(Column::CreatedAt).div(DAY_MILLIS), MADE_ON)
@@ -97,7 +97,7 @@ impl ViewStore<'_> {
 }
 
 impl LedgerStore<'_> {
-    /// The entries of the account's ledger, the newest first.
+    /// The entries of the account's ledger, newest first.
     pub async fn list(self, account: AccountId, page: &Page) -> anyhow::Result<Paged<LedgerEntry>> {
         use entity::ledger_entry::{Column, Entity, Model};
         let query = Entity::find().filter(Column::AccountId.eq(account.to_string()));
@@ -107,7 +107,7 @@ impl LedgerStore<'_> {
         Ok(found.map(rows::ledger_entry))
     }
 
-    /// How much an entry of the account's ledger moved, by its reason.
+    /// The amount of the ledger entry with this reason.
     pub async fn find_amount(self, account: AccountId, reason: &Reason) -> anyhow::Result<Option<Micro>> {
         let found = entity::ledger_entry::Entity::find()
             .filter(entity::ledger_entry::Column::AccountId.eq(account.to_string()))
@@ -117,7 +117,7 @@ impl LedgerStore<'_> {
         Ok(found.map(|entry| Micro::new(entry.delta_micro)))
     }
 
-    /// Whether money has moved on the account for this reason.
+    /// Whether the ledger has an entry with this reason.
     pub async fn has_entry(self, account: AccountId, reason: &Reason) -> anyhow::Result<bool> {
         let found = entity::ledger_entry::Entity::find()
             .filter(entity::ledger_entry::Column::AccountId.eq(account.to_string()))
@@ -128,7 +128,7 @@ impl LedgerStore<'_> {
     }
 }
 
-/// PostgreSQL sums whole numbers up to a decimal; the counts fit a whole one.
+/// PostgreSQL sums BIGINTs to NUMERIC. The counts fit into a BIGINT.
 fn sum_of(column: Expr) -> Expr {
     Func::cast_as(Func::sum(column), "BIGINT").into()
 }

@@ -1,5 +1,5 @@
-//! Invites and the joining by them. Every join is decided under the account's lock, so an invite is never used once
-//! too often, and a refused join spends nothing.
+//! Invites, and joining with them. Every join is decided under the account's lock, so an invite is never used
+//! too often, and a refused join uses nothing up.
 
 use anyhow::Context;
 use domain::{
@@ -25,7 +25,7 @@ use crate::{NewToken, rows};
 /// How many open invites an account may have.
 const OPEN_MAX: u64 = 1_000;
 
-/// An agent that joins, with the token that it is to get.
+/// An agent that joins, and its future token.
 #[derive(Clone, Debug)]
 pub struct JoiningAgent {
     pub code: InviteCode,
@@ -35,7 +35,6 @@ pub struct JoiningAgent {
     pub now: Time,
 }
 
-/// A person who joins.
 #[derive(Clone, Debug)]
 pub struct JoiningPerson {
     pub code: InviteCode,
@@ -44,21 +43,21 @@ pub struct JoiningPerson {
     pub now: Time,
 }
 
-/// Which account was joined, and what its new token may.
+/// The joined account and the scopes of the new token.
 #[derive(Clone, Debug)]
 pub struct JoinedAgent {
     pub handle: String,
     pub scopes: Scopes,
 }
 
-/// An invite and the account that it leads to.
+/// An invite and its account.
 #[derive(Clone, Debug)]
 pub struct OpenedInvite {
     pub invite: Invite,
     pub account: Account,
 }
 
-/// An invite that is being redeemed, under the lock of its account.
+/// An invite that is being redeemed, with its account's row locked.
 struct Redeeming {
     transaction: DatabaseTransaction,
     account: entity::account::Model,
@@ -66,7 +65,7 @@ struct Redeeming {
 }
 
 impl InviteStore<'_> {
-    /// Writes an invite, if the account is claimed and whoever invites still may.
+    /// Inserts an invite if the account is claimed and its maker still has the right to invite.
     pub async fn create(self, change: &Change<'_>, invite: &Invite) -> Decided<()> {
         let begun = change.begin(self.0).await?;
         // Spec 4.5: claimed accounts only.
@@ -83,7 +82,7 @@ impl InviteStore<'_> {
         Ok(())
     }
 
-    /// The account's invites, the newest first, those of no more use too.
+    /// The account's invites, newest first, including used, revoked and expired ones.
     pub async fn list(self, account: AccountId, page: &Page) -> anyhow::Result<Paged<Invite>> {
         use entity::invite::Column;
         let query = entity::invite::Entity::find().filter(Column::AccountId.eq(account.to_string()));
@@ -93,7 +92,8 @@ impl InviteStore<'_> {
         found.try_map(invite)
     }
 
-    /// The same page with the code in its cursor that the cursor has the hash of. A cursor of no invite stays as it is.
+    /// Replaces the hash of an invite code in the page's cursor by the code. A cursor without a matching
+    /// invite stays as it is.
     async fn with_code(self, account: AccountId, page: &Page) -> anyhow::Result<Page> {
         let Some(cursor) = page.start.cursor() else { return Ok(page.clone()) };
         let codes: Vec<String> = entity::invite::Entity::find()
@@ -114,7 +114,7 @@ impl InviteStore<'_> {
         Ok(Page { start, ..page.clone() })
     }
 
-    /// Revokes an invite; one that is revoked already stays so.
+    /// Revokes an invite. If it is revoked already, nothing changes.
     pub async fn revoke(self, change: &Change<'_>, code: &InviteCode) -> Decided<()> {
         let begun = change.begin(self.0).await?;
         let found = find(&begun.transaction, code).await?.filter(|invite| invite.account == change.account);
@@ -133,7 +133,7 @@ impl InviteStore<'_> {
         Ok(())
     }
 
-    /// The invite behind a code, usable or not, for the page that shows it.
+    /// The invite with this code and its account, whether or not it is usable, for the page that displays it.
     pub async fn open(self, code: &InviteCode) -> anyhow::Result<Option<OpenedInvite>> {
         let Some(invite) = find(&self.0.database.reader, code).await? else { return Ok(None) };
         let account =
@@ -141,7 +141,7 @@ impl InviteStore<'_> {
         Ok(Some(OpenedInvite { invite, account }))
     }
 
-    /// Spends a use of an invite on a token for an agent.
+    /// Uses an invite for a new token of an agent.
     pub async fn join_as_agent(self, joining: &JoiningAgent, chance: &Chance) -> Decided<JoinedAgent> {
         let redeeming = self.begin_redeeming(&joining.code).await?;
         let Redeeming { transaction, account, invite } = &redeeming;
@@ -167,8 +167,9 @@ impl InviteStore<'_> {
         Ok(joined)
     }
 
-    /// Makes a person a member. Who is one already, in this role or a higher, stays what they are and spends nothing,
-    /// whatever has become of the invite. A rise to the invite's role is a join like any other. The account's handle.
+    /// Makes a person a member and returns the account's handle. A member with the same or a higher role
+    /// stays as they are and uses nothing up, even if the invite is no longer usable. A member with a lower
+    /// role gets the invite's role, which uses the invite up once.
     pub async fn join_as_person(self, joining: &JoiningPerson, chance: &Chance) -> Decided<String> {
         let redeeming = self.begin_redeeming(&joining.code).await?;
         let Redeeming { transaction, account, invite } = &redeeming;
@@ -203,7 +204,7 @@ impl InviteStore<'_> {
         Ok(handle)
     }
 
-    /// Locks the account of an invite and reads the invite as it then is.
+    /// Locks the account of an invite and reads the invite again.
     async fn begin_redeeming(self, code: &InviteCode) -> Decided<Redeeming> {
         let transaction = self.0.database.begin().await?;
         let unknown = Refusal::NotFound(Missing::Invite);
@@ -212,13 +213,13 @@ impl InviteStore<'_> {
             return Err(unknown.into());
         };
         must_not_be_suspended(&account)?;
-        // Others may have joined or revoked while this waited for the lock.
+        // The invite may have been used or revoked while this call waited for the lock.
         let invite = find(&transaction, code).await?.ok_or(unknown)?;
         Ok(Redeeming { transaction, account, invite })
     }
 }
 
-/// Revokes the open invites of a person. How many there were.
+/// Revokes the open invites that a person made and returns their number.
 pub(crate) async fn revoke_all_of(
     transaction: &DatabaseTransaction,
     account: AccountId,
@@ -237,7 +238,7 @@ pub(crate) async fn revoke_all_of(
     Ok(revoked.rows_affected)
 }
 
-/// Revokes the open invites that these tokens made, each with a line in the audit trail. How many there were.
+/// Revokes the open invites that these tokens made, each with an audit log entry, and returns their number.
 pub(crate) async fn revoke_made_by(
     transaction: &DatabaseTransaction,
     change: &Change<'_>,
@@ -301,7 +302,8 @@ fn cursor(row: &entity::invite::Model) -> Cursor {
     Cursor::new(List::Invites, row.created_at, cursor_id(&row.code))
 }
 
-// A cursor is part of an address, which is logged, and a code is a credential: a cursor holds a hash of the code.
+// Cursors are part of URLs, which are logged, and an invite code is a credential. Therefore a cursor holds a
+// hash of the code.
 fn cursor_id(code: &str) -> String {
     let mut id = hash_secret(&format!("invite-cursor:{code}"));
     id.truncate(Cursor::ID_LENGTH_MAX);

@@ -1,5 +1,6 @@
-//! Whether every account's ledger adds up. It reads page by page, each page as of one moment, so that an account is
-//! compared with just its entries; it must never correct anything, because a wrong balance is for people.
+//! Checks that every account's ledger adds up. It reads page by page, each page from one snapshot, so that an
+//! account is compared with exactly its entries. It must never correct anything: a wrong balance is for
+//! people to investigate.
 
 mod fault;
 
@@ -19,10 +20,10 @@ use crate::rows;
 const ACCOUNTS_PAGE: i64 = 200;
 const OUTCOMES_PAGE: u64 = 500;
 const ENTRIES_PAGE: u64 = 1_000;
-/// Of one account; the first ones say enough.
+/// Per check and page of accounts. The first faults are enough to investigate.
 const FAULTS_SHOWN_MAX: u64 = 20;
 
-/// What is told while the ledgers are looked through.
+/// Events that are reported during a check.
 #[derive(Clone, Debug)]
 pub enum LedgerNews {
     Progress(LedgerProgress),
@@ -37,14 +38,14 @@ pub struct LedgerProgress {
     pub faults: u64,
 }
 
-/// What the check compares with.
+/// What the ledgers are compared with.
 #[derive(Clone, Debug)]
 pub struct LedgerTerms {
     pub tariff: Tariff,
     pub now: Time,
 }
 
-/// An account with what its entries come to.
+/// An account with the sums of its entries.
 #[derive(FromQueryResult)]
 struct Summed {
     id: String,
@@ -62,9 +63,9 @@ struct Summed {
     paid_publishes: i64,
 }
 
-// PostgreSQL sums BIGINTs to NUMERIC, hence the casts. What was paid counts from the claim on, or for the whole life of
-// a provisional account, as the allowance does. Two clocks tell those times, hence the five minutes: that they differ
-// is no fault of the ledger.
+// PostgreSQL sums BIGINTs to NUMERIC, hence the casts. Paid publishes count from the claim on, or for the
+// whole life of a provisional account, as the allowance does. The two times come from different clocks, hence
+// the tolerance of five minutes: a difference between clocks is not a fault of the ledger.
 const SUMMED: &str = "
     SELECT a.id AS id, a.handle AS handle, a.status AS status, a.created_at AS created_at,
         a.balance_micro AS balance_micro,
@@ -120,7 +121,7 @@ const REPEATED: &str = "
     GROUP BY account_id, reason HAVING COUNT(*) > 1 ORDER BY account_id, reason LIMIT $3";
 
 impl LedgerStore<'_> {
-    /// Looks through the ledgers of all accounts, and through the receipts that are still kept.
+    /// Checks the ledgers of all accounts and all receipts that are still stored.
     pub async fn check(
         self,
         terms: &LedgerTerms,
@@ -148,7 +149,7 @@ impl LedgerStore<'_> {
         Ok(progress)
     }
 
-    /// A receipt that somebody was given is for an entry of the same amount.
+    /// Every receipt that was issued must match an entry of the same amount.
     async fn check_receipts(
         self,
         progress: &mut LedgerProgress,
@@ -190,7 +191,7 @@ impl LedgerStore<'_> {
         }
         let found =
             entity::account::Entity::find_by_id(account.as_str()).one(&self.0.database.reader).await?;
-        // An account that was purged took its ledger with it.
+        // A purged account's ledger is deleted with it.
         Ok(found.map(|row| LedgerFault {
             account,
             handle: Some(row.handle),
@@ -198,7 +199,7 @@ impl LedgerStore<'_> {
         }))
     }
 
-    /// The entries of an account in their order, after the one with this number.
+    /// The entries of an account after this number, in order.
     pub async fn list_after(self, account: AccountId, after: i64) -> anyhow::Result<Vec<LedgerEntry>> {
         let found = entity::ledger_entry::Entity::find()
             .filter(entity::ledger_entry::Column::AccountId.eq(account.to_string()))

@@ -1,7 +1,7 @@
-//! The only crate that speaks SQL or object storage: domain types in, domain types out.
+//! The only crate that uses SQL or object storage. Its interface consists of domain types.
 //!
-//! Only this crate opens transactions. They are short, take the account's row first, and hold no network call and
-//! no blob inside. Finders take the tenant. Uniqueness is the database's job.
+//! Only this crate opens transactions. They are short, lock the account's row first, and contain no network
+//! call and no blob. Finders take the tenant. The database enforces uniqueness.
 
 mod account_history;
 mod accounts;
@@ -133,13 +133,13 @@ use database::Database;
 use domain::Time;
 use tokio::sync::Semaphore;
 
-/// Unless somebody asks for more or less.
+/// The default for PostgreSQL.
 const CONNECTIONS_MAX: u32 = 24;
-/// How many refusals are written at a time. Each waits for its account's row lock; if the database is slow, all callers
-/// reach their deadlines together, and their refusals must not take every connection of the pool.
+/// How many refusals are written at a time. Each waits for its account's row lock. If the database is slow,
+/// all callers reach their deadlines together, and their refusals must not take every connection of the pool.
 const REFUSALS_AT_ONCE: usize = 4;
 
-/// The database of the service.
+/// The database of the service. Queries and changes are methods of its handles, such as [`Store::artifacts`].
 #[derive(Clone, Debug)]
 pub struct Store {
     database: Database,
@@ -147,18 +147,18 @@ pub struct Store {
 }
 
 impl Store {
-    /// With a pool for what is small, such as a copy or a test.
+    /// Opens the database with the default number of connections.
     pub async fn open(url: &str) -> anyhow::Result<Self> {
         Self::open_with(url, CONNECTIONS_MAX).await
     }
 
-    /// With so many connections at most, where they are to PostgreSQL.
+    /// The maximum applies to PostgreSQL only.
     pub async fn open_with(url: &str, connections_max: u32) -> anyhow::Result<Self> {
         let database = Database::open(url, connections_max).await?;
         Ok(Self { database, refusals: Arc::new(Semaphore::new(REFUSALS_AT_ONCE)) })
     }
 
-    /// Brings the schema to the newest version.
+    /// Migrates the schema to the newest version.
     pub async fn migrate(&self) -> anyhow::Result<()> {
         migration::migrate(&self.database.writer).await.context("migrate the database")
     }
@@ -167,12 +167,12 @@ impl Store {
         migration::is_current(&self.database.writer).await.context("read the schema's history")
     }
 
-    /// What the database's clock says.
+    /// The time of the database's clock.
     pub async fn now(&self) -> anyhow::Result<Time> {
         self.database.now().await
     }
 
-    /// Closes the pools, so that everything written is where it should be.
+    /// Closes the pools. SQLite then writes its write-ahead log back into the database file.
     pub async fn close(&self) -> anyhow::Result<()> {
         self.database.writer.clone().close().await?;
         self.database.reader.clone().close().await?;

@@ -1,6 +1,6 @@
-//! Statements over as many things as a commit has, under one text however many they are: the things go in as one JSON
-//! value. A statement with a place for each of them is another one for each number of them, and every connection has to
-//! have the database prepare them all.
+//! Statements for a whole batch of items. The statement's text is the same for any number of items, because
+//! they are passed as one JSON value. With one placeholder per item, each number of items would be another
+//! statement to prepare on every connection.
 
 use sea_orm::sea_query::{
     Expr, ExprTrait, Func, Iden, OnConflict, Query, SimpleExpr, sea_value_to_json_value,
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 const ROWS: &str = "given";
 
-/// Inserts rows that say something of every column.
+/// Inserts rows in which every column is set.
 pub(crate) async fn insert_rows<E: EntityTrait>(
     connection: &impl ConnectionTrait,
     rows: impl IntoIterator<Item = E::ActiveModel>,
@@ -22,7 +22,7 @@ pub(crate) async fn insert_rows<E: EntityTrait>(
     Ok(())
 }
 
-/// The statement that inserts rows that say something of every column; none when there are none.
+/// A statement that inserts rows in which every column is set. `None` if there are no rows.
 pub(crate) fn insertion<E: EntityTrait>(
     backend: DbBackend,
     rows: impl IntoIterator<Item = E::ActiveModel>,
@@ -47,7 +47,7 @@ pub(crate) fn insertion<E: EntityTrait>(
     let select = Query::select()
         .exprs(E::Column::iter().map(column))
         .from_function(given, ROWS)
-        // SQLite would take the ON of the conflict for that of a join.
+        // Without a WHERE, SQLite would parse the ON of ON CONFLICT as that of a join.
         .and_where(Expr::cust("TRUE"))
         .to_owned();
     let mut insert = Query::insert();
@@ -58,7 +58,7 @@ pub(crate) fn insertion<E: EntityTrait>(
     Ok(Some(backend.build(&insert)))
 }
 
-/// That a column holds one of these texts.
+/// A condition that a column has one of these values.
 pub(crate) fn among(
     connection: &impl ConnectionTrait,
     column: impl ColumnTrait,
@@ -79,9 +79,9 @@ pub(crate) fn among(
     }
 }
 
-/// Those of the pairs that a table holds in these two columns. Each is looked for by itself, through the index that
-/// begins with them: for all at once PostgreSQL may read through everything that their account ever had, going by what
-/// the table was like when the connection prepared the statement.
+/// The pairs that a table has in these two columns. Each pair is looked up separately, through the index on
+/// the two columns. In one comparison for all pairs PostgreSQL might read all rows of their accounts, based
+/// on statistics from when the connection prepared the statement.
 pub(crate) async fn known_pairs<E: EntityTrait>(
     connection: &impl ConnectionTrait,
     (one, other): (E::Column, E::Column),
@@ -93,7 +93,7 @@ pub(crate) async fn known_pairs<E: EntityTrait>(
         DbBackend::Postgres => "json_array_elements(CAST($1 AS json)) AS given(value)",
         _ => "json_each($1) AS given",
     };
-    // With the OFFSET PostgreSQL leaves the inner query as it is, instead of joining the whole table.
+    // The OFFSET keeps PostgreSQL from merging the inner query into a join with the whole table.
     let sql = format!(
         "SELECT given.value ->> 0 AS one, given.value ->> 1 AS other FROM {given} WHERE EXISTS (
              SELECT 1 FROM {table} AS known
@@ -107,8 +107,8 @@ pub(crate) async fn known_pairs<E: EntityTrait>(
     found.iter().map(|row| Ok((row.try_get("", "one")?, row.try_get("", "other")?))).collect()
 }
 
-/// The rows of a table that hold one of the pairs in these two columns and answer a condition besides, found like the
-/// known pairs, by the index that begins with them.
+/// The rows of a table that have one of the pairs in these two columns and meet a further condition. They are
+/// looked up like `known_pairs`.
 pub(crate) async fn rows_of_pairs<E: EntityTrait>(
     connection: &impl ConnectionTrait,
     (one, other): (E::Column, E::Column),
@@ -117,7 +117,8 @@ pub(crate) async fn rows_of_pairs<E: EntityTrait>(
 ) -> anyhow::Result<Vec<E::Model>> {
     let Some(pairs) = json_of(pairs)? else { return Ok(Vec::new()) };
     let backend = connection.get_database_backend();
-    // By name: PostgreSQL refuses the plan of a statement that takes all columns there are, once one is added.
+    // Columns by name: after a column is added, PostgreSQL rejects a prepared statement that selects all
+    // columns.
     let columns: Vec<String> =
         E::Column::iter().map(|column| format!("held.{}", column.unquoted())).collect();
     let columns = columns.join(", ");
@@ -133,14 +134,14 @@ pub(crate) async fn rows_of_pairs<E: EntityTrait>(
             "SELECT {columns} FROM json_array_elements(CAST($1 AS json)) AS given(value)
              CROSS JOIN LATERAL (SELECT * FROM {held} OFFSET 0) AS held"
         ),
-        // SQLite takes the tables of a CROSS JOIN in their order.
+        // SQLite joins the tables of a CROSS JOIN in the given order.
         _ => format!("SELECT {columns} FROM json_each($1) AS given CROSS JOIN {held}"),
     };
     let statement = Statement::from_sql_and_values(backend, sql, [pairs.into()]);
     Ok(E::find().from_raw_sql(statement).all(connection).await?)
 }
 
-/// The pairs as the one value that a statement takes; none when there are none.
+/// The pairs as one JSON value. `None` if there are none.
 fn json_of(pairs: impl IntoIterator<Item = (String, String)>) -> anyhow::Result<Option<String>> {
     let pairs: Vec<(String, String)> = pairs.into_iter().collect();
     if pairs.is_empty() {
@@ -149,7 +150,7 @@ fn json_of(pairs: impl IntoIterator<Item = (String, String)>) -> anyhow::Result<
     Ok(Some(serde_json::to_string(&pairs)?))
 }
 
-/// A row by the names of its columns.
+/// A row as a JSON object, by column name.
 fn object<E: EntityTrait>(row: E::ActiveModel) -> Value {
     let field = |column: E::Column| {
         let value = row.get(column).into_value();

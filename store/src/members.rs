@@ -1,4 +1,4 @@
-//! The people of an account: listed, admitted and removed. With a person goes everything that came from them.
+//! The people on an account. Removing a person also revokes the tokens and invites that they made.
 
 use domain::{AccountId, Cursor, List, Missing, Page, Paged, Refusal, Role, Time, UserId};
 use sea_orm::{ColumnTrait, EntityTrait, JoinType, PaginatorTrait, QueryFilter, QuerySelect, RelationDef};
@@ -10,7 +10,6 @@ use crate::pages::Keys;
 use crate::rows::member::role_of;
 use crate::{invites, rows};
 
-/// A person on an account.
 #[derive(Clone, Debug)]
 pub struct Member {
     pub user: UserId,
@@ -20,14 +19,13 @@ pub struct Member {
 }
 
 impl MemberStore<'_> {
-    /// How many people are on the account.
     pub async fn count(self, account: AccountId) -> anyhow::Result<u64> {
         let of_account = entity::membership::Column::AccountId.eq(account.to_string());
         let members = entity::membership::Entity::find().filter(of_account);
         Ok(members.count(&self.0.database.reader).await?)
     }
 
-    /// Everyone on the account, who came first first.
+    /// Everyone on the account, in the order of joining.
     pub async fn list(self, account: AccountId, page: &Page) -> anyhow::Result<Paged<Member>> {
         use entity::membership::Column;
         let person: RelationDef = entity::membership::Entity::belongs_to(entity::user::Entity)
@@ -46,8 +44,8 @@ impl MemberStore<'_> {
         Ok(page.of(members.collect::<anyhow::Result<_>>()?, cursor))
     }
 
-    /// Removes a person, their tokens, those that these have minted, and their open invites. How many tokens there
-    /// were.
+    /// Removes a person, their tokens, the tokens that these minted, and their open invites. Returns the
+    /// number of tokens.
     pub async fn remove(self, change: &Change<'_>, user: UserId) -> Decided<u64> {
         let begun = change.begin(self.0).await?;
         let transaction = &begun.transaction;

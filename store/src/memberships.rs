@@ -1,4 +1,4 @@
-//! Who stands for which account, and in which role.
+//! The accounts of a person, with the person's role.
 
 use domain::{Account, Role, Time, UserId};
 use sea_orm::{ColumnTrait, EntityTrait, JoinType, QueryFilter, QuerySelect, RelationDef};
@@ -6,7 +6,7 @@ use sea_orm::{ColumnTrait, EntityTrait, JoinType, QueryFilter, QuerySelect, Rela
 use crate::handles::MemberStore;
 use crate::rows;
 
-/// A person's place on one account.
+/// A person's role on one account.
 #[derive(Clone, Debug)]
 pub struct Membership {
     pub account: Account,
@@ -15,7 +15,7 @@ pub struct Membership {
 }
 
 impl MemberStore<'_> {
-    /// The accounts that a person stands for: the highest role first, then the oldest.
+    /// The accounts of a person, highest role first, then oldest first.
     pub async fn list_memberships(self, user: UserId) -> anyhow::Result<Vec<Membership>> {
         let account: RelationDef = entity::membership::Entity::belongs_to(entity::account::Entity)
             .from(entity::membership::Column::AccountId)

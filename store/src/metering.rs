@@ -1,4 +1,5 @@
-//! What the monthly metering asks of accounts, a page at a time. It only reads: the charges are deeds of the ledger.
+//! The figures for the monthly metering, page by page. This module only reads; the charges are ledger
+//! operations.
 
 use std::collections::HashMap;
 
@@ -9,15 +10,15 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use crate::handles::MeteringStore;
 use crate::{owner_storage, rows};
 
-/// A claimed account, with all that recurring charges depend on.
+/// A claimed account with everything that recurring charges depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MeteredAccount {
     pub account: AccountId,
     pub created_at: Time,
     pub stored: StoredBytes,
-    /// Views of the month that was asked for.
+    /// Views in the requested month.
     pub views: u64,
-    /// Its artifacts that are private or unlisted now.
+    /// Artifacts that are private or unlisted now.
     pub restricted_artifacts: Vec<ArtifactId>,
 }
 
@@ -25,13 +26,13 @@ pub struct MeteredAccount {
 #[derive(Clone, Copy, Debug)]
 pub struct MeterPage {
     pub views_of: Month,
-    /// The last account of the page before.
+    /// The last account of the previous page.
     pub after: Option<AccountId>,
     pub at_most: u64,
 }
 
 impl MeteringStore<'_> {
-    /// Claimed accounts as metering sees them. A page that is not full is the last one.
+    /// Claimed accounts with their figures. A page that is not full is the last one.
     pub async fn list_accounts(self, page: &MeterPage) -> anyhow::Result<Vec<MeteredAccount>> {
         let after = page.after.map(|id| id.to_string()).unwrap_or_default();
         let found = entity::account::Entity::find()

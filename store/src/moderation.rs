@@ -1,4 +1,4 @@
-//! A moderator's word on a page. What a scan says is written in `scans`.
+//! Moderators' decisions on pages. Verdicts of scans are written in `scans`.
 
 use anyhow::Context;
 use domain::{
@@ -18,13 +18,13 @@ use crate::rows::account::lock_account;
 use crate::rows::version::live_version;
 use crate::{decision_rows, held_pages, rows};
 
-/// Versions that one block takes along beside the live one; whoever repeats it goes on with the rest.
+/// How many versions a block includes besides the live one. Repeating the block continues with the rest.
 const VERSIONS_TAKEN_ALONG_MAX: u64 = 50;
 
-/// How many of the files that a block has left out its audit entry names.
+/// How many omitted files the audit log entry of a block names.
 const LEFT_OUT_NAMED_MAX: usize = 5;
 
-/// A moderator's word on what an artifact shows now.
+/// A moderator's decision on the live version of an artifact.
 #[derive(Clone, Debug)]
 pub struct ModeratorsWord {
     pub account: AccountId,
@@ -32,50 +32,50 @@ pub struct ModeratorsWord {
     pub ruling: ModerationDecision,
     pub moderator: Moderator,
     pub note: Option<RulingNote>,
-    /// The version that was looked at. None holds for whichever is live.
+    /// The version that the moderator saw. `None` decides on whichever version is live.
     pub looked_at: Option<VersionId>,
-    /// What was shown with it. None holds for whatever there is.
+    /// What else the moderator saw. `None` skips the comparison.
     pub seen: Option<Seen>,
-    /// What is objected to. A block is on every version of the artifact that holds some of it, lest an earlier one be
-    /// activated.
+    /// The contents that the moderator objects to. A block applies to every version of the artifact with one
+    /// of them, so that no earlier version can be activated instead.
     pub contents: Vec<BlobHash>,
     pub now: Time,
 }
 
-/// The newest of what a moderator was shown of a page; none where nothing was.
+/// The newest records of a page that the moderator saw. `None` if there were none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// On the version that was looked at.
+    /// On the version that the moderator saw.
     pub decision: Option<DecisionId>,
     pub report: Option<ReportId>,
     pub appeal: Option<AppealId>,
 }
 
-/// What came of a moderator's word.
+/// The result of a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ruled {
     /// The artifact was deleted in the meantime.
     Gone,
     NothingIsLive,
-    /// Another version went live than the one that was looked at.
+    /// Another version is live than the one that the moderator saw.
     OtherIsLive {
         seq: u32,
     },
-    /// Something was decided of the version that the moderator has not seen.
+    /// A decision was made on the version that the moderator has not seen.
     DecidedMeanwhile {
         status: ModerationStatus,
     },
     Done {
-        /// Whether more versions hold what is objected to than one block takes along.
+        /// Whether more versions contain the contents than one block includes.
         has_more: bool,
-        /// Contents that the word took off the list of blocked ones.
+        /// Contents that the decision removed from the list of blocked contents.
         unblocked: Vec<BlobHash>,
     },
 }
 
 impl ModerationStore<'_> {
-    /// Writes a moderator's word to the live version. It answers the open reports on the artifact, but for those that
-    /// came after what was seen.
+    /// Applies a moderator's decision to the live version. It answers the open reports on the artifact,
+    /// except those that are newer than what the moderator saw.
     pub async fn decide(self, word: &ModeratorsWord, chance: &Chance) -> anyhow::Result<Ruled> {
         let transaction = self.0.database.begin().await?;
         blocked_contents::lock(&transaction).await?;
@@ -125,17 +125,17 @@ impl ModerationStore<'_> {
     }
 }
 
-/// What a word has changed beyond the versions of the page.
+/// The effect of a decision beyond the versions of the page.
 #[derive(Default)]
 struct Applied {
     /// Contents that are no longer blocked.
     unblocked: Vec<BlobHash>,
-    /// Files that are not blocked, since other accounts use them too.
+    /// Files that are not blocked because other accounts use them too.
     left_out: Vec<SitePath>,
 }
 
-/// What a word means for the page beyond its versions. A block holds the page's next versions back and blocks the
-/// contents of the live one wherever they come again; a pass ends both.
+/// Applies a decision to the page as a whole. A block holds the page's next versions and blocks the contents
+/// of the live one for all pages. A pass ends both.
 async fn apply_to_page(
     transaction: &DatabaseTransaction,
     word: &ModeratorsWord,
@@ -162,7 +162,7 @@ async fn apply_to_page(
     }
 }
 
-/// Writes a moderator's word to one version, and keeps it.
+/// Writes a decision to one version, and stores it as a ruling.
 async fn decide(
     transaction: &DatabaseTransaction,
     word: &ModeratorsWord,
@@ -178,7 +178,8 @@ async fn decide(
     mark(transaction, version, status, by, word.now).await
 }
 
-/// The artifact's other versions with what is objected to, the newest first: one more than a block takes along.
+/// The artifact's other versions with one of the contents, newest first: up to one more than a block
+/// includes.
 async fn other_holders(
     transaction: &DatabaseTransaction,
     word: &ModeratorsWord,
@@ -193,7 +194,7 @@ async fn other_holders(
         .from(entity::blob_ref::Entity)
         .and_where(entity::blob_ref::Column::Hash.is_in(word.contents.iter().map(BlobHash::to_string)))
         .to_owned();
-    // What a scan has blocked, another scan could clear.
+    // Versions that a scan has blocked are included, because another scan could clear them.
     let is_open = Condition::any()
         .add(Column::ModerationStatus.ne(ModerationStatus::Blocked.as_str()))
         .add(Column::ModeratedBy.ne(ModeratedBy::Moderator.as_str()));
@@ -209,7 +210,7 @@ async fn other_holders(
         .context("look for other versions with the same content")
 }
 
-/// As the audit trail names who acts: a person by their id, one of the operator's people by the name that they gave.
+/// The actor for the audit log: a person's id, or the operator's name with its prefix.
 fn actor(moderator: &Moderator) -> String {
     match moderator {
         Moderator::Person(user) => user.to_string(),
@@ -217,7 +218,7 @@ fn actor(moderator: &Moderator) -> String {
     }
 }
 
-/// A person moderates in dev mode only, by a call.
+/// A person moderates through the API, in dev mode only.
 fn origin(moderator: &Moderator) -> Origin {
     let via = match moderator {
         Moderator::Person(_) => Via::Api,

@@ -1,4 +1,4 @@
-//! Which free limits were in force in a month. The settings have only the current ones.
+//! The free limits that were in force in a month. The settings hold only the current ones.
 
 use anyhow::Context;
 use domain::{Month, Tariff, Time};
@@ -7,7 +7,7 @@ use sea_orm::{ConnectionTrait, DatabaseTransaction, EntityTrait, Statement};
 use crate::handles::MeteringStore;
 use crate::rows;
 
-/// The highest of what processes bring counts: a limit may be lowered in the middle of a month.
+/// Keeps the highest value that any process reports, because a limit may be lowered in the middle of a month.
 const NOTE: &str = "
     INSERT INTO monthly_limits AS kept (month, provisional_free_publishes, claimed_free_publishes)
     VALUES ($1, $2, $3)
@@ -19,7 +19,7 @@ const NOTE: &str = "
             WHEN excluded.claimed_free_publishes > kept.claimed_free_publishes
             THEN excluded.claimed_free_publishes ELSE kept.claimed_free_publishes END";
 
-/// What accounts could have free of charge, by the months.
+/// The free limits of accounts by month.
 pub(crate) struct FreeLimits {
     tariff: Tariff,
     by_month: Vec<entity::monthly_limit::Model>,
@@ -31,14 +31,14 @@ impl FreeLimits {
         Ok(Self { tariff: tariff.clone(), by_month: by_month.context("read the limits of the months")? })
     }
 
-    /// Of a month, for a claimed account.
+    /// The limit of a month for a claimed account.
     pub(crate) fn claimed(&self, month: Month) -> i64 {
         let month = month.to_string();
         let kept = self.by_month.iter().filter(|row| row.month == month);
         highest(kept.map(|row| row.claimed_free_publishes), self.tariff.claimed_free_publishes)
     }
 
-    /// Of the whole life of a provisional account.
+    /// The limit for the whole life of a provisional account.
     pub(crate) fn provisional_since(&self, created_at: Time) -> i64 {
         let first = created_at.month().to_string();
         let kept = self.by_month.iter().filter(|row| row.month >= first);
@@ -51,7 +51,7 @@ fn highest(kept: impl Iterator<Item = i64>, of_today: u64) -> i64 {
 }
 
 impl MeteringStore<'_> {
-    /// Keeps the free limits that are in force now with the month.
+    /// Records the current free limits for the month.
     pub async fn record_limits(self, tariff: &Tariff, now: Time) -> anyhow::Result<()> {
         let database = &self.0.database.writer;
         let values = [

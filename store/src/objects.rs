@@ -1,5 +1,5 @@
-//! The object store as a whole: what lies in it, and how that gets into another one. Everything is streamed: what is in
-//! memory at a time has a bound, however large an object is and however many there are.
+//! Lists the objects of the blob store and copies them to another one. Everything is streamed, so memory is
+//! bounded for any size and number of objects.
 
 use std::time::Duration;
 
@@ -19,23 +19,23 @@ use crate::blobs::{CONTENTS, KnownBlob, SPOOL, StorageKey, UPLOADS};
 use crate::reading::Reading;
 use crate::silence::within;
 
-/// The least that S3 takes as a part of a large object.
+/// The minimum size of a part of a multipart upload to S3.
 const PART_BYTES: usize = 5 * 1024 * 1024;
 const PARTS_AT_ONCE: usize = 2;
-/// A store that lists nothing for so long is away.
+/// A listing that returns nothing for this long has failed.
 const NEXT_LISTED_WAIT: Duration = Duration::from_secs(60);
 
-/// What an object is, by its name.
+/// The kind of an object, according to its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObjectKind {
     Blob(BlobHash),
     Spool(VersionId),
     Upload(UploadTicket),
-    /// None of ours, or none of this release.
+    /// Not an object of this service, or of a later release.
     Unknown,
 }
 
-/// An object, as a listing tells of it.
+/// An object in a listing.
 #[derive(Clone, Debug)]
 pub struct StoredObject {
     pub kind: ObjectKind,
@@ -45,7 +45,7 @@ pub struct StoredObject {
 }
 
 impl StoredObject {
-    /// Which content it is, if it is one.
+    /// The hash of the content, if the object is a blob.
     pub fn hash(&self) -> Option<BlobHash> {
         match self.kind {
             ObjectKind::Blob(hash) => Some(hash),
@@ -54,22 +54,21 @@ impl StoredObject {
     }
 }
 
-/// What came of copying an object.
+/// The result of copying an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Copied {
     Whole {
         size_bytes: u64,
-        /// Of all bytes of the object, encodings included.
+        /// Of the whole object, including variants.
         hash: BlobHash,
     },
-    /// It is not there.
     Missing,
-    /// Its content is not what its name says, or cannot be read. Nothing was written.
+    /// The content does not match the object's name or cannot be read. Nothing was written.
     Damaged,
 }
 
 impl Blobs {
-    /// Everything that lies in the store, in no order.
+    /// All objects in the store, in no particular order.
     pub fn listed(&self) -> BoxStream<'static, anyhow::Result<StoredObject>> {
         let prefix = Key::from(self.prefix.clone());
         let listing = self.objects.list((!self.prefix.is_empty()).then_some(&prefix));
@@ -81,24 +80,23 @@ impl Blobs {
         objects.map_ok(move |object| told(&prefix, &object)).boxed()
     }
 
-    /// How large a content's object is, if it is there.
+    /// The size of a blob's object, if it exists.
     pub async fn size_of_blob(&self, hash: BlobHash) -> anyhow::Result<Option<u64>> {
         self.size_of(&self.key(StorageKey::Blob(hash))).await
     }
 
-    /// Copies a content with its encodings, if its bytes are those that its hash stands for.
+    /// Copies a content with its variants, if its bytes match its hash.
     pub async fn copy_blob(&self, blob: &KnownBlob, to: &Blobs) -> anyhow::Result<Copied> {
         let check =
             ContentCheck { hash: blob.hash, left_bytes: blob.size_bytes, seen: BlobHasher::default() };
         self.copy(StorageKey::Blob(blob.hash), to, Some(check)).await
     }
 
-    /// Copies an upload that waits for its worker.
     pub async fn copy_spooled(&self, version: VersionId, to: &Blobs) -> anyhow::Result<Copied> {
         self.copy(StorageKey::Spool(version), to, None).await
     }
 
-    /// Copies what was put at an upload's address.
+    /// Copies a staged upload.
     pub async fn copy_upload(&self, ticket: UploadTicket, to: &Blobs) -> anyhow::Result<Copied> {
         self.copy(StorageKey::Upload(ticket), to, None).await
     }
@@ -141,8 +139,8 @@ impl Blobs {
         Ok(Copied::Whole { size_bytes, hash: whole.finish() })
     }
 
-    /// One object that cannot be read must not keep all others from being copied. A store that is away says nothing of
-    /// what lies in it.
+    /// One unreadable object must not stop the copying of all others. If the whole store is unavailable, that
+    /// says nothing about the object.
     async fn unreadable(&self, error: anyhow::Error) -> anyhow::Result<Copied> {
         if self.ping().await.is_ok() {
             tracing::warn!(error = format!("{error:#}"), "an object cannot be read");
@@ -151,7 +149,7 @@ impl Blobs {
         Err(error.context("read an object to copy it"))
     }
 
-    /// All bytes of an object, unless it is not there.
+    /// All bytes of an object. `None` if it does not exist.
     pub(crate) async fn open(
         &self,
         key: StorageKey,
@@ -177,7 +175,7 @@ impl Blobs {
     }
 }
 
-/// Whether the plain bytes, which come first, are those of the hash.
+/// Checks that the plain bytes, which come first, match the hash.
 struct ContentCheck {
     hash: BlobHash,
     left_bytes: u64,
@@ -213,7 +211,8 @@ fn told(prefix: &Key, object: &ObjectMeta) -> StoredObject {
     }
 }
 
-/// The kind that a name such as `spool/<version>` tells. Only what we would name the same way ourselves is ours.
+/// The kind of a name such as `spool/<version>`. Only names in exactly the form that this service writes are
+/// recognized.
 fn kind_of(name: &str) -> Option<ObjectKind> {
     let mut parts = name.split('/');
     let kind = match (parts.next()?, parts.next()?, parts.next()) {

@@ -1,4 +1,4 @@
-//! Tells an outage, and a collision of two writers, from a bug.
+//! Distinguishes outages and write collisions from bugs.
 
 use std::error::Error;
 use std::io::ErrorKind;
@@ -8,7 +8,7 @@ use sea_orm::{DbErr, RuntimeErr, SqlErr};
 const SQLITE_FULL: &str = "13";
 const POSTGRES_DISK_FULL: &str = "53100";
 
-/// What cannot be used at present. It is no bug, and the caller may try again later.
+/// A dependency that is unavailable at present. This is not a bug, and the caller may retry later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outage {
     Database,
@@ -16,7 +16,7 @@ pub enum Outage {
     DiskFull,
 }
 
-/// Whether an error is an outage, and of what; anything else is a bug.
+/// The outage behind an error. `None` means that the error is a bug.
 pub fn outage(error: &anyhow::Error) -> Option<Outage> {
     if error.chain().any(is_disk_full) {
         return Some(Outage::DiskFull);
@@ -87,8 +87,8 @@ fn objects_are_out(error: &object_store::Error) -> bool {
     )
 }
 
-/// Whether an error means that two writers were in each other's way, so that trying again helps: both wanted the same
-/// unique thing, or each held what the other waited for (PostgreSQL's 40P01 and 40001).
+/// Whether the error is a collision of two writers, so that a retry helps: both wanted the same unique value,
+/// or they were in a deadlock or serialization conflict (PostgreSQL's 40P01 and 40001).
 pub fn is_collision(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.downcast_ref::<DbErr>().is_some_and(|error| {

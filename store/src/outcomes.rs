@@ -1,4 +1,4 @@
-//! How jobs ended, and the keys by which callers ask again.
+//! Outcomes of jobs, and idempotency keys.
 
 use anyhow::{Context, bail};
 use domain::{AccountId, JobId, Outcome, Refusal, Time};
@@ -8,10 +8,10 @@ use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 use crate::handles::OutcomeStore;
 use crate::rows::account::lock_account;
 
-/// How often a claim is tried again when others claim the same key.
+/// How often claiming a key is retried when other requests claim the same key.
 const CLAIMS_MAX: usize = 8;
 
-/// A caller's own name for a request (spec: `Idempotency-Key`), as one claims it.
+/// A request's claim of an `Idempotency-Key`.
 #[derive(Clone, Debug)]
 pub struct KeyClaim<'a> {
     pub account: AccountId,
@@ -22,44 +22,45 @@ pub struct KeyClaim<'a> {
     pub expires_at: Time,
 }
 
-/// A job that is refused before its deed could be settled.
+/// A job that was refused before its ledger operation was settled.
 #[derive(Clone, Debug)]
 pub struct Refused<'a> {
     pub account: AccountId,
-    /// What kind of deed it would have been.
+    /// The kind of ledger operation that the job would have been.
     pub kind: &'a str,
     pub refusal: Refusal,
     pub now: Time,
 }
 
-/// Whose the key is now.
+/// Which request holds the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyHolder {
-    /// The claimant's: its job is the one that answers.
+    /// The claiming request. Its job produces the response.
     Claimant,
-    /// An earlier request's with the same body: its job answers both.
+    /// An earlier request with the same body. Its job produces both responses.
     Earlier(JobId),
-    /// An earlier request's with another body.
+    /// An earlier request with another body.
     Conflict,
 }
 
-/// What a key was used for so far, whatever the body of the request that comes with it.
+/// The state of a key, whatever the body of the current request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyUse {
     Unused,
-    /// Its request has no answer that a repeat would get.
+    /// The key's request has no outcome that a repeat would receive.
     Pending,
     Answered,
 }
 
 impl OutcomeStore<'_> {
-    /// How a job ended, if it has ended: what a caller reads when no reply came.
+    /// The outcome of a job, if it has ended. Callers read it when no reply arrives.
     pub async fn find(self, job: JobId) -> anyhow::Result<Option<Outcome>> {
         outcome(&self.0.database.reader, job).await
     }
 
-    /// Keeps that a job was refused before its deed could be settled. How the job ended, which may have been earlier and
-    /// otherwise. Like any outcome it is written under the account's lock: another attempt may be settling the deed.
+    /// Stores the refusal of a job that was not settled, and returns the job's outcome. That may be an
+    /// earlier, different outcome. Like every outcome it is written under the account's lock, because another
+    /// attempt may be settling the operation.
     pub async fn record_refusal(self, job: JobId, refused: Refused<'_>) -> anyhow::Result<Outcome> {
         let _permit = self.0.refusals.acquire().await.context("wait to write a refusal")?;
         let transaction = self.0.database.begin().await?;
@@ -68,7 +69,7 @@ impl OutcomeStore<'_> {
             return Ok(earlier);
         }
         let outcome = Outcome::Refused(Box::new(refused.refusal));
-        // As with every deed, nothing is kept for an account that is gone.
+        // As for every operation, nothing is stored for a deleted account.
         if is_account_there {
             let row = outcome_row(job, Some(refused.account), refused.kind, &outcome, refused.now)?;
             entity::job_outcome::Entity::insert(row).exec_without_returning(&transaction).await?;
@@ -77,7 +78,7 @@ impl OutcomeStore<'_> {
         Ok(outcome)
     }
 
-    /// Claims a key for a request. A key whose job was refused, or that has expired, is free again.
+    /// Claims a key for a request. A key is free again when its job was refused or it has expired.
     pub async fn claim_key(self, claim: &KeyClaim<'_>) -> anyhow::Result<KeyHolder> {
         for _ in 0..CLAIMS_MAX {
             if let Some(holder) = self.try_claim_key(claim).await? {
@@ -87,7 +88,7 @@ impl OutcomeStore<'_> {
         bail!("a key was taken by another request in each of {CLAIMS_MAX} tries")
     }
 
-    /// None when another request changed the key in the same moment: then the next try sees what it did.
+    /// `None` if another request changed the key at the same time. A retry then sees that change.
     async fn try_claim_key(self, claim: &KeyClaim<'_>) -> anyhow::Result<Option<KeyHolder>> {
         let transaction = self.0.database.begin().await?;
         let id = (claim.account.to_string(), claim.key.to_owned());
@@ -107,7 +108,8 @@ impl OutcomeStore<'_> {
         if let Some(holder) = earlier_holder(&transaction, &held, claim).await? {
             return Ok(Some(holder));
         }
-        // Two that find a free key at once: the row's old job decides who takes it.
+        // If two requests find a free key at the same time, the condition on the old job id decides which one
+        // takes it.
         let taken = entity::idempotency_key::Entity::update_many()
             .set(key_row(claim))
             .filter(entity::idempotency_key::Column::AccountId.eq(id.0))
@@ -119,7 +121,7 @@ impl OutcomeStore<'_> {
         Ok((taken.rows_affected == 1).then_some(KeyHolder::Claimant))
     }
 
-    /// Who holds the key of a request that does not claim it; none when it is free.
+    /// The holder of a key, without claiming it. `None` if the key is free.
     pub async fn find_key_holder(self, claim: &KeyClaim<'_>) -> anyhow::Result<Option<KeyHolder>> {
         let id = (claim.account.to_string(), claim.key.to_owned());
         match entity::idempotency_key::Entity::find_by_id(id).one(&self.0.database.reader).await? {
@@ -128,7 +130,7 @@ impl OutcomeStore<'_> {
         }
     }
 
-    /// What became of the request that used a key.
+    /// The state of the request that used a key.
     pub async fn key_use(self, account: AccountId, key: &str, now: Time) -> anyhow::Result<KeyUse> {
         let (reader, id) = (&self.0.database.reader, (account.to_string(), key.to_owned()));
         let Some(held) = entity::idempotency_key::Entity::find_by_id(id).one(reader).await? else {
@@ -143,7 +145,7 @@ impl OutcomeStore<'_> {
     }
 }
 
-/// The earlier request that a key still belongs to: none when that was refused or its day has passed.
+/// The earlier request that still holds a key. `None` if it was refused or the key has expired.
 async fn earlier_holder(
     connection: &impl ConnectionTrait,
     held: &entity::idempotency_key::Model,

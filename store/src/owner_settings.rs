@@ -1,4 +1,4 @@
-//! The two things of an account that its owner sets beside money: whether agents may join, and the claim link.
+//! The owner's settings of an account besides money: whether agents may join, and the claim link.
 
 use domain::{AccountStatus, Refusal, Time, has_expired};
 use sea_orm::ActiveValue::Set;
@@ -8,7 +8,6 @@ use crate::change::Change;
 use crate::decided::Decided;
 use crate::handles::AccountStore;
 
-/// Whether agents may join with an invite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgentJoin {
     Allowed,
@@ -16,7 +15,7 @@ pub enum AgentJoin {
 }
 
 impl AgentJoin {
-    /// As the log and the audit trail have it.
+    /// The name in logs and in the audit log.
     pub fn as_str(self) -> &'static str {
         match self {
             AgentJoin::Allowed => "allowed",
@@ -40,7 +39,8 @@ impl AccountStore<'_> {
         Ok(())
     }
 
-    /// Gives a provisional account a new claim code; the old one then leads nowhere. When the account expires.
+    /// Gives a provisional account a new claim code, which invalidates the old one. Returns when the account
+    /// expires.
     pub async fn rotate_claim_code(self, change: &Change<'_>, claim_code: &str) -> Decided<Option<Time>> {
         let begun = change.begin(self.0).await?;
         if begun.account.status == AccountStatus::Claimed.as_str() {

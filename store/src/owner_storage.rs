@@ -1,5 +1,5 @@
-//! How the accounts of one owner share the free storage: in the order in which they were claimed. So a further claim changes
-//! nothing for the accounts before it, and every reader comes to the same shares.
+//! How the accounts of one owner share the free storage: in the order of their claims. A further claim
+//! therefore changes nothing for the earlier accounts, and every reader computes the same shares.
 
 use std::collections::HashMap;
 
@@ -12,8 +12,8 @@ use sea_orm::{
 
 use crate::rows;
 
-/// For each of these accounts, the bytes stored in the accounts that its owner claimed earlier. An account without an
-/// owner is not in the map.
+/// For each of these accounts, the bytes that are stored in the accounts that its owner claimed earlier.
+/// Accounts without an owner are not in the map.
 pub(crate) async fn claimed_earlier(
     connection: &impl ConnectionTrait,
     accounts: &[&str],

@@ -1,7 +1,8 @@
-//! How a content and its encodings lie in one object: the plain bytes, the variants that win, a trailer.
+//! The layout of a content and its variants in one object: the plain bytes, the variants that save enough, a
+//! trailer.
 //!
-//! One object means one put and one fsync for a file, and no state in which half of a file's encodings exist. The
-//! trailer makes an object tell its own layout, so a worker that finds it there needs nobody else's word.
+//! One object needs one put and one fsync, and no state exists in which some variants are missing. The
+//! trailer describes the layout, so a worker that finds the object needs no other source.
 
 use std::io::Write;
 
@@ -10,21 +11,21 @@ use bytes::Bytes;
 use domain::{Encoding, Variant};
 use object_store::PutPayload;
 
-/// Two sizes a trailer needs for each encoding, and the size of the plain bytes, and a mark.
+/// The trailer holds two sizes for each encoding, the size of the plain bytes, and a marker.
 pub(crate) const TRAILER_BYTES: u64 = 8 * (1 + Encoding::ALL.len() as u64) + MARK.len() as u64;
 const MARK: &[u8; 8] = b"HNDBILL1";
 
-/// Below this a response fits one packet either way.
+/// Smaller responses fit into one packet anyway.
 const COMPRESS_FROM_BYTES: usize = 256;
-/// A variant must save at least a sixteenth, or it costs the reader more than it brings.
+/// A variant must save at least a sixteenth. Otherwise decoding costs the reader more than it saves.
 const SAVING_MIN_DIVISOR: usize = 16;
-/// Chosen on a page of 4 KB: brotli 9 took 20 times as long as 6 and saved 0.3 percent, zstd 12 took 3.5 times as
-/// long as 9 and saved 3. Brotli 11 would save 8 percent, for 50 times the time.
+/// Chosen on a page of 4 KB: brotli 9 took 20 times as long as 6 and saved 0.3 percent more. Zstd 12 took 3.5
+/// times as long as 9 and saved 3 percent more. Brotli 11 would save 8 percent more in 50 times the time.
 const BROTLI_QUALITY: i32 = 6;
 const ZSTD_LEVEL: i32 = 9;
 const GZIP_LEVEL: u32 = 6;
 
-/// A content's encodings, ready to be stored behind it.
+/// A content's variants, in the form in which they follow it in its object.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     plain_bytes: usize,
@@ -32,7 +33,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Makes the encodings that win. This burns processor time: call it off the async threads.
+    /// Compresses the content. This is CPU-bound: call it off the async threads.
     pub fn of(content: &[u8], content_type: &str) -> anyhow::Result<Self> {
         let mut layout = Self { plain_bytes: content.len(), encoded: Vec::new() };
         if content.len() < COMPRESS_FROM_BYTES || !is_compressible(content_type) {
@@ -47,8 +48,8 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Makes the encodings of a content that was stored once, each where it lay: manifests tell of these places. None where
-    /// the encoders of this release make them of other sizes. This burns processor time as well.
+    /// Recreates the variants of a content at their earlier positions, because manifests refer to these.
+    /// `None` if the encoders of this release produce other sizes. CPU-bound, too.
     pub fn again(content: &[u8], variants: &[Variant]) -> anyhow::Result<Option<Self>> {
         let encoded = variants
             .iter()
@@ -79,7 +80,7 @@ impl Layout {
     }
 }
 
-/// The variants that an object's last bytes tell of.
+/// The variants that an object's trailer lists.
 pub(crate) fn read_trailer(trailer: &[u8]) -> anyhow::Result<Vec<Variant>> {
     ensure!(trailer.len() as u64 == TRAILER_BYTES, "a blob is too short to have a trailer");
     let (sizes, mark) = trailer.split_at(trailer.len() - MARK.len());
@@ -122,7 +123,7 @@ fn is_compressible(content_type: &str) -> bool {
         )
 }
 
-/// The content in an encoding, at the price that is worth paying once.
+/// Compresses a content at a level that is worth its cost for contents that are written once and read often.
 pub fn encode(encoding: Encoding, content: &[u8]) -> anyhow::Result<Vec<u8>> {
     match encoding {
         Encoding::Brotli => {

@@ -1,5 +1,5 @@
-//! Reads lists page by page. A page begins at a position of the list's order (keyset paging), so every page costs the
-//! same however far into the list it is, and rows that come or go do not move the others.
+//! Reads lists page by page with keyset paging: a page begins at a position in the list's order. Every page
+//! costs the same however far into the list it is, and inserted or deleted rows do not move the others.
 
 use domain::{Cursor, Page, Paged};
 use sea_orm::sea_query::{Expr, ExprTrait};
@@ -11,16 +11,16 @@ use sea_orm::{
 /// The columns that a list is ordered by. Together they must be unique within the list.
 #[derive(Clone, Copy)]
 pub(crate) enum Keys<C> {
-    /// By a number that occurs once, the highest first.
+    /// By a unique number, highest first.
     Numbered(C),
-    /// By a time and, for the same time, an id, the newest first.
+    /// By a time, then by an id, newest first.
     NewestFirst(C, C),
-    /// The same, the oldest first.
+    /// By a time, then by an id, oldest first.
     OldestFirst(C, C),
 }
 
 impl<C: IntoSimpleExpr + Copy> Keys<C> {
-    /// The query with the order of the list, cut down to the page and one row more.
+    /// Orders the query and limits it to the page and one more row.
     pub(crate) fn cut<Q: QueryFilter + QueryOrder + QuerySelect>(self, query: Q, page: &Page) -> Q {
         let is_descending = !matches!(self, Keys::OldestFirst(..)) != page.is_backward();
         let order = || if is_descending { Order::Desc } else { Order::Asc };
@@ -41,8 +41,8 @@ impl<C: IntoSimpleExpr + Copy> Keys<C> {
         [Some(first), second].into_iter().flatten()
     }
 
-    // A comparison of row values, which both databases answer from an index over the columns. `a < x OR (a = x AND …)`
-    // would read the list from its beginning.
+    // A comparison of row values, for which both databases use an index on the columns. For `a < x OR (a = x
+    // AND …)` they would read the list from its beginning.
     fn row(self) -> Expr {
         match self {
             Keys::Numbered(rank) => rank.into_simple_expr(),
@@ -62,7 +62,7 @@ impl<C: IntoSimpleExpr + Copy> Keys<C> {
     }
 }
 
-/// A page of a table's rows, with the size of the whole list if the page asks for it.
+/// A page of a table's rows, with the size of the whole list if the page requests it.
 pub(crate) async fn read<E>(
     connection: &impl ConnectionTrait,
     query: Select<E>,
@@ -79,7 +79,7 @@ where
     Ok(Paged { total, ..page.of(rows, cursor) })
 }
 
-/// How many rows the whole list has, if the page asks for it.
+/// The size of the whole list, if the page requests it.
 pub(crate) async fn total<E>(
     connection: &impl ConnectionTrait,
     list: &Select<E>,

@@ -1,4 +1,4 @@
-//! How busy the connections to the database are, for whoever watches this process.
+//! The usage of the connection pools, for metrics.
 
 use sea_orm::{DatabaseConnection, DbBackend, sqlx};
 use telemetry::levels::PoolLevel;
@@ -6,7 +6,7 @@ use telemetry::levels::PoolLevel;
 use crate::Store;
 
 impl Store {
-    /// SQLite has a pool that writes and one that reads; PostgreSQL has one for both.
+    /// SQLite has a pool for its writer and one for readers. PostgreSQL has one for both.
     pub fn pools(&self) -> Vec<PoolLevel> {
         let (writer, reader) = (&self.database.writer, &self.database.reader);
         match writer.get_database_backend() {

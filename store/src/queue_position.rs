@@ -1,4 +1,4 @@
-//! Reads the moderators' queue: a filtered list from some position on, or the pages next to one page.
+//! Reads the review queue: a filtered list from a position on, or the neighbours of a page.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::handles::ReviewQueue;
 use crate::rows;
 use crate::waiting::{WaitingArtifact, WaitingFor, WaitingPlace, WaitingRow};
 
-/// Which pages of the queue are wanted.
+/// A filter for the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueWanted {
     pub waiting_for: WaitingFor,
@@ -22,14 +22,14 @@ pub struct QueueWanted {
     pub waiting_at_least: Option<Duration>,
 }
 
-/// Which rows of the queue are read, in its order.
+/// Which rows of the queue to read.
 #[derive(Clone, Copy)]
 enum Position<'a> {
-    /// From the first page on, or after this one.
+    /// After this page, or from the first one.
     After(Option<&'a WaitingPlace>),
-    /// Before this page, the nearest first.
+    /// Before this page, nearest first.
     Before(&'a WaitingPlace),
-    /// This page alone.
+    /// Only this page.
     At(&'a Host),
 }
 
@@ -85,7 +85,8 @@ impl QueueWanted {
             ));
         }
         let ranked = self.waiting_for.ranked();
-        // In the same statement as the rows, so that nothing counts as seen that the rows do not show.
+        // One statement reads the rows and what the moderator will have seen of them, so that the two are
+        // consistent.
         let query = format!(
             "SELECT listed.*,
                 (SELECT MAX(id) FROM moderation_decisions AS made WHERE made.version_id = listed.version_id)
@@ -99,7 +100,7 @@ impl QueueWanted {
     }
 }
 
-/// What evidence with a finding of this rule is like, as `serde_json` writes it.
+/// A LIKE pattern for evidence with a finding of this rule, as `serde_json` formats it.
 fn pattern_of(rule: &str) -> String {
     let mut escaped = String::new();
     for one in rule.chars() {
@@ -112,8 +113,8 @@ fn pattern_of(rule: &str) -> String {
 }
 
 impl ReviewQueue<'_> {
-    /// Pages that wait, those first that wait the longest; an open report weighs as hours of waiting do. Those that have
-    /// expired are served no more, and wait for nobody.
+    /// Waiting pages, the longest wait first. Open reports count as additional hours of waiting. Expired
+    /// pages are left out, because they are no longer served.
     pub async fn list(
         self,
         wanted: &QueueWanted,
@@ -130,7 +131,7 @@ impl ReviewQueue<'_> {
         found.into_iter().map(|row| row.read(&evidence)).collect()
     }
 
-    /// The place of a page in the queue; none when it is not in it.
+    /// The position of a page in the queue. `None` if the page is not in the queue.
     pub async fn find_position(
         self,
         wanted: &QueueWanted,
@@ -141,7 +142,7 @@ impl ReviewQueue<'_> {
         found.first().map(WaitingRow::place).transpose()
     }
 
-    /// The page after a place, or the first one, but for one page.
+    /// The page after a position, or the first page, skipping `but`.
     pub async fn find_next(
         self,
         wanted: &QueueWanted,
@@ -158,7 +159,7 @@ impl ReviewQueue<'_> {
         Ok(None)
     }
 
-    /// The page before a place.
+    /// The page before a position.
     pub async fn find_previous(
         self,
         wanted: &QueueWanted,

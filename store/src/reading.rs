@@ -1,8 +1,9 @@
-//! Reading: the bytes of an object for as long as its reader takes, over as many connections as that needs.
+//! Streams the bytes of an object to its reader, over as many connections as needed.
 //!
-//! A store hangs up on who reads slowly, and a visitor may take minutes over a large file. Objects never change, so what
-//! is still missing is asked for anew. It must never send a byte twice, and never wait without a bound for a store that
-//! is gone: only the store's own silence counts, not the time that the reader takes.
+//! An object store closes the connection of a slow reader, and a visitor may take minutes to download a large
+//! file. Objects never change, so the missing bytes are requested again. The stream must never contain a byte
+//! twice and never wait without a limit for a store that is unavailable. Only the store's own silence counts
+//! as waiting, not the time that the reader takes.
 
 use std::io;
 use std::ops::Range;
@@ -19,9 +20,9 @@ use tokio::time::sleep;
 
 use crate::silence::within;
 
-/// How often it is asked anew without bringing a single byte.
+/// Attempts that bring no byte before the stream fails.
 const FRUITLESS_MAX: u32 = 3;
-/// Between two such attempts, so that a store that starts anew has a moment for it.
+/// The pause before such an attempt. It gives a restarting store time to come up.
 const FRUITLESS_PAUSE: Duration = Duration::from_millis(500);
 
 type Chunks = BoxStream<'static, object_store::Result<Bytes>>;
@@ -31,12 +32,12 @@ pub(crate) struct Reading {
     key: Key,
     missing: Range<u64>,
     chunks: Chunks,
-    /// How often the store was asked since it last brought something.
+    /// Attempts since the store last sent a byte.
     asked: u32,
 }
 
 impl Reading {
-    /// Begins at once, so that what is not there is known before the first byte is sent.
+    /// Sends the first request at once, so that a missing object is known before the response begins.
     pub(crate) async fn begin(
         objects: Arc<dyn ObjectStore>,
         key: Key,

@@ -1,5 +1,5 @@
-//! What people say against pages. A report is kept until a moderator has answered it; by itself it may send a page
-//! that nobody has looked at yet to review, and must never clear one.
+//! Visitors' reports. A report is open until a moderator decides on the page. A report may send a page
+//! without a verdict to review. It must never clear a page.
 
 use anyhow::Context;
 use domain::{
@@ -15,10 +15,9 @@ use crate::rows;
 use crate::rows::account::lock_account;
 use crate::rows::version::live_version;
 
-/// How many reports a page shows at most, the newest first.
+/// How many reports a page lists at most, newest first.
 pub const REPORTS_SHOWN_MAX: u64 = 100;
 
-/// A report, about to be kept.
 #[derive(Clone, Debug)]
 pub struct NewReport {
     pub id: ReportId,
@@ -28,30 +27,30 @@ pub struct NewReport {
     pub now: Time,
 }
 
-/// A report that was taken in.
+/// A stored report.
 #[derive(Clone, Debug)]
 pub struct ReportKept {
     pub id: ReportId,
     pub reason: Option<String>,
-    /// What kind of abuse it is, unless the reporter chose none.
+    /// The kind of abuse, if the reporter chose one.
     pub category: Option<ReportCategory>,
     pub at: Time,
-    /// When a moderator's word answered it.
+    /// When a moderator's decision answered it.
     pub answered_at: Option<Time>,
 }
 
-/// What came of a report.
+/// The result of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reported {
     NoSuchHost,
-    /// Kept; the page's status is what it was.
+    /// The report is stored; the page's status is unchanged.
     Noted(ModerationStatus),
-    /// Kept; the page went from `pending` to `review`.
+    /// The report is stored; the page's status changed from `pending` to `review`.
     SentToReview,
 }
 
 impl ReportStore<'_> {
-    /// Keeps a report. A page that nobody has looked at goes to review with it.
+    /// Stores a report. A page without a verdict goes to review.
     pub async fn create(self, report: &NewReport, chance: &Chance) -> anyhow::Result<Reported> {
         let named = rows::artifact::find_at(&self.0.database.reader, &report.host).await?;
         let Some(named) = named else { return Ok(Reported::NoSuchHost) };
@@ -60,7 +59,7 @@ impl ReportStore<'_> {
         if lock_account(&transaction, account).await?.is_none() {
             return Ok(Reported::NoSuchHost);
         }
-        // Read again, now that nobody else changes it.
+        // Read again under the lock.
         let found =
             rows::artifact::find_by_id(&transaction, account, rows::parse(&named.id, "an artifact id")?)
                 .await?;
@@ -69,14 +68,14 @@ impl ReportStore<'_> {
         insert(&transaction, report, &artifact, version.as_ref()).await?;
         let reported = match &version {
             Some(version) => send_to_review(&transaction, version, chance, report.now).await?,
-            // Staged versions are not shown, so there is nothing to look at yet.
+            // Only staged versions exist, and these are not served.
             None => Reported::Noted(ModerationStatus::Pending),
         };
         transaction.commit().await.context("commit a report")?;
         Ok(reported)
     }
 
-    /// The reports on a page, the newest first.
+    /// The reports on a page, newest first.
     pub(crate) async fn list_on(self, artifact: ArtifactId) -> anyhow::Result<Vec<ReportKept>> {
         let found = entity::report::Entity::find()
             .filter(entity::report::Column::ArtifactId.eq(artifact.to_string()))
@@ -97,11 +96,11 @@ impl ReportStore<'_> {
     }
 }
 
-/// Which open reports are answered.
+/// Which open reports a decision answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answered {
     All,
-    /// None later than this one; none at all without one.
+    /// Reports up to this one. `None` answers no report.
     UpTo(Option<ReportId>),
 }
 
@@ -153,7 +152,7 @@ async fn insert(
     Ok(())
 }
 
-// Spec 3.3: a report never clears a page, and it never moves one that was looked at.
+// Spec 3.3: a report never clears a page and never changes the status of a page with a verdict.
 async fn send_to_review(
     transaction: &DatabaseTransaction,
     version: &entity::version::Model,

@@ -1,7 +1,7 @@
-//! What moderators look at: one page with all that is known of it, where else its content is live, and who decided
-//! what. It only reads; a moderator's word is written in `moderation`.
+//! What moderators see: a page with its records, other pages with the same content, and earlier decisions.
+//! This module only reads; `moderation` writes decisions.
 //!
-//! Moderators look at pages of any account, so no finder here takes one.
+//! Moderators see pages of all accounts, so the finders here take no account.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -19,19 +19,19 @@ use crate::handles::{ArtifactStore, ModerationStore};
 use crate::reports::ReportKept;
 use crate::rows;
 
-/// A page with what a moderator must know of it.
+/// A page with everything that a moderator needs to decide on it.
 #[derive(Clone, Debug)]
 pub struct ReviewCase {
     pub artifact: Artifact,
     pub account: Account,
-    /// None when nothing is live.
+    /// `None` if no version is live.
     pub live: Option<LiveCase>,
     pub reports: Vec<ReportKept>,
-    /// The newest first.
+    /// Newest first.
     pub appeals: Vec<AppealKept>,
 }
 
-/// What is known of the version that is live.
+/// The live version with its records.
 #[derive(Clone, Debug)]
 pub struct LiveCase {
     pub version: VersionId,
@@ -40,23 +40,23 @@ pub struct LiveCase {
     pub moderated_by: ModeratedBy,
     pub published_at: Time,
     pub manifest: Manifest,
-    /// The last scan, as it was kept.
+    /// The last scan, as stored.
     pub scan: Option<ScanKept>,
-    /// The newest of what was decided of it, or an older one: never one that the rest does not know of.
+    /// The newest decision on the version, or an older one. It is never newer than the other fields.
     pub newest_decision: Option<DecisionId>,
 }
 
-/// Which other pages with some contents are asked for.
+/// A query for other pages with some of these contents.
 #[derive(Clone, Copy, Debug)]
 pub struct SameContentWanted<'a> {
     pub contents: &'a [BlobHash],
     pub but: ArtifactId,
-    /// None asks for any.
+    /// `None` means all pages.
     pub among: Option<&'a [Host]>,
     pub at_most: u64,
 }
 
-/// Another live page that holds one of the same contents.
+/// Another live page with one of the contents.
 #[derive(Clone, Debug)]
 pub struct SamePage {
     pub artifact: ArtifactId,
@@ -65,14 +65,14 @@ pub struct SamePage {
     pub host: Host,
     pub version: VersionId,
     pub status: ModerationStatus,
-    /// A moderator has looked at it and passed it.
+    /// Whether a moderator has passed it.
     pub is_passed_by_moderator: bool,
-    /// The first of its files that is the same.
+    /// The first of its files with one of the contents.
     pub file: String,
 }
 
 impl ModerationStore<'_> {
-    /// All that is known of a host's page; none when there is none.
+    /// The page of a host with its records. `None` if there is no such page.
     pub async fn find_case(self, host: &Host) -> anyhow::Result<Option<ReviewCase>> {
         let Some(artifact) = self.0.artifacts().find_at(host).await? else { return Ok(None) };
         let Some(account) = self.0.accounts().find(artifact.account).await? else { return Ok(None) };
@@ -85,7 +85,7 @@ impl ModerationStore<'_> {
         Ok(Some(ReviewCase { artifact, account, live, reports, appeals }))
     }
 
-    /// Other live pages of any account that hold one of these contents and are not blocked.
+    /// Other live pages of any account with one of these contents that are not blocked.
     pub async fn list_same_content(self, wanted: SameContentWanted<'_>) -> anyhow::Result<Vec<SamePage>> {
         if wanted.contents.is_empty() {
             return Ok(Vec::new());
@@ -117,7 +117,7 @@ impl ModerationStore<'_> {
         found.into_iter().map(page).collect()
     }
 
-    /// Who decided what, the newest first.
+    /// Decisions, newest first.
     pub async fn list_decisions(
         self,
         wanted: &DecisionsWanted,
@@ -134,14 +134,14 @@ impl ModerationStore<'_> {
             query = query.filter(Column::ArtifactId.in_subquery(artifact));
         }
         if wanted.by_moderators {
-            // Word for word the condition of the index `moderation_decisions_by_people`.
+            // Must match the condition of the index `moderation_decisions_by_people` literally.
             query = query.filter(Expr::cust("source = 'moderator'"));
         }
         if let Some(before) = &wanted.before {
             query = query.filter(Column::Id.lt(before.to_string()));
         }
         let mut decisions = self.with_names(query.all(reader).await?).await?;
-        // Of what was purged, the words of moderators are still there.
+        // Moderators' decisions outlive the purge of their pages as rulings.
         let known: HashSet<DecisionId> = decisions.iter().map(|decision| decision.id).collect();
         let rulings = self.list_rulings(wanted, at_most).await?;
         decisions.extend(rulings.into_iter().filter(|ruling| !known.contains(&ruling.id)));
@@ -153,7 +153,7 @@ impl ModerationStore<'_> {
     async fn find_live_case(self, version: VersionId) -> anyhow::Result<Option<LiveCase>> {
         let reader = &self.0.database.reader;
         let id = version.to_string();
-        // Before all that comes of it.
+        // Read first, so that it is never newer than the fields that are read after it.
         let newest_decision = newest_decision(reader, &id).await?;
         let Some(version) = entity::version::Entity::find_by_id(id).one(reader).await? else {
             return Ok(None);
@@ -171,7 +171,7 @@ impl ModerationStore<'_> {
         }))
     }
 
-    /// Decisions with what the rows beside them know: host, version and person.
+    /// Decisions with host, version number and name of the person.
     pub(crate) async fn with_names(
         self,
         decisions: Vec<entity::moderation_decision::Model>,
@@ -199,7 +199,8 @@ impl ModerationStore<'_> {
                 id: rows::parse(&row.id, "a decision id")?,
             })
         };
-        // One whose account was purged in this moment is left out; a moderator's is among the rulings.
+        // A decision is left out if its account is being purged. A moderator's decision is still among the
+        // rulings.
         let named =
             decisions.into_iter().filter_map(|row| hosts.get(&row.artifact_id).map(|host| (row, host)));
         named.map(read).collect()
@@ -225,7 +226,7 @@ impl ModerationStore<'_> {
 }
 
 impl ArtifactStore<'_> {
-    /// What a version of a host's page holds, whether it is live, was live or never was.
+    /// The manifest of any version of a host's page, whether or not it is or was live.
     pub async fn find_manifest_at(self, host: &Host, seq: u32) -> anyhow::Result<Option<Manifest>> {
         let Some(artifact) = self.find_at(host).await? else { return Ok(None) };
         let found = entity::version::Entity::find()

@@ -1,5 +1,5 @@
-//! The end of tokens: one, one with all that came from it, or all of an account. Every token that is revoked gets a line
-//! in the audit trail.
+//! Revokes tokens: one, one with all its descendants, or all of an account. Every revoked token gets an audit
+//! log entry.
 
 use domain::{Missing, Refusal, TokenId, TokenName};
 use sea_orm::ActiveValue::Set;
@@ -12,8 +12,8 @@ use crate::handles::TokenStore;
 use crate::many::among;
 use crate::{Reach, invites, rows};
 
-/// A token, the tokens that it minted, those that they minted, and so on; those that are revoked already as well, since
-/// what they minted may still work.
+/// A token and its descendants: the tokens that it minted, those that these minted, and so on. Revoked ones
+/// are included, because their descendants may still work.
 const TREE: &str = "WITH RECURSIVE tree (id) AS (
         SELECT id FROM tokens WHERE id = $1
         UNION
@@ -21,24 +21,24 @@ const TREE: &str = "WITH RECURSIVE tree (id) AS (
     )
     SELECT id FROM tree";
 
-/// What a change does to the tokens that it could take along.
+/// What a change does to the account's existing tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenFate {
     Keep,
     Revoke,
 }
 
-/// What is to be revoked along with a token.
+/// What to revoke in addition to a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Along {
     Nothing,
-    /// The tokens that came from it.
+    /// The descendants of the token.
     Tokens,
-    /// These, and the open invites that any of them or the token itself made.
+    /// The descendants, and the open invites that they or the token made.
     TokensAndInvites,
 }
 
-/// What was revoked along with a token.
+/// What was revoked in addition to a token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AlsoRevoked {
     pub tokens: u64,
@@ -46,9 +46,9 @@ pub struct AlsoRevoked {
 }
 
 impl TokenStore<'_> {
-    /// Revokes a token within reach, and on request the tokens and open invites that came from it: what was minted by
-    /// one's own token is one's own to end. A token that is revoked already stays so, and what came from it can still be
-    /// revoked.
+    /// Revokes a token within reach and, on request, its descendants and their open invites. A caller may
+    /// revoke everything that the caller's own token made. Revoking a revoked token is not an error, and its
+    /// descendants can still be revoked.
     pub async fn revoke(
         self,
         change: &Change<'_>,
@@ -72,7 +72,8 @@ impl TokenStore<'_> {
         Ok(also)
     }
 
-    /// Revokes a token that has leaked, also while its account is suspended: it still reads, and writes after a lift.
+    /// Revokes a leaked token, even if its account is suspended: the token can still read, and would write
+    /// again after the suspension.
     pub async fn revoke_leaked(self, change: &Change<'_>, id: TokenId) -> Decided<()> {
         let begun = change.begin_even_if_suspended(self.0).await?;
         let found = entity::token::Entity::find_by_id(id.to_string()).one(&begun.transaction).await?;
@@ -83,7 +84,8 @@ impl TokenStore<'_> {
     }
 }
 
-/// Revokes every active token of the account, within a transaction that holds its row. How many there were.
+/// Revokes every active token of the account within a transaction that holds its row, and returns their
+/// number.
 pub(crate) async fn revoke_all(
     transaction: &DatabaseTransaction,
     change: &Change<'_>,
@@ -138,7 +140,7 @@ async fn revoke(
     Ok(revoked.rows_affected)
 }
 
-/// What a pin hides is not there; what is somebody else's is forbidden.
+/// Tokens outside the caller's pin are reported as missing. Other people's tokens are forbidden.
 fn must_be_within(reach: Reach, row: &entity::token::Model) -> Result<(), Refusal> {
     match reach {
         Reach::PinnedTo(pin) if row.artifact_id.as_deref() != Some(pin.to_string().as_str()) => {

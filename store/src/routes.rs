@@ -1,7 +1,7 @@
-//! The edge's one row for a host: read by edges, moved with the pointer.
+//! The row that the edge reads for a host. It changes together with the live version.
 //!
-//! Every change bears a date of its own, and no two of a route may fall into one second: by that second, which is all
-//! that HTTP knows of a time, a visitor tells the edge what they hold.
+//! Every change has its own date, and two changes of a route are never within the same second. HTTP dates
+//! have seconds, so a visitor's cached copy is identified by its second.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use crate::script::Script;
 use crate::{held_pages, rows};
 
 impl RouteStore<'_> {
-    /// All that the edge needs to serve a host; none when nothing is live there.
+    /// Everything that the edge needs to serve a host. `None` if no version is live there.
     pub async fn find(self, host: &Host) -> anyhow::Result<Option<Route>> {
         let found = entity::route::Entity::find_by_id(host.as_str()).one(&self.0.database.reader).await?;
         let Some(row) = found else { return Ok(None) };
@@ -29,14 +29,15 @@ impl RouteStore<'_> {
         Ok(Some(route))
     }
 
-    /// A content that some page is made of; none where nothing is published.
+    /// A content of any page. `None` if nothing is published.
     pub async fn find_any_content(self) -> anyhow::Result<Option<BlobHash>> {
         let first = entity::route::Entity::find().order_by_asc(entity::route::Column::Host).limit(1);
         let route = first.one(&self.0.database.reader).await?.map(rows::route).transpose()?;
         Ok(route.and_then(|route| route.manifest.files().first().map(|file| file.hash)))
     }
 
-    /// How the routes of these hosts stand, for who holds them already: everything that changes, without the files.
+    /// The changeable part of these hosts' routes, without the files, for an edge that has the routes in its
+    /// cache.
     pub async fn states(self, hosts: &[Host]) -> anyhow::Result<HashMap<Host, RouteState>> {
         use entity::route::Column;
         let found: Vec<StateRow> = entity::route::Entity::find()
@@ -70,13 +71,13 @@ impl RouteStore<'_> {
     }
 }
 
-/// How far apart two changes of a route are at least.
+/// The minimum distance between two changes of a route.
 const CHANGES_APART_MILLIS: i64 = 1000;
 
-/// A host, its version, visibility, moderation status, end, last change and suspension.
+/// Host, version, visibility, moderation status, expiry, last change and suspension.
 type StateRow = (String, String, String, String, Option<i64>, i64, Option<i64>);
 
-/// What can change about a route. All else is a matter of the host or of the version, which never change.
+/// The changeable part of a route. All other fields belong to the host or the version and never change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RouteState {
     pub version: VersionId,
@@ -94,7 +95,7 @@ impl RouteState {
     }
 }
 
-/// The route of an artifact that shows a version.
+/// The route of an artifact with this live version.
 pub(crate) fn row(
     owner: &entity::account::Model,
     artifact: &entity::artifact::Model,
@@ -117,8 +118,8 @@ pub(crate) fn row(
     }
 }
 
-/// From when on a version is held back that no scan and no moderator has judged although it is in review: it was reported,
-/// or its scan was given up. A report must not open what waits for a scan.
+/// When a version begins to be held back that is in review without a verdict, because it was reported or its
+/// scan was given up. A report must not release a version that waits for its scan.
 pub(crate) fn held_from(version: &entity::version::Model) -> Option<i64> {
     let is_unjudged = version.scanned_by.is_none()
         && version.moderation_status == ModerationStatus::Review.as_str()
@@ -126,7 +127,8 @@ pub(crate) fn held_from(version: &entity::version::Model) -> Option<i64> {
     is_unjudged.then(|| Time::from_millis(version.created_at).plus(Route::SCAN_WAIT_MAX).millis())
 }
 
-/// Points routes at other versions, within the transaction that moves the live pointers. No host may come twice.
+/// Points routes at other versions, within the transaction that changes the live versions. No host may occur
+/// twice.
 pub(crate) fn point(
     script: &mut Script,
     routes: impl IntoIterator<Item = entity::route::Model>,
@@ -147,7 +149,7 @@ pub(crate) fn point(
     script.insert::<entity::route::Entity>(rows, Some(replace))
 }
 
-/// Shows a host to more or fewer, within the transaction that changes its artifact.
+/// Changes the visibility of a route, within the transaction that changes its artifact.
 pub(crate) async fn show(
     transaction: &DatabaseTransaction,
     host: &Host,
@@ -163,7 +165,8 @@ pub(crate) async fn show(
     Ok(())
 }
 
-/// Suspends all routes of an account or lifts that, within the transaction that does so to the account. Their hosts.
+/// Suspends all routes of an account or lifts the suspension, within the transaction that changes the
+/// account. Returns their hosts.
 pub(crate) async fn suspend(
     transaction: &DatabaseTransaction,
     account: AccountId,
@@ -194,8 +197,8 @@ pub(crate) async fn hosts_of(
     hosts.iter().map(|host| rows::parse(host, "a host")).collect()
 }
 
-/// The date of a change to a route that is there. `now` was read before the change waited for its turn, on a host whose
-/// clock may be behind: a change before it can bear the same second, or a later one.
+/// The date of a change to an existing route. `now` was read before the change waited for the lock, by a
+/// clock that may be behind. An earlier change may therefore have the same second or a later one.
 pub(crate) fn changed_at(now: Time) -> Expr {
     let before = (entity::route::Entity, entity::route::Column::UpdatedAt);
     let earliest = || Expr::col(before).add(CHANGES_APART_MILLIS);

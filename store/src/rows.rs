@@ -1,6 +1,8 @@
-//! Rows into domain types. A row that does not fit is a bug of ours (or of a hand in the database), never a panic.
+//! Converts rows to domain types. A malformed row is an error, never a panic: it is caused by a bug or a
+//! manual edit.
 //!
-//! The modules below hold the finders, locks and writes that several features share. They import no feature.
+//! The modules below contain the finders, locks and writes that several features share. They import no
+//! feature.
 
 pub(crate) mod account;
 pub(crate) mod artifact;
@@ -87,7 +89,6 @@ pub(crate) fn suspension(row: &entity::account::Model) -> anyhow::Result<Option<
     Ok(Some(Suspension { at, reason: parse(reason, "the reason of a suspension")? }))
 }
 
-/// An artifact with its live version, if one is live.
 pub(crate) fn artifact(row: entity::artifact::Model, live: Option<LiveVersion>) -> anyhow::Result<Artifact> {
     Ok(Artifact {
         id: parse(&row.id, "an artifact id")?,
@@ -136,7 +137,7 @@ pub(crate) fn route(row: entity::route::Model) -> anyhow::Result<Route> {
     })
 }
 
-/// Who made a token or an invite.
+/// The maker of a token or an invite.
 pub(crate) fn maker(user: Option<&str>, token: Option<&str>) -> anyhow::Result<Maker> {
     Ok(Maker {
         user: user.map(|id| parse(id, "a user id")).transpose()?,

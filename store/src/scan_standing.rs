@@ -1,15 +1,15 @@
-//! What a scan's verdict may change: never what people have decided.
+//! Which changes a scan's verdict may make. It never changes a person's decision.
 
 use domain::{ModeratedBy, ModerationStatus};
 
 use crate::rows;
 
-/// What is known of a version when a scan's verdict comes.
+/// The state of a version before a verdict.
 #[derive(Clone, Copy)]
 pub(crate) struct ScanProgress {
     pub(crate) status: ModerationStatus,
     pub(crate) by: ModeratedBy,
-    /// A report has sent it to review, though a scan may have blocked it since.
+    /// A report has sent it to review, even if a scan has blocked it since.
     is_reported: bool,
 }
 
@@ -29,8 +29,8 @@ impl ScanProgress {
     }
 }
 
-/// A scan may raise and lower what scans have said. It never changes a moderator's decision. What a report has sent to
-/// `review` it changes to `blocked` only.
+/// A scan may raise and lower the status that scans have set. It never changes a moderator's decision. It
+/// changes a status of `review` that a report has set only to `blocked`.
 pub(crate) fn after_scan(
     standing: &ScanProgress,
     verdict: ModerationStatus,

@@ -1,4 +1,5 @@
-//! A scan's word on a version. It must never lower what people have set, nor replace what newer rules have said.
+//! Verdicts of scans. A verdict must never lower a status that people have set, and never replace a verdict
+//! of newer rules.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -19,7 +20,7 @@ use crate::rows::account::{lock_account, lock_free_accounts};
 use crate::scan_standing::{ScanProgress, after_scan};
 use crate::{routes, rows};
 
-/// A scan's word on a version.
+/// A scan's verdict on a version.
 #[derive(Clone, Debug)]
 pub struct Judgement {
     pub account: AccountId,
@@ -27,26 +28,27 @@ pub struct Judgement {
     pub decision_id: String,
     pub status: ModerationStatus,
     pub evidence: String,
-    /// The number of the rules by which it was judged.
+    /// The version of the rules that produced it.
     pub rules: u32,
-    /// What was judged, if the verdict is to be kept for the next version that holds the same.
+    /// The scanned content, if its verdict is to be stored for later versions with the same content.
     pub content: Option<ScannedContent>,
     pub now: Time,
 }
 
-/// What came of a judgement.
+/// The result of recording a verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Judged {
-    /// The version is gone: deleted with its account.
+    /// The version was deleted with its account.
     Gone,
-    /// Newer rules have judged it meanwhile, and their word stands.
+    /// Newer rules have produced a verdict in the meantime, which stays.
     Outdated,
-    /// Noted. The host of which the edges must hear: its pages changed with it, or are blocked.
+    /// The verdict is recorded. `host` is set if the edges must be notified: its status changed, or it is
+    /// blocked.
     Noted { host: Option<Host> },
 }
 
 impl ScanStore<'_> {
-    /// Writes one scan's verdict.
+    /// Records one verdict.
     pub async fn record_verdict(self, judgement: Judgement) -> anyhow::Result<Judged> {
         let transaction = self.0.database.begin().await?;
         lock_account(&transaction, judgement.account).await?;
@@ -54,9 +56,9 @@ impl ScanStore<'_> {
         judged.into_iter().next().context("a verdict was not judged")
     }
 
-    /// Writes scans' verdicts to their versions, and to the routes of those that are live, all in one transaction. A
-    /// decision is kept with its evidence, unless the scan before has said the very same. None where the account is gone
-    /// or in somebody else's hands: that verdict is to be written by itself.
+    /// Records verdicts on versions, and on the routes of the live ones, in one transaction. A decision is
+    /// stored with its evidence, unless the previous scan had the same result. `None` if the account is
+    /// deleted or its row is locked by another transaction; the caller then records that verdict separately.
     pub async fn record_verdicts(self, judgements: &[Judgement]) -> anyhow::Result<Vec<Option<Judged>>> {
         let transaction = self.0.database.begin().await?;
         let wanted = judgements.iter().map(|judgement| judgement.account).collect();
@@ -78,7 +80,8 @@ async fn judge_locked(
         verdicts.judge(judgement)?;
     }
     let judged = verdicts.close(&transaction).await?;
-    // Last: it may wait for a transaction that keeps the same, and must hold nothing that others need meanwhile.
+    // Last, because it may wait for a transaction that inserts the same content. The locks of others must not
+    // wait for that.
     keep_by_content(&transaction, judgements).await?;
     transaction.commit().await.context("commit verdicts")?;
     Ok(judged)
@@ -95,7 +98,7 @@ async fn keep_by_content(transaction: &DatabaseTransaction, judgements: &[&Judge
     content_verdicts::keep(transaction, kept).await
 }
 
-/// The verdicts of one transaction: what they need is read at once, and what they change is written at once.
+/// The verdicts of one transaction. Their inputs are read together, and their changes are written together.
 struct Verdicts {
     known: HashMap<String, Known>,
     decisions: Vec<entity::moderation_decision::ActiveModel>,
@@ -103,22 +106,22 @@ struct Verdicts {
     now: Time,
 }
 
-/// What is known of a version, as of the last verdict on it.
+/// The state of a version, including the verdicts of this transaction.
 struct Known {
     version: entity::version::Model,
-    /// What scans and reports have said of it, the latest first.
+    /// Decisions by scans and reports, newest first.
     earlier: Vec<entity::moderation_decision::Model>,
-    /// What it holds that is on the list of blocked contents.
+    /// Its contents that are on the list of blocked contents.
     brought: Vec<Brought>,
-    /// Whether it is newer than the hold of its page: a process that knows of no holds has published it.
+    /// Whether it is newer than the hold of its page. A process of a release without holds has published it.
     is_held_back: bool,
     is_judged: bool,
-    /// Whether its pages must be told of the status.
+    /// Whether its route must get the new status.
     is_shown: bool,
 }
 
 impl Known {
-    /// A verdict, which is `blocked` where the version brought a blocked content, whatever the scan found.
+    /// The verdict. It becomes `blocked` if the version contains a blocked content, whatever the scan found.
     fn with_the_list<'a>(&self, judgement: &'a Judgement) -> anyhow::Result<Cow<'a, Judgement>> {
         let blocked = blocked_contents::counting(&self.brought, &self.version);
         if blocked.is_empty() {
@@ -130,7 +133,7 @@ impl Known {
     }
 }
 
-/// What came of a judgement, but for the host of its version.
+/// The result of a verdict, before the host of its version is known.
 enum ScanWrite {
     Gone,
     Outdated,
@@ -142,7 +145,7 @@ impl Verdicts {
         let ids: Vec<String> = judgements.iter().map(|judgement| judgement.version.to_string()).collect();
         let versions = entity::version::Entity::find()
             .filter(among(transaction, entity::version::Column::Id, ids.clone()))
-            // In the order in which whoever asks for rescans takes them.
+            // In the same order in which requests for rescans lock them.
             .order_by_asc(entity::version::Column::Id)
             .lock(LockType::NoKeyUpdate)
             .all(transaction)
@@ -203,13 +206,13 @@ impl Verdicts {
         let shown = status_for_edge(&known.version);
         let has_changed = shown != shown_before || was_held;
         known.is_shown |= has_changed;
-        // Whoever wrote a block before us may have died before the edges heard of it.
+        // The process that wrote the block may have died before it notified the edges.
         let edges_must_hear = has_changed || shown == ModerationStatus::Blocked.as_str();
         self.judged.push(ScanWrite::Noted { version: id, edges_must_hear });
         Ok(())
     }
 
-    /// Writes what was judged, with one statement for all versions of which the same is said.
+    /// Writes the verdicts, with one statement for all versions with the same values.
     async fn close(self, transaction: &DatabaseTransaction) -> anyhow::Result<Vec<Judged>> {
         insert_rows::<entity::moderation_decision::Entity>(transaction, self.decisions, None)
             .await

@@ -1,6 +1,6 @@
-//! What an operator asks of the scans: to have something judged again, and how far all that is. It only marks versions
-//! and counts them; what is marked is found in `scans_due`. No answer takes longer the more versions there are, but that
-//! to "everything", which goes through them in chunks.
+//! Rescans that operators request, and progress figures. This module only marks and counts versions;
+//! `scans_due` finds the marked ones. The time of each call is bounded for any number of versions, except for
+//! the rescan of everything, which runs in chunks.
 
 use std::collections::BTreeMap;
 
@@ -18,40 +18,42 @@ use crate::rows;
 use crate::scans_due::WITHOUT_VERDICT;
 use entity::version::{Column, Entity};
 
-/// Nothing is counted further: a number above it means "more than that".
+/// Counting stops here. A higher number means "more than this".
 pub const COUNTED_MAX: u64 = 10_000;
-/// Versions that one statement marks, so that none holds the table for long.
+/// Versions that one statement marks, so that no statement locks many rows for long.
 const MARKED_AT_ONCE: u64 = 5_000;
-/// Word for word the condition of the index `versions_tried`.
+/// Must match the condition of the index `versions_tried` literally.
 const TRIED: &str = "scan_tries > 0";
 
-/// What an operator asks to be judged again.
+/// Which versions an operator wants to be scanned again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AskedFor {
-    /// What was judged by older rules than these. It is due anyway; asking forgets earlier failures.
+    /// Versions that older rules than these have scanned. They are due anyway; the request resets their
+    /// failed attempts.
     Older {
         rules: u32,
     },
     Everything,
-    /// Every version of the artifact that this host shows.
+    /// Every version of the artifact at this host.
     Host(Host),
-    /// What was published since contents came on the list of blocked ones at this time, and holds one of them. It may
-    /// have been settled and scanned before the list was committed.
+    /// Versions with a content that was blocked at this time, if they were published since. They may have
+    /// been settled and scanned before the list was committed.
     BlockedAt(Time),
 }
 
-/// How far the scans are. No number goes further than [`COUNTED_MAX`] and one.
+/// The progress of scans. Counting stops at [`COUNTED_MAX`] plus one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScanCounts {
-    /// Without a verdict so far.
+    /// Versions without a verdict.
     pub unscanned: u64,
-    /// With a verdict, and an operator asks for another.
+    /// Versions with a verdict for which an operator requested a rescan.
     pub asked_again: u64,
-    /// By the number of the rules that judged them; 0 where the process that wrote them knew no numbers.
+    /// Versions by the rules version of their verdict. It is 0 if the process that wrote the verdict recorded
+    /// none.
     pub judged_by: BTreeMap<u32, u64>,
 }
 
-/// A version whose scan began again and again, and came to nothing.
+/// A version whose scan was started repeatedly without a verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StuckScan {
     pub version: VersionId,
@@ -69,8 +71,8 @@ struct StuckRow {
 }
 
 impl ScanStore<'_> {
-    /// Marks what an operator wants judged again, and how many versions that are, up to [`COUNTED_MAX`] and one where
-    /// they are due anyway. None: there is no such host.
+    /// Marks the versions of a request and returns their number. It counts up to [`COUNTED_MAX`] plus one if
+    /// the versions are due anyway. `None` if there is no such host.
     pub async fn request_rescans(self, asked: &AskedFor, now: Time) -> anyhow::Result<Option<u64>> {
         let is_judged = Column::ScannedBy.is_not_null();
         match asked {
@@ -81,7 +83,7 @@ impl ScanStore<'_> {
             }
             AskedFor::Everything => {
                 let marked = self.mark_in_chunks(is_judged, Some(now)).await?;
-                // From the first page on, so that live ones come first.
+                // Restarts the walk, so that live pages are scanned first.
                 entity::rescan_walk::Entity::delete_many().exec(&self.0.database.writer).await?;
                 Ok(Some(marked))
             }
@@ -119,7 +121,7 @@ impl ScanStore<'_> {
         Ok(counts)
     }
 
-    /// Versions whose scan began anew at least so often, the most stubborn first.
+    /// Versions whose scan was started at least this often, most attempts first.
     pub async fn list_stuck(self, tries_min: u32, at_most: u64) -> anyhow::Result<Vec<StuckScan>> {
         let sql = format!(
             "SELECT versions.id, artifacts.host, versions.scan_tries, versions.scan_again_at
@@ -141,7 +143,7 @@ impl ScanStore<'_> {
         found.into_iter().map(read).collect()
     }
 
-    /// The lowest number above this one that any version was judged by.
+    /// The next higher rules version that any verdict has.
     async fn rules_above(self, below: i32) -> anyhow::Result<Option<i32>> {
         #[derive(FromQueryResult)]
         struct Lowest {
@@ -166,7 +168,8 @@ impl ScanStore<'_> {
         Ok(found.first().map_or(0, |counted| rows::count(counted.versions)))
     }
 
-    /// Marks versions as due at once, in the order of their ids: one that is judged meanwhile is not marked twice.
+    /// Marks versions as due, in the order of their ids, so that a version that gets a verdict in the
+    /// meantime is not marked twice.
     async fn mark_in_chunks(self, which: SimpleExpr, asked_at: Option<Time>) -> anyhow::Result<u64> {
         let (mut after, mut marked) = (String::new(), 0);
         loop {
@@ -188,8 +191,8 @@ impl ScanStore<'_> {
     }
 }
 
-/// Marks what these contents may have blocked, which are no longer on the list: what a scan has blocked, and what a scan
-/// may be about to block that has read the list before.
+/// Marks versions that these contents may have blocked, after they were removed from the list. These are
+/// versions that a scan has blocked, and versions whose running scan has read the old list.
 pub(crate) async fn ask_for_holders(
     transaction: &DatabaseTransaction,
     contents: &[BlobHash],
@@ -204,7 +207,7 @@ pub(crate) async fn ask_for_holders(
     Ok(())
 }
 
-/// A version that holds a content of which this is true.
+/// A version with a content that meets this condition.
 fn holds(content: SimpleExpr) -> SimpleExpr {
     let holders = Query::select()
         .column(entity::blob_ref::Column::VersionId)
@@ -214,12 +217,12 @@ fn holds(content: SimpleExpr) -> SimpleExpr {
     Column::Id.in_subquery(holders)
 }
 
-/// A version on which no moderator has decided: no scan changes any other.
+/// A version without a moderator's decision. Scans change no other.
 fn is_undecided() -> SimpleExpr {
     Column::ModeratedBy.ne(ModeratedBy::Moderator.as_str())
 }
 
-/// Rows are locked in the order of their ids, like everywhere where many are.
+/// Rows are locked in the order of their ids, as in every statement that locks several.
 async fn mark(
     connection: &impl ConnectionTrait,
     which: SimpleExpr,

@@ -1,9 +1,9 @@
-//! Which versions wait for a scan: those that have no verdict yet, and those that older rules have judged. A version
-//! knows by which rules it was judged, so what is left to do can be seen at any moment, and nothing is lost when a
-//! queue is.
+//! Finds versions that are due for a scan: those without a verdict, and those whose verdict is from older
+//! rules. Each version records the rules of its last scan, so the remaining work is always known and survives
+//! the loss of a queue.
 //!
-//! It only finds and marks versions; the work itself goes through the queue. It is asked every few seconds, however many
-//! versions there are, so no question here may walk through more than a page of them.
+//! This module only finds and marks versions; the scans themselves are jobs. It is called every few seconds,
+//! whatever the number of versions, so no query may read more than a page of them.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -18,37 +18,37 @@ use crate::handles::ScanStore;
 use crate::rows;
 use entity::version::{Column, Entity};
 
-/// Word for word the condition of the index `versions_without_verdict`.
+/// Must match the condition of the index `versions_without_verdict` literally.
 pub(crate) const WITHOUT_VERDICT: &str = "(scanned_by IS NULL OR moderated_by = 'nobody')";
-/// How long a version that was queued is left alone; it doubles with each time, up to the longest.
+/// The pause after a version's scan was queued. It doubles with each attempt, up to a maximum.
 const PAUSE_FIRST: Duration = Duration::from_secs(60);
 const PAUSE_LONGEST: Duration = Duration::from_secs(24 * 3600);
 const DOUBLINGS_MAX: i32 = 10;
-/// How long nobody looks at a version that nobody can be shown: its page was deleted, or its account has expired.
+/// The pause for a version that nobody can see because its page was deleted or its account has expired.
 const GONE_PAUSE: Duration = Duration::from_secs(30 * 24 * 3600);
-/// Live pages that one call looks at. Those that follow are the next call's.
+/// Live pages that one call examines. The next call continues behind them.
 const WALKED_AT_ONCE: u64 = 10_000;
-/// Pages that one call reads where it finds versions that nobody can be shown.
+/// Pages of versions that one call reads while they contain versions that nobody can see.
 const PAGES_AT_ONCE: u32 = 10;
 
 /// A version whose scan is to be queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DueScan {
     pub job: ScanJob,
-    /// How often its scan began anew already without coming to a verdict.
+    /// How many scans of it were started without a verdict.
     pub tries: u32,
 }
 
-/// Why a version that has a verdict is due.
+/// Why a version with a verdict is due.
 #[derive(Clone, Copy)]
 enum Reason {
     Asked,
-    /// Older rules than these have judged it.
+    /// Its verdict is from rules before these.
     OlderThan(i32),
 }
 
 impl Reason {
-    /// The condition and the order, word for word as the index has them.
+    /// The condition and the order, which must match the index literally.
     fn condition_and_order(self) -> (String, &'static str) {
         match self {
             Reason::Asked => ("rescan_asked_at IS NOT NULL".to_owned(), "scan_again_at"),
@@ -64,7 +64,7 @@ struct DueRow {
     scan_tries: i32,
 }
 
-/// A version that is due, unless nobody can be shown it any more.
+/// A version that is due, unless nobody can see it any more.
 #[derive(FromQueryResult)]
 struct FoundRow {
     #[sea_orm(nested)]
@@ -88,8 +88,8 @@ impl DueRow {
 }
 
 impl ScanStore<'_> {
-    /// Versions that were committed before `created_before` and have no verdict: their scan was lost, or fails. What
-    /// failed before comes last.
+    /// Versions that were committed before `created_before` and have no verdict, because their scan was lost
+    /// or fails. Versions with failed attempts come last.
     pub async fn list_late(
         self,
         created_before: Time,
@@ -106,7 +106,7 @@ impl ScanStore<'_> {
         found.iter().map(DueRow::read).collect()
     }
 
-    /// Whether anything that was judged is due: a cheap question, for whoever asks often.
+    /// Whether any version is due for a rescan. It is cheap enough to be called often.
     pub async fn has_due_rescans(self, rules: u32, now: Time) -> anyhow::Result<bool> {
         for reason in [Reason::Asked, Reason::OlderThan(i32::try_from(rules)?)] {
             if !self.read_page(reason, now, 1).await.context("look for rescans")?.is_empty() {
@@ -116,8 +116,8 @@ impl ScanStore<'_> {
         Ok(false)
     }
 
-    /// Versions that are to be judged again: those first that visitors are shown, as far as the walk has come, then what
-    /// an operator asked for, then what older rules have judged.
+    /// Versions that are due for a rescan: first live ones, in the order of the walk, then those that an
+    /// operator requested, then those with a verdict of older rules.
     pub async fn list_due_rescans(self, rules: u32, now: Time, at_most: u64) -> anyhow::Result<Vec<DueScan>> {
         let rules = i32::try_from(rules)?;
         let mut due = self.walk_live(rules, now, at_most).await.context("find live versions to rescan")?;
@@ -127,7 +127,7 @@ impl ScanStore<'_> {
         Ok(due)
     }
 
-    /// What an operator asked for of one page, the newest version first.
+    /// Rescans that an operator requested for one page, newest version first.
     pub async fn list_due_rescans_of(
         self,
         artifact: ArtifactId,
@@ -143,18 +143,19 @@ impl ScanStore<'_> {
         found.iter().map(DueRow::read).collect()
     }
 
-    /// Notes that the scans of these begin anew: one more try each, and they are left alone the longer for it.
+    /// Counts one more attempt for each of these versions and extends their pause.
     pub async fn mark_started(self, begun: &[DueScan], now: Time) -> anyhow::Result<()> {
         self.put_off(begun, 1, now).await.context("note that scans begin anew")
     }
 
-    /// Notes that the queue has the scans of these already: they are left alone for a while, and it counts no try.
+    /// Extends the pause of versions whose scans are queued already, without counting an attempt.
     pub async fn mark_waiting(self, waiting: &[DueScan], now: Time) -> anyhow::Result<()> {
         self.put_off(waiting, 0, now).await.context("note that scans wait")
     }
 
-    /// Goes on through the live pages in the order of their hosts, a stretch at a time. How far it has come is kept, so
-    /// that nobody looks again at what was judged: if that is lost, what is passed over is found by its rules.
+    /// Continues the walk through the live pages in the order of their hosts, one stretch per call. The
+    /// position is stored, so that pages are not examined twice. If the position is lost, skipped versions
+    /// are still found by their rules.
     async fn walk_live(self, rules: i32, now: Time, at_most: u64) -> anyhow::Result<Vec<DueScan>> {
         let walk = entity::rescan_walk::Entity::find_by_id(rules).one(&self.0.database.reader).await?;
         let Some(after) = walk.map_or(Some(String::new()), |walk| walk.after_host) else {
@@ -180,7 +181,7 @@ impl ScanStore<'_> {
         found.iter().map(|row| row.due.read()).collect()
     }
 
-    /// The last host of the stretch that follows; none when it is the last one.
+    /// The last host of the next stretch. `None` if it is the last stretch.
     async fn end_of_stretch(self, after: &str) -> anyhow::Result<Option<String>> {
         #[derive(FromQueryResult)]
         struct End {
@@ -203,7 +204,8 @@ impl ScanStore<'_> {
         Ok(())
     }
 
-    /// Adds what is due for a reason, up to so many in all. What nobody can be shown is put off on the way.
+    /// Adds versions that are due for a reason, up to `at_most` in all. Versions that nobody can see are
+    /// postponed.
     async fn fill(
         self,
         due: &mut Vec<DueScan>,
@@ -232,8 +234,8 @@ impl ScanStore<'_> {
         Ok(())
     }
 
-    /// In the order of an index, so that what failed before comes last. The limit stands inside: whatever is joined, no
-    /// more is read.
+    /// In the order of an index, so that failed versions come last. The limit is inside the subquery, so that
+    /// the joins read no more rows.
     async fn read_page(self, reason: Reason, now: Time, at_most: u64) -> anyhow::Result<Vec<FoundRow>> {
         let (condition, order) = reason.condition_and_order();
         let sql = format!(
@@ -281,8 +283,8 @@ impl ScanStore<'_> {
     }
 }
 
-/// Those of these versions that are due still: of two sweeps at once, one counts. Rows are locked in one order, and a
-/// row that is being judged is passed over: its verdict says more.
+/// Those of these versions that are still due, so that of two concurrent sweeps only one counts an attempt.
+/// Rows are locked in one order. A locked row is skipped, because it is getting a verdict.
 fn free_rows(ids: Vec<String>, now: Time) -> sea_orm::sea_query::SelectStatement {
     Query::select()
         .column(Column::Id)

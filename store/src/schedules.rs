@@ -1,4 +1,4 @@
-//! Which slot a schedule last fired for.
+//! The last fire time of each schedule.
 
 use domain::Time;
 use sea_orm::ActiveValue::Set;
@@ -8,13 +8,13 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use crate::handles::ScheduleStore;
 
 impl ScheduleStore<'_> {
-    /// The last slot for which a schedule fired, if it ever did.
+    /// The last time at which a schedule fired. `None` if it never did.
     pub async fn last_fire_time(self, schedule: &str) -> anyhow::Result<Option<Time>> {
         let found = entity::schedule::Entity::find_by_id(schedule).one(&self.0.database.reader).await?;
         Ok(found.map(|row| Time::from_millis(row.last_slot_at)))
     }
 
-    /// Notes that a schedule fired for a slot. Slots only go forward.
+    /// Records that a schedule fired. Fire times only move forward.
     pub async fn record_fire_time(self, schedule: &str, slot: Time) -> anyhow::Result<()> {
         let row = entity::schedule::ActiveModel {
             name: Set(schedule.to_owned()),

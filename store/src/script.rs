@@ -1,5 +1,6 @@
-//! What a commit writes, gathered to be run in one go: SQLite gets all of it by one call, because each call crosses to the
-//! database's thread and back, which costs more than most of these statements. PostgreSQL takes one after the other.
+//! Collects the statements of a commit and runs them together. SQLite gets all of them in one call, because
+//! each call costs two thread switches, which is more than most of these statements. PostgreSQL gets them one
+//! by one.
 
 use anyhow::Context;
 use sea_orm::sea_query::OnConflict;
@@ -7,7 +8,7 @@ use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, EntityTrait, Stat
 
 use crate::many::insertion;
 
-/// Statements in the order in which they are to be run, and the table that each of them writes.
+/// Statements in the order of execution, each with the table that it writes.
 pub(crate) struct Script {
     backend: DbBackend,
     statements: Vec<(String, Statement)>,
@@ -18,7 +19,7 @@ impl Script {
         Self { backend: transaction.get_database_backend(), statements: Vec::new() }
     }
 
-    /// Inserts rows that say something of every column.
+    /// Inserts rows in which every column is set.
     pub(crate) fn insert<E: EntityTrait>(
         &mut self,
         rows: impl IntoIterator<Item = E::ActiveModel>,
@@ -29,7 +30,7 @@ impl Script {
         Ok(())
     }
 
-    /// Runs all of it.
+    /// Runs all statements.
     pub(crate) async fn run(self, transaction: &DatabaseTransaction) -> anyhow::Result<()> {
         let statements = match self.backend {
             DbBackend::Sqlite => joined(self.statements).into_iter().collect(),
@@ -42,7 +43,8 @@ impl Script {
     }
 }
 
-/// All of them as one, whose values follow each other as the places for them do: SQLite's have no numbers.
+/// Joins all statements and their values. SQLite's placeholders have no numbers, so the values simply follow
+/// each other.
 fn joined(statements: Vec<(String, Statement)>) -> Option<(String, Statement)> {
     let backend = statements.first()?.1.db_backend;
     let (mut written, mut sql, mut values) = (Vec::new(), Vec::new(), Vec::new());

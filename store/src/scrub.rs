@@ -1,9 +1,9 @@
-//! Looking through everything that is stored: that every content that the database counts on is there and whole, that
-//! every manifest says the same, and that nothing lies in the blob store that nobody knows of.
+//! Checks all stored data: every referenced blob exists and is intact, every manifest agrees with the
+//! database, and every object in the blob store is referenced.
 //!
-//! It runs beside the live service, page by page. What seems to be wrong is looked at again before it is told, because
-//! accounts are purged and contents swept meanwhile. Nothing here may delete what a publish in flight counts on: see
-//! `blob_sweep`.
+//! It runs page by page beside the live service. A suspected fault is checked again before it is reported,
+//! because accounts are purged and blobs swept in the meantime. This module must never delete what a publish
+//! in flight relies on: see `blob_sweep`.
 
 mod manifests;
 mod orphans;
@@ -26,24 +26,23 @@ use crate::handles::{BlobIndex, IntegrityChecks};
 use crate::objects::StoredObject;
 use crate::{Blobs, rows};
 
-/// Something that nobody knows of may be on its way to being known for this long: a publish outlasts an outage of some
-/// minutes, and spooled uploads wait for a day at most.
+/// An object without references may still get some for this long: a publish is retried through an outage of
+/// some minutes, and spooled uploads wait for up to a day.
 pub const ORPHAN_GRACE: Duration = Duration::from_secs(24 * 3600);
 
 const CONTENTS_PAGE: u64 = 500;
 const HARMED_SHOWN_MAX: u64 = 20;
 
-/// What is told while a scrub goes on.
+/// Events that are reported during a scrub.
 #[derive(Clone, Debug)]
 pub enum ScrubNews {
-    /// So much has been looked through by now.
+    /// The progress so far.
     Progress(ScrubProgress),
     Damage(Damage),
     Malformed(MalformedManifest),
     Orphan(Orphan),
 }
 
-/// How far a scrub is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScrubProgress {
     pub contents: u64,
@@ -51,29 +50,29 @@ pub struct ScrubProgress {
     pub versions: u64,
     pub objects: u64,
     pub damages: u64,
-    /// Missing contents that are now noted as lost.
+    /// Missing contents that this scrub marked as lost.
     pub noted_lost: u64,
     pub orphans: u64,
     pub removed: u64,
 }
 
-/// A content that is not as it should be, and the versions that suffer by it.
+/// A damaged content and the versions that contain it.
 #[derive(Clone, Debug)]
 pub struct Damage {
     pub hash: BlobHash,
     pub fault: DamageFault,
-    /// The first of them; there may be more.
+    /// The first versions; there may be more.
     pub harmed: Vec<Harmed>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DamageFault {
     Object(BlobFault),
-    /// A manifest names it, and the database knows no such content.
+    /// A manifest lists the content, and the database does not have it.
     Unknown,
-    /// A manifest has another size or other encodings for it than the database.
+    /// The manifest and the database have different sizes or variants for the content.
     ManifestDiffers,
-    /// A manifest names it, and nothing keeps it from being swept.
+    /// A manifest lists the content, and no reference protects it from sweeps.
     Unreferenced,
 }
 
@@ -96,18 +95,18 @@ impl fmt::Display for DamageFault {
 pub struct Harmed {
     pub host: Host,
     pub seq: u32,
-    /// It is what visitors see.
+    /// Whether visitors see this version.
     pub is_live: bool,
 }
 
-/// A version whose manifest cannot be read, so that nobody knows what belongs to it.
+/// A version whose manifest cannot be parsed, so that its contents are unknown.
 #[derive(Clone, Debug)]
 pub struct MalformedManifest {
     pub version: String,
     pub harmed: Vec<Harmed>,
 }
 
-/// An object that nothing refers to.
+/// An unreferenced object.
 #[derive(Clone, Debug)]
 pub struct Orphan {
     pub object: StoredObject,
@@ -116,38 +115,39 @@ pub struct Orphan {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OrphanFate {
-    /// It is none of ours, and stays.
+    /// It does not belong to this service and is kept.
     Foreign,
-    /// It is old enough to be removed.
+    /// It is old enough to be deleted.
     Removable,
     Removed,
 }
 
-/// What a scrub does beyond looking.
+/// What a scrub does besides reporting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScrubCare {
     Report,
-    /// Orphans are removed, and missing contents noted, so that whoever publishes one again puts it.
+    /// Deletes orphans, and marks missing contents as lost, so that a publish with the same content stores it
+    /// again.
     Mend,
 }
 
-/// Where a scrub looks, and what for.
+/// The scope of a scrub.
 #[derive(Clone, Copy, Debug)]
 pub struct Scrub<'a> {
     pub blobs: &'a Blobs,
     pub care: ScrubCare,
     pub now: Time,
-    /// Contents that are read at a time, each of them decoded on a thread of its own.
+    /// Contents that are read concurrently, each decoded on its own thread.
     pub at_once: usize,
 }
 
 impl Scrub<'_> {
-    /// For a folder: a disk gains nothing by more.
+    /// For a local folder. A disk is not faster with more.
     pub const OF_A_FOLDER_AT_ONCE: usize = 4;
 }
 
 impl BlobIndex<'_> {
-    /// Contents that the database says are stored, in the order of their hashes.
+    /// Contents that are stored according to the database, in the order of their hashes.
     pub async fn list(self, after: Option<BlobHash>, at_most: u64) -> anyhow::Result<Vec<KnownBlob>> {
         let mut wanted = entity::blob::Entity::find()
             .filter(entity::blob::Column::State.eq(BlobState::Present.as_str()))
@@ -159,7 +159,7 @@ impl BlobIndex<'_> {
         wanted.all(&self.0.database.reader).await?.into_iter().map(known).collect()
     }
 
-    /// Which of these contents the database does not know, not even as about to be deleted.
+    /// Which of these contents have no row, not even as being deleted.
     pub async fn find_unknown(self, hashes: &[BlobHash]) -> anyhow::Result<HashSet<BlobHash>> {
         let known: Vec<String> = entity::blob::Entity::find()
             .select_only()
@@ -172,7 +172,7 @@ impl BlobIndex<'_> {
         Ok(hashes.iter().copied().filter(|hash| !known.contains(&hash.to_string())).collect())
     }
 
-    /// What nothing refers to is swept one day, so it may be gone by now.
+    /// An unreferenced content may have been swept by now.
     async fn is_referenced(self, hash: BlobHash) -> anyhow::Result<bool> {
         let found = entity::blob::Entity::find_by_id(hash.to_string())
             .filter(entity::blob::Column::State.eq(BlobState::Present.as_str()))
@@ -184,7 +184,7 @@ impl BlobIndex<'_> {
 }
 
 impl IntegrityChecks<'_> {
-    /// The versions that a content is part of, live ones first.
+    /// The versions with a content, live ones first.
     pub async fn list_harmed_by(self, hash: BlobHash) -> anyhow::Result<Vec<Harmed>> {
         #[derive(FromQueryResult)]
         struct Row {
@@ -214,7 +214,8 @@ impl IntegrityChecks<'_> {
             .collect()
     }
 
-    /// Looks at every content that is counted on, or at so many from a random place on. How far it came.
+    /// Examines every referenced content, or a sample of this size from a random position on, and returns the
+    /// progress.
     pub async fn scrub_contents(
         self,
         scrub: &Scrub<'_>,

@@ -1,5 +1,5 @@
-//! People's sessions: known by the hash of their secret, alive until they expire or end. The hash may not leave in an
-//! error.
+//! People's sessions. They are found by the hash of their secret and valid until they expire or end. The hash
+//! must not appear in an error.
 
 use anyhow::Context;
 use domain::{Chance, Origin, PasswordHash, Time, UserId, hash_secret};
@@ -14,12 +14,12 @@ use crate::audit::{self, Personal};
 use crate::handles::SessionStore;
 use crate::rows;
 
-/// How many of a person's sessions are listed.
+/// How many of a person's sessions a list shows.
 const LIST_MAX: u64 = 100;
-/// How much of its hash a session's public id has: too little to be taken for the hash.
+/// The length of a session's public id. It is too short to be used as the hash.
 const ID_LENGTH: usize = 16;
 
-/// A session as the door needs it: whose it is, and until when.
+/// A session as request authentication needs it.
 #[derive(Clone, Debug)]
 pub struct SessionGrant {
     pub user: UserId,
@@ -28,7 +28,7 @@ pub struct SessionGrant {
     pub expires_at: Time,
 }
 
-/// A session to be written: its secret is known by hash only.
+/// A session to insert, with the hash of its secret.
 #[derive(Clone, Debug)]
 pub struct NewSession {
     pub secret_hash: String,
@@ -45,18 +45,17 @@ pub struct SessionInfo {
     pub id: String,
     pub created_at: Time,
     pub last_used_at: Time,
-    /// From where it was opened; unknown for a session that an earlier release opened.
+    /// The address that opened it. Unknown for sessions of earlier releases.
     pub address: Option<String>,
     pub user_agent: Option<String>,
     pub is_current: bool,
 }
 
-/// A person's sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sessions {
-    /// The last used first, so many at most.
+    /// The most recently used ones.
     pub last_used: Vec<SessionInfo>,
-    /// How many there are.
+    /// The number of all sessions.
     pub total: u64,
 }
 
@@ -68,8 +67,8 @@ impl SessionStore<'_> {
         transaction.commit().await.context("commit a session")
     }
 
-    /// Writes a session for who knew the password. False when that is another by now: a change of it must not leave
-    /// behind who came in by the old one in the same moment.
+    /// Inserts a session if the person still has this password hash, and returns whether it did. A concurrent
+    /// change of the password must not leave behind a session that was opened with the old one.
     pub async fn create_with_password(
         self,
         password: &PasswordHash,
@@ -112,7 +111,7 @@ impl SessionStore<'_> {
         }))
     }
 
-    /// Notes a use and the new end that follows from it. A session that ended in the meantime stays ended.
+    /// Records a use and the new expiry. A session that has ended in the meantime stays ended.
     pub async fn renew(self, secret_hash: &str, now: Time, expires_at: Time) -> anyhow::Result<()> {
         let renewal = entity::session::ActiveModel {
             last_used_at: Set(now.millis()),
@@ -127,13 +126,14 @@ impl SessionStore<'_> {
         Ok(())
     }
 
-    /// Ends a session; one that has ended already is no error.
+    /// Ends a session. An ended session is not an error.
     pub async fn delete(self, secret_hash: &str) -> anyhow::Result<()> {
         entity::session::Entity::delete_by_id(secret_hash).exec(&self.0.database.writer).await?;
         Ok(())
     }
 
-    /// The sessions of a person that have not expired, the last used first. `current` is the hash of the asker's own.
+    /// The sessions of a person that have not expired, most recently used first. `current` is the hash of the
+    /// caller's own session.
     pub async fn list(self, user: UserId, current: &str, now: Time) -> anyhow::Result<Sessions> {
         let active = entity::session::Entity::find()
             .filter(entity::session::Column::UserId.eq(user.to_string()))
@@ -157,7 +157,7 @@ impl SessionStore<'_> {
         Ok(Sessions { last_used: found.into_iter().map(shown).collect(), total })
     }
 
-    /// Ends one session of a person, by the id that the list shows. False when there is none.
+    /// Ends one session of a person by its public id. Returns false if there is none.
     pub async fn end(self, user: UserId, id: &str, ending: Ending<'_>) -> anyhow::Result<bool> {
         let transaction = self.0.database.begin().await?;
         let hashes: Vec<String> = entity::session::Entity::find()
@@ -183,7 +183,7 @@ impl SessionStore<'_> {
     }
 }
 
-/// From where, and when, a person ends sessions.
+/// The origin and time at which a person ends sessions.
 #[derive(Clone, Copy, Debug)]
 pub struct Ending<'a> {
     pub origin: Origin,
@@ -204,14 +204,14 @@ impl Ending<'_> {
 }
 
 impl NewSession {
-    /// The entry of the audit trail for opening the session.
+    /// The audit log entry for opening the session.
     pub(crate) fn event(&self, action: &'static str) -> Personal {
         Personal { user: self.user, origin: self.origin, action, now: self.created_at }
     }
 }
 
-/// What a list names a session by. It is made from the hash, so every session has one, and the hash cannot be found from
-/// it.
+/// The public id of a session. It is derived from the hash, so that every session has one and nobody can
+/// compute the hash from it.
 fn public_id(secret_hash: &str) -> String {
     let mut id = hash_secret(&format!("session:{secret_hash}"));
     id.truncate(ID_LENGTH);

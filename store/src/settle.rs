@@ -1,11 +1,11 @@
-//! The ledger's commit: the deeds of one account or several in one transaction.
+//! The ledger's commit: settles operations of one or several accounts in one transaction.
 //!
-//! Nothing else in the service inserts ledger entries or versions. The accounts' rows are locked first, so two
-//! processes that settle for the same account queue here; an outcome and its deed are written together, so a
-//! redelivered deed finds its outcome and changes nothing.
+//! No other code inserts ledger entries or versions. The accounts' rows are locked first, so two processes
+//! that settle for the same account queue here. An outcome is written together with its operation, so a
+//! redelivered operation finds its outcome and changes nothing.
 //!
-//! What the deeds need is read at once, they are settled in memory, and what they change is written at once: a commit of
-//! sixty deeds takes no more statements than one of a single deed.
+//! The inputs of all operations are read together, the operations are settled in memory, and their changes
+//! are written together. A commit of sixty operations needs no more statements than a commit of one.
 
 mod batch;
 mod card;
@@ -30,7 +30,7 @@ use crate::rows::account::{lock_account, lock_free_accounts};
 use batch::{BatchState, Movement};
 use context::SettleContext;
 
-/// What settling needs besides the deeds.
+/// The inputs of settling besides the operations.
 #[derive(Clone, Debug)]
 pub struct Terms {
     pub tariff: Tariff,
@@ -38,26 +38,26 @@ pub struct Terms {
     pub now: Time,
 }
 
-/// Deeds of one account, in their order.
+/// Operations of one account, in order.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {
     pub account: AccountId,
     pub operations: &'a [LedgerOperation],
 }
 
-/// How a commit learns of deeds that were settled before, and of reasons that were used. It hardly ever has one: callers
-/// look for an outcome before they hand a deed in again.
+/// How a commit learns of operations that were settled before and of reasons that were used. Both are rare,
+/// because callers check for an outcome before they submit an operation again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Past {
-    /// By questions before anything is settled.
+    /// Queries them before settling.
     Asked,
-    /// By the unique indexes, which fail the commit.
+    /// Relies on the unique indexes, which make the commit fail.
     Unforeseen,
 }
 
 impl Store {
-    /// Settles deeds of one account, in their order, all in one transaction. One outcome per deed. An error means
-    /// that none of them came to pass.
+    /// Settles operations of one account, in order, in one transaction, with one outcome per operation. On an
+    /// error none of them is settled.
     pub async fn settle(
         &self,
         account: AccountId,
@@ -71,9 +71,10 @@ impl Store {
         settled.into_iter().next().context("a batch had no outcomes")
     }
 
-    /// Settles the deeds of several accounts, all in one transaction. One outcome per deed of each batch; none for a
-    /// batch whose account is gone or in somebody else's hands, so that nobody waits for a stranger: that is to be
-    /// settled by itself. An error means that none of them came to pass; that a deed was settled before is one, here.
+    /// Settles the operations of several accounts in one transaction, with one outcome per operation of each
+    /// batch. `None` for a batch whose account is deleted, or whose row is locked by another transaction, so
+    /// that no account waits for another one; the caller settles that batch separately. On an error none of
+    /// them is settled. An operation that was settled before is an error here.
     pub async fn settle_together(
         &self,
         batches: &[Batch<'_>],
@@ -90,15 +91,15 @@ impl Store {
         Ok(batches.iter().map(|batch| is_ours(&batch).then(|| settled.next()).flatten()).collect())
     }
 
-    /// How many commits this database is given at a time. SQLite has one writer, so more would only wait for each other;
-    /// and what waits is gathered into the next.
+    /// How many commits run at a time. SQLite has one writer, so more would only wait for each other. Waiting
+    /// operations are batched into the next commit.
     pub fn commits_at_once(&self) -> usize {
         const POSTGRES_COMMITS_AT_ONCE: usize = 4;
         if self.database.has_one_writer() { 1 } else { POSTGRES_COMMITS_AT_ONCE }
     }
 }
 
-/// Settles batches of accounts whose rows are locked. Who is not among them is gone.
+/// Settles batches of accounts whose rows are locked. An account that is not among `locked` is deleted.
 async fn settle_locked(
     transaction: DatabaseTransaction,
     locked: Vec<entity::account::Model>,
@@ -118,7 +119,8 @@ async fn settle_locked(
     let clock = context.clock();
     let movements = context.close(&transaction).await?;
     faults::pass("settle.before_commit")?;
-    // A process that was stopped in between must not commit what its caller was told will never be.
+    // A process that was suspended in between must not commit an operation whose caller was told that it
+    // failed for good.
     let accepted =
         batches.iter().zip(&settled).flat_map(|(batch, outcomes)| batch.operations.iter().zip(outcomes));
     let deadlines = accepted
@@ -130,7 +132,7 @@ async fn settle_locked(
     Ok(settled)
 }
 
-/// Settles one deed, unless it was settled before: then its outcome stands.
+/// Settles one operation. If it was settled before, its earlier outcome is returned.
 async fn settle_one<'a>(
     transaction: &DatabaseTransaction,
     context: &mut SettleContext<'a>,
@@ -142,7 +144,8 @@ async fn settle_one<'a>(
         return Ok(known);
     }
     if matches!(operation, LedgerOperation::Visibility(_)) {
-        // It is settled by statements of its own, which must see what the deeds before it have published.
+        // A change of visibility runs its own statements, which must see what earlier operations have
+        // published.
         context.write_sites(transaction).await?;
     }
     let outcome = match (context.refusal_of(operation), context.page_of(operation.account())) {
@@ -190,7 +193,7 @@ async fn credit(
     Ok(Outcome::Moved(Moved { balance: batch.balance(), is_new }))
 }
 
-// It may take an account below zero, and it is no payment: an expired account stays one that is purged.
+// A grant may make the balance negative. It is not a payment, so an expired account is still purged.
 fn grant(batch: &mut BatchState, operation: &GrantOperation) -> Outcome {
     let is_new = batch.enter(operation.amount, &Reason::OperatorCredit(operation.id));
     Outcome::Moved(Moved { balance: batch.balance(), is_new })

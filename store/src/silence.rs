@@ -1,14 +1,14 @@
-//! How long a call to the object store may take.
+//! A timeout for calls to the object store.
 
 use std::time::Duration;
 
 use anyhow::Context;
 use tokio::time::timeout;
 
-/// A store that does not answer makes the caller wait no longer than this.
+/// A caller waits no longer than this for a store that does not respond.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(10);
 
-/// Waits no longer than a caller can. A store that is silent is away.
+/// Fails if the store does not respond in time.
 pub(crate) async fn within<T>(answer: impl Future<Output = T>) -> anyhow::Result<T> {
     timeout(ANSWER_WAIT_MAX, answer)
         .await

@@ -1,5 +1,5 @@
-//! A copy of the whole database in a file, as of one moment, made while others go on writing. SQLite alone: PostgreSQL
-//! has tools of its own for that.
+//! Copies a live database into a file, from one snapshot. This is for SQLite only; PostgreSQL has its own
+//! tools.
 
 use std::path::{Path, PathBuf};
 
@@ -10,13 +10,13 @@ use sqlx::sqlite::SqliteConnectOptions;
 use crate::Store;
 
 impl Store {
-    /// Writes what is committed by now to a file that must not be there yet. Writers are not held up.
+    /// Writes the committed state to a new file. Writers are not blocked.
     pub async fn snapshot_into(&self, file: &Path) -> anyhow::Result<()> {
         if self.database.reader.get_database_backend() != DbBackend::Sqlite {
             bail!("only a SQLite database is copied into a file");
         }
         let path = file.to_str().context("the path of a snapshot must be text")?;
-        // A copy of the live file would miss what its write-ahead log has, or catch half of a commit.
+        // A copy of the live file would lack the write-ahead log or catch half of a commit.
         sqlx::query("VACUUM INTO ?1")
             .bind(path)
             .execute(self.database.reader.get_sqlite_connection_pool())
@@ -25,7 +25,7 @@ impl Store {
         Ok(())
     }
 
-    /// The newest change that the schema has had, such as `m0001_the_house`.
+    /// The newest migration that was applied to the database, such as `m0001_the_house`.
     pub async fn schema(&self) -> anyhow::Result<String> {
         migration::newest_applied(&self.database.reader)
             .await
@@ -33,13 +33,13 @@ impl Store {
             .context("the database has no schema yet")
     }
 
-    /// The newest change of the schema that this program knows.
+    /// The newest migration that this program contains.
     pub fn known_schema() -> String {
         migration::newest_known()
     }
 }
 
-/// The file behind the address of a SQLite database; none behind another one.
+/// The file of a SQLite URL. `None` for other URLs.
 pub fn sqlite_file(url: &str) -> anyhow::Result<Option<PathBuf>> {
     if !url.starts_with("sqlite:") {
         return Ok(None);

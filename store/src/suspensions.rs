@@ -1,5 +1,5 @@
-//! The suspension of an account and its lift, by an operator. The account's row is the truth; its routes bear a copy for
-//! the edges.
+//! Suspends an account and lifts its suspension. The account's row is authoritative; its routes have a copy
+//! for the edges.
 
 use anyhow::Context;
 use domain::{AccountId, Chance, Host, OperatorName, Origin, Suspension, SuspensionReason, Time};
@@ -16,25 +16,25 @@ use crate::rows::account::lock_account;
 #[derive(Clone, Debug)]
 pub struct SuspensionChange<'a> {
     pub account: AccountId,
-    /// Why it is suspended from now on; none lifts the suspension.
+    /// The reason of the suspension. `None` lifts the suspension.
     pub reason: Option<SuspensionReason>,
     pub by: &'a OperatorName,
     pub origin: Origin,
     pub now: Time,
 }
 
-/// An account after such a decision.
+/// The account after the change.
 #[derive(Clone, Debug)]
 pub struct SuspensionSet {
     pub handle: String,
     pub suspension: Option<Suspension>,
-    /// What the account serves, as far as the decision changed it.
+    /// The account's hosts, if the change affected them.
     pub hosts: Vec<Host>,
 }
 
 impl AccountStore<'_> {
-    /// Suspends an account or lifts its suspension. An account that is suspended already stays so since then, with the
-    /// new reason; a lift of none changes nothing. None when there is no such account.
+    /// Suspends an account or lifts its suspension. A suspended account keeps its date and gets the new
+    /// reason. Lifting a suspension that does not exist changes nothing. `None` if there is no such account.
     pub async fn set_suspension(
         self,
         change: &SuspensionChange<'_>,
@@ -75,7 +75,7 @@ impl AccountStore<'_> {
     }
 }
 
-/// A provisional account could not be claimed while it was suspended, so its end moves by that time.
+/// A provisional account cannot be claimed while it is suspended, so its expiry moves by that time.
 async fn give_back_time(
     transaction: &DatabaseTransaction,
     row: &entity::account::Model,

@@ -1,4 +1,4 @@
-//! Removes what has outlived its use: expired accounts with all that is theirs but how their jobs ended, and old records.
+//! Deletes expired accounts with all their rows except outcomes, and old records.
 
 use anyhow::Context;
 use domain::{AccountId, Host, Time};
@@ -9,7 +9,7 @@ use crate::handles::Upkeep;
 use crate::rows;
 use crate::rows::account::lock_account;
 
-/// An account that was purged, and the hosts that stop answering with it.
+/// A purged account and its hosts, which must no longer be served.
 #[derive(Clone, Debug)]
 pub struct Purged {
     pub handle: String,
@@ -17,7 +17,7 @@ pub struct Purged {
 }
 
 impl Upkeep<'_> {
-    /// Accounts that expired before a moment and never took real money, the longest expired first.
+    /// Accounts that have expired and never received real money, longest expired first.
     pub async fn list_purgeable_accounts(
         self,
         expired_before: Time,
@@ -36,7 +36,7 @@ impl Upkeep<'_> {
         found.iter().map(|id| rows::parse(id, "an account id")).collect()
     }
 
-    /// Removes an expired account with what is its own. None when it was claimed in the meantime.
+    /// Deletes an expired account and its rows. `None` if it was claimed in the meantime.
     pub async fn purge_account(
         self,
         account: AccountId,
@@ -54,15 +54,16 @@ impl Upkeep<'_> {
             .await?;
         let hosts =
             routes.iter().map(|route| rows::parse(&route.host, "a host")).collect::<anyhow::Result<_>>()?;
-        // Everything that is the account's goes with it by its foreign keys. How its jobs ended goes when it is old,
-        // like any outcome: no caller can ask for it any more, and to find it here would be to read all there are.
+        // Foreign keys delete all rows of the account. Outcomes of its jobs are deleted by age, like all
+        // outcomes: no caller can request them any more, and finding them here would mean reading all
+        // outcomes.
         entity::account::Entity::delete_by_id(row.id.as_str()).exec(&transaction).await?;
         transaction.commit().await.context("commit a purge")?;
         Ok(Some(Purged { handle: row.handle, hosts }))
     }
 
-    /// Deletes records past their keeping time: so many outcomes at most, and all keys, sessions and early reversals of
-    /// card payments. Returns how many outcomes there were.
+    /// Deletes old records: up to `at_most` outcomes, and all expired keys, sessions and early reversals of
+    /// card payments. Returns the number of outcomes.
     pub async fn sweep_records(self, now: Time, outcomes_before: Time, at_most: u64) -> anyhow::Result<u64> {
         let old_outcomes = Query::select()
             .column(entity::job_outcome::Column::JobId)

@@ -1,8 +1,8 @@
-//! Every table, in the order of their references: what is referred to comes first. Whoever adds a table adds it here,
-//! or a test fails, and with it nothing is left behind when the data moves.
+//! The list of all tables, in the order of their references: a referenced table comes first. A test fails if
+//! a table is missing, so that no data is left behind when a database is copied.
 //!
-//! Rows are copied as they are, between databases that nobody works with. Nothing here may run on a target that has
-//! rows: its own would be mixed with the others'.
+//! Rows are copied unchanged, between databases that no process uses. The target must be empty, because
+//! otherwise its rows would be mixed with the copied ones.
 
 use anyhow::{Context, ensure};
 use futures::TryStreamExt;
@@ -15,20 +15,19 @@ use crate::Store;
 use crate::blob_index::unreferenced;
 use crate::handles::{BlobIndex, LedgerStore, Tables};
 
-/// Rows that are inserted by one statement, in a transaction of its own.
+/// Rows that one statement inserts, in its own transaction.
 const PAGE_ROWS: usize = 200;
 
-/// The one table in which a migration itself puts a row.
+/// The only table into which a migration inserts a row.
 const SEEDED: &str = "blob_sweeps";
 
-/// How many rows a table has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableCount {
     pub table: &'static str,
     pub rows: u64,
 }
 
-/// What the ledger of all accounts comes to.
+/// Sums over the ledgers of all accounts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LedgerTotals {
     pub accounts: u64,
@@ -39,11 +38,11 @@ pub struct LedgerTotals {
 
 macro_rules! tables {
     ($($table:literal $entity:ident),+ $(,)?) => {
-        /// The tables' names, those that others refer to first.
+        /// The names of the tables, referenced tables first.
         pub const TABLES: &[&str] = &[$($table),+];
 
         impl Tables<'_> {
-            /// How many rows every table has, as of one moment.
+            /// The number of rows of every table, from one snapshot.
             pub async fn count_rows(self) -> anyhow::Result<Vec<TableCount>> {
                 let reading = self.0.database.begin_reading().await?;
                 let counts = vec![$(TableCount {
@@ -54,15 +53,15 @@ macro_rules! tables {
                 Ok(counts)
             }
 
-            /// Copies every row of every table, as of one moment, to a store that has none. Tells each table when it
-            /// is done.
+            /// Copies every row of every table, from one snapshot, to an empty store. Calls `report` after
+            /// each table.
             pub async fn copy_to(
                 self,
                 to: &Store,
                 mut told: impl FnMut(TableCount),
             ) -> anyhow::Result<()> {
                 to.tables().require_empty().await?;
-                // What the migration itself has put there gives way.
+                // The row that the migration inserted would collide with the copied one.
                 entity::blob_sweep::Entity::delete_many().exec(&to.database.writer).await?;
                 let from = self.0.database.begin_reading().await?;
                 $({
@@ -109,7 +108,7 @@ tables! {
 }
 
 impl Tables<'_> {
-    /// Fails unless the store is as it was made: its schema, and no row of anybody's.
+    /// Fails unless the database has only its schema.
     pub async fn require_empty(self) -> anyhow::Result<()> {
         let is_seed = |table: &str| table == SEEDED;
         for count in self.count_rows().await? {
@@ -121,8 +120,8 @@ impl Tables<'_> {
 }
 
 impl BlobIndex<'_> {
-    /// Forgets contents that nothing refers to, without deleting them: in a copy, where they need not be. Whoever
-    /// publishes them again finds them missing and puts them anew.
+    /// Deletes the rows of unreferenced contents without deleting the objects. This is for copies, which need
+    /// not contain these objects. A publish of the same content then stores it again.
     pub async fn forget_unreferenced(self) -> anyhow::Result<u64> {
         let forgotten = entity::blob::Entity::delete_many()
             .filter(unreferenced())
@@ -134,7 +133,7 @@ impl BlobIndex<'_> {
 }
 
 impl LedgerStore<'_> {
-    /// What the ledger comes to: the sum of the balances and that of the movements are the same in a sound one.
+    /// Sums over the ledgers. In an intact database the balances and the entries have the same sum.
     pub async fn totals(self) -> anyhow::Result<LedgerTotals> {
         let sql = "SELECT (SELECT COUNT(*) FROM accounts) AS accounts,
                 (SELECT COUNT(*) FROM ledger_entries) AS entries,

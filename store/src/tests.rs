@@ -1,4 +1,4 @@
-//! The store over real databases.
+//! The store with real databases.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ const START: Time = Time::from_millis(1_790_000_000_000);
 const ORIGIN: Origin = Origin { via: Via::Api, address: None };
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// A database and a blob folder of their own.
+/// A database and a blob folder for one test.
 struct StoreHarness {
     store: Store,
     blobs: Blobs,
@@ -34,7 +34,7 @@ async fn sqlite() -> StoreHarness {
     harness(&url, folder).await
 }
 
-/// `None` when there is no Postgres, which skips the test.
+/// `None` if there is no PostgreSQL server, which skips the test.
 async fn postgres() -> Option<StoreHarness> {
     let server = test_servers::postgres()?;
     let name = format!("store_{}", Chance::from_system().base36(12));
@@ -116,7 +116,7 @@ impl StoreHarness {
         }
     }
 
-    /// A change that nobody in particular makes.
+    /// A change without a particular maker.
     fn change(&self, account: AccountId, now: Time) -> Change<'_> {
         let by = Maker { user: None, token: None };
         Change { account, by, origin: ORIGIN, now, chance: &self.chance }
@@ -324,7 +324,7 @@ on_both_databases! {
         assert!(harness.store.accounts().find(account).await.unwrap().is_none());
         assert!(harness.store.routes().find(&published.host).await.unwrap().is_none());
 
-        // What nobody refers to goes, after its hour; what another account has stays.
+        // Unreferenced contents are swept after an hour; contents of another account stay.
         let swept = harness.store.blob_index().sweep(&harness.blobs, START.plus(HOUR / 2), 100).await.unwrap();
         assert_eq!(swept.blobs, 0);
         let swept = harness.store.blob_index().sweep(&harness.blobs, later, 100).await.unwrap();
@@ -384,7 +384,7 @@ async fn a_content_is_written_once_and_its_first_layout_stands() {
     let packed = Layout::of(&content, "text/plain").unwrap();
     let first = harness.blobs.put(hash, content.clone(), packed).await.unwrap();
     assert_eq!(first.len(), 3);
-    // Another worker that would lay it out otherwise takes what is there.
+    // Another worker with a different layout gets the existing one.
     let second = harness.blobs.put(hash, content.clone(), Layout::default()).await.unwrap();
     assert_eq!(first, second);
     assert_eq!(harness.blobs.variants(hash).await.unwrap(), first);

@@ -1,5 +1,5 @@
-//! Tokens: found by the hash of their secret, listed without it, minted, and marked as used. A secret never comes in
-//! here. What ends them is in `revocations`.
+//! Tokens: found by the hash of their secret, listed without it, minted, and marked as used. Secrets never
+//! reach this crate. `revocations` revokes tokens.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,21 +19,20 @@ use crate::pages::{self, Keys};
 use crate::rows;
 use crate::rows::token::{NewToken, Reach, active, insert, within, works};
 
-/// A token as the door needs it: what it may, and for which account.
+/// A token as request authentication needs it.
 #[derive(Clone, Debug)]
 pub struct TokenGrant {
     pub token: TokenId,
     pub account: Account,
     pub scopes: Scopes,
     pub pinned_to: Option<ArtifactId>,
-    /// The person behind it: who minted it, or who invited its agent.
+    /// The person who minted it, or who invited its agent.
     pub created_by_user: Option<UserId>,
     pub expires_at: Option<Time>,
     pub revoked_at: Option<Time>,
     pub last_used_at: Option<Time>,
 }
 
-/// One use of a token.
 #[derive(Clone, Copy, Debug)]
 pub struct TokenUse {
     pub token: TokenId,
@@ -65,7 +64,7 @@ impl TokenStore<'_> {
         }))
     }
 
-    /// The account's active tokens within reach, the newest first.
+    /// The account's active tokens within reach, newest first.
     pub async fn list(
         self,
         account: AccountId,
@@ -80,7 +79,7 @@ impl TokenStore<'_> {
         pages::read(&self.0.database.reader, query, keys, page, cursor).await?.try_map(token)
     }
 
-    /// Writes a token, if whoever mints it still may and its artifact is there.
+    /// Inserts a token if its maker still has the right to mint it and its artifact exists.
     pub async fn create(self, change: &Change<'_>, token: &NewToken) -> Decided<()> {
         let begun = change.begin(self.0).await?;
         if let Some(artifact) = token.rights.pinned_to
@@ -117,7 +116,7 @@ impl TokenStore<'_> {
             .collect()
     }
 
-    /// Those of the hashes that are of a token which works, whatever its account.
+    /// Which of these hashes belong to a working token of any account.
     pub async fn find_active(
         self,
         secret_hashes: impl IntoIterator<Item = String>,
@@ -135,8 +134,8 @@ impl TokenStore<'_> {
         Ok(found.into_iter().collect())
     }
 
-    /// Notes when tokens were last used. A token whose row is busy is passed over: its next use is noted instead, and
-    /// this waits for nobody.
+    /// Records the last use of tokens. A token whose row is locked is skipped, so that this never waits. Its
+    /// next use is recorded instead.
     pub async fn record_uses(self, uses: &[TokenUse]) -> anyhow::Result<()> {
         let transaction = self.0.database.begin().await?;
         let ids: Vec<_> = uses.iter().map(|used| used.token.to_string()).collect();

@@ -1,4 +1,4 @@
-//! Versions that nobody has judged yet, and whose first scan is late, has failed or was given up.
+//! Versions without a verdict whose first scan is late, has failed or was given up.
 
 use std::time::Duration;
 
@@ -12,16 +12,16 @@ use crate::handles::ScanStore;
 use crate::rows::account::lock_account;
 use crate::{routes, rows};
 
-/// A version that has been pending for so much longer says nothing of scans today: an operator cancelled its scan, for
-/// example.
+/// A version that has been pending for longer does not indicate that scans are late now. An operator may have
+/// cancelled its scan, for example.
 const LEFT_BEHIND_AFTER: Duration = Duration::from_secs(3600);
 
-/// A first scan for which no further attempt is made now.
+/// A first scan that is not retried now.
 #[derive(Clone, Debug)]
 pub struct GivenUpScan {
     pub job: ScanJob,
     pub decision_id: String,
-    /// What moderators read as the reason.
+    /// The reason that moderators see.
     pub evidence: String,
     pub now: Time,
 }
@@ -32,10 +32,11 @@ struct Oldest {
 }
 
 impl ScanStore<'_> {
-    /// From when on scans count as late for a version that was published at this moment and is pending: since the oldest
-    /// pending version, itself or an earlier one, has waited for too long. An edge's login may read no more of versions.
+    /// When scans begin to count as late for a pending version that was published at this time: when the
+    /// oldest pending version has waited for the maximum. This is all that an edge's database role may read
+    /// about versions.
     pub(crate) async fn late_from(self, published_at: Time) -> anyhow::Result<Option<Time>> {
-        // Word for word the condition of the index `versions_pending`.
+        // Must match the condition of the index `versions_pending` literally.
         let sql = "SELECT created_at FROM versions WHERE moderation_status = 'pending' AND created_at >= $1
              ORDER BY created_at LIMIT 1";
         let counted_from = published_at.minus(LEFT_BEHIND_AFTER).millis();
@@ -48,8 +49,8 @@ impl ScanStore<'_> {
         Ok(oldest.first().map(|row| Time::from_millis(row.created_at).plus(Route::SCAN_WAIT_MAX)))
     }
 
-    /// Has the documents of a provisional account's pending version held back from now on. The host whose edges must be
-    /// told; none when the version is not live, has a verdict, or is held back already.
+    /// Begins to hold back the documents of a provisional account's pending version. Returns the host whose
+    /// edges must be notified. `None` if the version is not live, has a verdict, or is held back already.
     pub async fn hold_back(self, version: VersionId, now: Time) -> anyhow::Result<Option<Host>> {
         use entity::route::{Column, Entity};
         let held = Entity::update_many()
@@ -65,8 +66,8 @@ impl ScanStore<'_> {
         held.first().map(|route| rows::parse(&route.host, "a host")).transpose()
     }
 
-    /// Sends a version whose first scan was given up to the moderators. A later scan may still judge it. The host whose
-    /// edges must be told; none when the version is not live, or is not pending any more.
+    /// Sends a version whose first scan was given up to review. A later scan may still produce a verdict.
+    /// Returns the host whose edges must be notified. `None` if the version is not live or no longer pending.
     pub async fn give_up(self, given_up: &GivenUpScan) -> anyhow::Result<Option<Host>> {
         let transaction = self.0.database.begin().await?;
         lock_account(&transaction, given_up.job.account).await?;

@@ -1,4 +1,4 @@
-//! People. A password is here by its hash only, which may not leave in an error.
+//! User accounts. Only the hash of a password is stored, and it must not appear in an error.
 
 use anyhow::Context;
 use domain::{Chance, PasswordHash, Time, UserId, Username};
@@ -10,7 +10,7 @@ use crate::handles::UserStore;
 use crate::sessions::{self, NewSession};
 use crate::{audit, rows};
 
-/// A person as signing in needs one.
+/// A user account as signing in needs it.
 #[derive(Clone, Debug)]
 pub struct User {
     pub id: UserId,
@@ -19,12 +19,12 @@ pub struct User {
     pub created_at: Time,
 }
 
-/// A new password in the place of the one that was shown to be known.
+/// A new password, and the hash of the old one that the person proved to know.
 #[derive(Clone, Debug)]
 pub struct PasswordChange {
     pub known: PasswordHash,
     pub new: PasswordHash,
-    /// The only one that is left.
+    /// The only session that remains.
     pub session: NewSession,
 }
 
@@ -43,7 +43,8 @@ impl UserStore<'_> {
         }))
     }
 
-    /// Writes a new person who is signed in. False when the name is taken, also by one who came in the same moment.
+    /// Inserts a user account and its first session. Returns false if the username is taken, including by a
+    /// concurrent call.
     pub async fn create(self, user: &User, session: &NewSession, chance: &Chance) -> anyhow::Result<bool> {
         let transaction = self.0.database.begin().await?;
         let row = entity::user::ActiveModel {
@@ -66,11 +67,12 @@ impl UserStore<'_> {
         Ok(true)
     }
 
-    /// Changes a password and ends every session but the one that comes with it. False when somebody has changed the
-    /// password meanwhile.
+    /// Changes a password and ends every session except the new one. Returns false if the password was
+    /// changed in the meantime.
     pub async fn change_password(self, change: &PasswordChange, chance: &Chance) -> anyhow::Result<bool> {
         let transaction = self.0.database.begin().await?;
-        // The person first: whoever signs in by the known password has done so by now, or finds another.
+        // Changing the user's row comes first. A concurrent sign-in with the old password has then either
+        // finished or fails.
         let changed = entity::user::Entity::update_many()
             .col_expr(entity::user::Column::PasswordHash, Expr::value(change.new.as_str()))
             .filter(entity::user::Column::Id.eq(change.session.user.to_string()))

@@ -1,4 +1,4 @@
-//! Adds what the edges counted to the accounts' month and to the pages' day, each batch once.
+//! Adds the views that edges have counted to the accounts' months and the pages' days, each batch once.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -12,7 +12,7 @@ use crate::handles::ViewStore;
 use crate::rows;
 
 impl ViewStore<'_> {
-    /// Adds views that an edge counted, once per job.
+    /// Adds the views of a job. A repeated job adds nothing.
     pub async fn add(self, job: JobId, counted: &ViewsJob) -> anyhow::Result<()> {
         let transaction = self.0.database.begin().await?;
         if !is_first(&transaction, job, counted).await? {
@@ -24,7 +24,7 @@ impl ViewStore<'_> {
         }
         let alive = existing(&transaction, by_account.keys()).await?;
         let month = counted.counted_at.month().to_string();
-        // In the accounts' order, so that two batches cannot wait for each other.
+        // In the order of the accounts, so that two batches cannot deadlock.
         for (account, views) in by_account.into_iter().filter(|(account, _)| alive.contains(account)) {
             let row = entity::usage::ActiveModel {
                 account_id: Set(account),
@@ -103,7 +103,7 @@ async fn existing(
         .select_only()
         .column(entity::account::Column::Id)
         .filter(entity::account::Column::Id.is_in(accounts.cloned().collect::<Vec<_>>()))
-        // None of them is purged before its views are written.
+        // The lock keeps these accounts from being purged before their views are written.
         .lock(LockType::KeyShare)
         .into_tuple()
         .all(transaction)

@@ -1,5 +1,6 @@
-//! The moderators' queue: pages of any account that wait for a person's word, or for their scan. It only reads, and its
-//! order must not be in the hands of those who report: their word weighs, but not without end.
+//! The review queue: pages of all accounts that wait for a moderator or for their scan. This module only
+//! reads. Reports move a page up in the queue, but only to a limit, so that reporters do not control the
+//! order.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,37 +15,36 @@ use crate::handles::ReviewQueue;
 use crate::moderation::Seen;
 use crate::rows;
 
-/// A page with an open report stands as far ahead in the queue as if it had waited so much longer.
+/// An open report moves a page as far ahead as this much waiting time.
 const REPORT_WEIGHT_MILLIS: i64 = 6 * 3600 * 1000;
-/// More reports than these weigh no more: whoever sends many must not decide what is looked at.
+/// Further reports have no effect, so that a person who sends many does not decide what is reviewed.
 const REPORTS_WEIGHED_MAX: i64 = 3;
 
-/// Pages and reports that a backlog counts, lest many of them make the counting slow.
+/// The backlog counts no more pages and reports than this, to bound the cost of counting.
 const BACKLOG_COUNTED_MAX: u64 = 10_000;
 
-/// What waits for a moderator, in figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backlog {
-    /// Pages that wait for a person, up to 10,000.
+    /// Pages that wait for a moderator, up to 10,000.
     pub pages: u64,
-    /// Since when the oldest of these does.
+    /// Since when the oldest of these pages waits.
     pub oldest_since: Option<Time>,
     /// Open reports on pages that are served, up to 10,000.
     pub reports: u64,
 }
 
-/// For what the pages of a list wait.
+/// What the pages of a list wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitingFor {
-    /// A person: in review, or with open reports whatever their status.
+    /// A moderator: in review, or with open reports or an appeal.
     Review,
-    /// Nothing any more, unless somebody finds that they were blocked wrongly.
+    /// Nothing. They are blocked already, and are listed so that wrong blocks are found.
     BlockedAlready,
     /// Their scan.
     Scan,
 }
 
-/// The place of a page in the queue: whatever comes after it follows in the next list.
+/// The position of a page in the queue, from which the next list continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitingPlace {
     pub(crate) rank: i64,
@@ -66,15 +66,16 @@ pub struct WaitingArtifact {
     pub since: Time,
     /// Since when an appeal of the owner is open.
     pub appealed_at: Option<Time>,
-    /// What the last scan of the live version found, as it was kept.
+    /// The findings of the last scan of the live version, as stored.
     pub evidence: Option<String>,
-    /// What a decision made from the list is based on.
+    /// What a decision that is made from the list is based on.
     pub seen: Seen,
     pub place: WaitingPlace,
 }
 
 impl WaitingFor {
-    /// Word for word the conditions of indexes: SQLite does not use those for bound values.
+    /// Must match the conditions of indexes literally, because SQLite does not use these indexes for bound
+    /// values.
     fn condition(self) -> &'static str {
         match self {
             WaitingFor::Review => {
@@ -108,7 +109,7 @@ impl WaitingFor {
         }
     }
 
-    /// How many wait, and since when the first does. What is counted is bounded, whatever waits.
+    /// The number of waiting pages, and the time of the oldest. The count is bounded.
     fn count(self) -> String {
         format!(
             "SELECT COUNT(*) AS pages, MIN(since) AS oldest FROM (
@@ -135,7 +136,8 @@ impl WaitingFor {
         )
     }
 
-    /// A page in review waits since the decision that sent it there, any other since its first open report or appeal.
+    /// A page in review waits since the decision that sent it there. Any other page waits since its first
+    /// open report or appeal.
     pub(crate) fn ranked(self) -> String {
         format!(
             "SELECT * FROM (
@@ -237,7 +239,7 @@ impl WaitingRow {
 }
 
 impl ReviewQueue<'_> {
-    /// What waits for a moderator, in figures.
+    /// The figures of the review queue.
     pub async fn backlog(self, now: Time) -> anyhow::Result<Backlog> {
         let reader = &self.0.database.reader;
         let backend = reader.get_database_backend();
@@ -260,7 +262,7 @@ impl ReviewQueue<'_> {
     }
 }
 
-/// An id that may be none.
+/// Parses an optional id.
 fn newest<T: FromStr>(id: Option<&str>, what: &'static str) -> anyhow::Result<Option<T>> {
     id.map(|id| rows::parse(id, what)).transpose()
 }

@@ -1,4 +1,4 @@
-//! Which contents the pages of other accounts use too.
+//! Finds contents that pages of other accounts use too.
 
 use std::collections::HashSet;
 
@@ -9,8 +9,9 @@ use sea_orm::{ColumnTrait, Condition, DatabaseTransaction, EntityTrait, QueryFil
 
 use crate::many::among;
 
-/// Which of these contents an honest page of another account holds: one that is served, and that a moderator has passed
-/// or whose account is claimed. What a scan has passed says too little of an account that anybody makes in a second.
+/// Which of these contents are on a trusted page of another account: a page that is served, and that either a
+/// moderator has passed or a claimed account owns. A scan's pass is not enough for an account that anybody
+/// can create in a second.
 pub(super) async fn used_by_others(
     transaction: &DatabaseTransaction,
     contents: impl IntoIterator<Item = BlobHash>,

@@ -1,32 +1,31 @@
-//! What can be wrong with a ledger, and how that is told.
+//! The faults of a ledger, and their texts.
 
 use std::fmt;
 
 use domain::Micro;
 
-/// What is wrong with an account's ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerFault {
     pub account: String,
-    /// None when the account is gone.
+    /// `None` if the account is deleted.
     pub handle: Option<String>,
     pub kind: LedgerFaultKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LedgerFaultKind {
-    /// The balance is not what the entries come to.
+    /// The balance differs from the sum of the entries.
     Balance {
         balance: Micro,
         entries: Micro,
     },
-    /// The account has counted another number of entries, or numbers are missing among them.
+    /// The account's count of entries differs from their number, or numbers are missing.
     Count {
         counted: i64,
         entries: i64,
         last_seq: i64,
     },
-    /// The balance that an entry notes is not what the entries up to it come to.
+    /// The balance after an entry differs from the sum of the entries up to it.
     RunningBalance {
         seq: i64,
         reason: String,
@@ -37,7 +36,7 @@ pub enum LedgerFaultKind {
         reason: String,
         times: i64,
     },
-    /// A reason that only takes has brought in, or one that only brings in has taken.
+    /// The entry has the wrong sign for its reason.
     WrongWay {
         seq: i64,
         reason: String,
@@ -47,13 +46,13 @@ pub enum LedgerFaultKind {
         what: &'static str,
         count: i64,
     },
-    /// More publishes were free than the tariff has.
+    /// More publishes were free than the tariff allows.
     OverUse {
         publishes: i64,
         paid: i64,
         free: i64,
     },
-    /// Somebody has a receipt for money that the ledger does not have.
+    /// The ledger has no entry with the amount of a receipt.
     Receipt {
         reason: String,
         amount: Micro,

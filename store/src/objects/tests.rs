@@ -40,7 +40,7 @@ async fn a_content_is_copied_with_its_encodings_and_a_damaged_one_is_not() {
     assert_eq!(to.size_of_blob(small.hash).await.unwrap(), None, "nothing of it was written");
     std::fs::remove_file(&path).unwrap();
     assert_eq!(from.copy_blob(&small, &to).await.unwrap(), Copied::Missing);
-    // It cannot be read, and the store is well.
+    // The object cannot be read, and the store works.
     std::os::unix::fs::symlink(&path, &path).unwrap();
     assert_eq!(from.copy_blob(&small, &to).await.unwrap(), Copied::Damaged);
 }
@@ -77,7 +77,7 @@ async fn everything_that_lies_in_the_store_is_listed_by_what_it_is() {
     assert!(has(ObjectKind::Upload(ticket)) && has(ObjectKind::Unknown));
 }
 
-/// A store that has an object, and hangs up on whoever puts it again before it has taken anything.
+/// A store that has an object, and closes the connection of a repeated put before it has read the body.
 async fn hangs_up_on_puts(object: Vec<u8>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

@@ -1,4 +1,4 @@
-//! Over a socket: a store that hangs up, or says nothing.
+//! An object store behind a socket that closes connections or stays silent.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ fn content() -> Vec<u8> {
     (0..SIZE_BYTES).map(|number| (number % 251) as u8).collect()
 }
 
-/// A store that answers each request with this much of what was asked for, and hangs up.
+/// A store that sends this much of each requested range and closes the connection.
 struct ShortReads {
     url: String,
     requests: Arc<AtomicUsize>,
@@ -41,7 +41,7 @@ impl ShortReads {
     }
 }
 
-/// Reads one request to its end. The first and the last byte that it asks for.
+/// Reads one request. Returns the first and the last byte of its range.
 async fn asked_range(socket: &mut TcpStream) -> (usize, usize) {
     let mut lines = BufReader::new(socket).lines();
     let mut range = None;

@@ -9,8 +9,9 @@ use sea_orm::{DatabaseTransaction, EntityTrait, QueryFilter, QuerySelect};
 
 use crate::many::among;
 
-/// Takes the account's row: every writing transaction begins with it, so that they queue and never deadlock. The
-/// lock is the weak one that foreign keys do not wait for: adding views to the account's month goes on beside it.
+/// Locks the account's row. Every writing transaction begins with it, so that they queue and never deadlock.
+/// The lock mode does not block foreign key checks, so views can be added to the account's month at the same
+/// time.
 pub(crate) async fn lock_account(
     transaction: &DatabaseTransaction,
     account: AccountId,
@@ -22,8 +23,8 @@ pub(crate) async fn lock_account(
         .context("lock an account")
 }
 
-/// Takes those of the accounts' rows that nobody else has: whoever holds some rows and waits for others would have
-/// strangers wait for each other.
+/// Locks those of the accounts' rows that are not locked yet. A transaction that held some rows and waited
+/// for others would make unrelated accounts wait for each other.
 pub(crate) async fn lock_free_accounts(
     transaction: &DatabaseTransaction,
     accounts: &BTreeSet<AccountId>,
@@ -36,8 +37,8 @@ pub(crate) async fn lock_free_accounts(
         .context("lock accounts that are free")
 }
 
-/// Refuses what a person or an agent is about to do to an account whose row is locked: they may have been let in before
-/// it was suspended.
+/// Refuses a change by a person or an agent to a locked account. The request may have been authenticated
+/// before the account was suspended.
 pub(crate) fn must_not_be_suspended(locked: &entity::account::Model) -> Result<(), Refusal> {
     if locked.suspended_at.is_some() { Err(Refusal::AccountSuspended) } else { Ok(()) }
 }

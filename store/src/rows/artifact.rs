@@ -1,5 +1,5 @@
-//! Rows of artifacts. Nothing outside this file selects from their table, so that no query forgets the tenant or the
-//! deletion: it begins with `live`, or says in its name what it reaches beyond the artifacts of one account.
+//! Rows of artifacts. No other file selects from their table, so that no query forgets the tenant or deleted
+//! rows. A query begins with `live`, or its name says what else it reaches.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -19,13 +19,13 @@ pub(crate) fn live(account: AccountId) -> Select<entity::artifact::Entity> {
     live_of_anyone().filter(entity::artifact::Column::AccountId.eq(account.to_string()))
 }
 
-/// Artifacts that are not deleted, whoever owns them: for what is not done in the name of one account, such as reports,
-/// moderation and metering.
+/// Artifacts of all accounts that are not deleted, for reports, moderation and metering.
 pub(crate) fn live_of_anyone() -> Select<entity::artifact::Entity> {
     entity::artifact::Entity::find().filter(entity::artifact::Column::DeletedAt.is_null())
 }
 
-/// The ids of artifacts, whoever owns them and deleted ones included: what was said of a page outlives it.
+/// The ids of artifacts of all accounts, including deleted ones, because decisions and reports outlive their
+/// page.
 pub(crate) fn ids_even_deleted() -> SelectStatement {
     Query::select().column(entity::artifact::Column::Id).from(entity::artifact::Entity).to_owned()
 }
@@ -38,7 +38,6 @@ pub(crate) async fn find(
     Ok(live(account).filter(entity::artifact::Column::Slug.eq(slug.as_str())).one(connection).await?)
 }
 
-/// One of the account's artifacts that is not deleted.
 pub(crate) async fn find_by_id(
     connection: &impl ConnectionTrait,
     account: AccountId,
@@ -48,7 +47,7 @@ pub(crate) async fn find_by_id(
     Ok(live(account).filter(by_id).one(connection).await?)
 }
 
-/// Those of the artifacts that bear one of these slugs on its account and are not deleted.
+/// Those of the account's artifacts with one of these slugs that are not deleted.
 pub(crate) async fn live_among(
     transaction: &DatabaseTransaction,
     named: BTreeSet<(AccountId, Slug)>,
@@ -60,7 +59,7 @@ pub(crate) async fn live_among(
         .context("look for artifacts")
 }
 
-/// An artifact by its id, whoever owns it and even if it is deleted.
+/// Finds an artifact of any account by its id, even if it is deleted.
 pub(crate) async fn find_even_deleted(
     connection: &impl ConnectionTrait,
     id: &str,
@@ -68,7 +67,7 @@ pub(crate) async fn find_even_deleted(
     Ok(entity::artifact::Entity::find_by_id(id).one(connection).await?)
 }
 
-/// The hosts of artifacts by their ids, deleted artifacts included.
+/// The hosts of artifacts by their ids, including deleted artifacts.
 pub(crate) async fn hosts_even_deleted(
     connection: &impl ConnectionTrait,
     artifacts: impl Iterator<Item = &str>,
@@ -84,7 +83,7 @@ pub(crate) async fn hosts_even_deleted(
     Ok(found.into_iter().collect())
 }
 
-/// The artifact of a host, whoever owns it: reports and moderators name pages of any account.
+/// Finds the artifact of a host, whoever owns it: reports and moderators name pages of any account.
 pub(crate) async fn find_at(
     connection: &impl ConnectionTrait,
     host: &Host,
@@ -93,7 +92,7 @@ pub(crate) async fn find_at(
     Ok(live_of_anyone().filter(at_host).one(connection).await?)
 }
 
-/// The artifact of a row, with its live version if one is live.
+/// The artifact of a row, with its live version if it has one.
 pub(crate) async fn with_live_version(
     connection: &impl ConnectionTrait,
     row: entity::artifact::Model,
@@ -121,7 +120,7 @@ pub(crate) async fn live_versions(
     found.into_iter().map(LiveRow::read).collect()
 }
 
-/// A version's manifest may be long, and nothing here needs it.
+/// Leaves out the manifest, which can be long and is not needed here.
 #[derive(FromQueryResult)]
 struct LiveRow {
     id: String,

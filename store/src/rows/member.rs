@@ -1,4 +1,4 @@
-//! Rows of the people of an account.
+//! Rows of the members of an account.
 
 use domain::{AccountId, Crowd, Refusal, Role, Time, UserId};
 use sea_orm::ActiveValue::Set;
@@ -7,7 +7,6 @@ use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, Pa
 use crate::decided::Decided;
 use crate::rows;
 
-/// How many people an account may have.
 const MEMBERS_MAX: u64 = 1_000;
 
 pub(crate) struct NewMember {
@@ -17,7 +16,7 @@ pub(crate) struct NewMember {
     pub(crate) joined_at: Time,
 }
 
-/// The role of a person on an account, if they have one.
+/// A person's role on an account. `None` if the person is not a member.
 pub(crate) async fn role_of(
     connection: &impl ConnectionTrait,
     account: AccountId,
@@ -29,7 +28,7 @@ pub(crate) async fn role_of(
     found.map(|row| rows::parse(&row.role, "a role")).transpose()
 }
 
-/// Makes a person a member, within a transaction that holds the account's row, unless the account has too many.
+/// Makes a person a member unless the account has too many. The transaction must hold the account's row.
 pub(crate) async fn admit(transaction: &DatabaseTransaction, member: &NewMember) -> Decided<()> {
     let members = entity::membership::Entity::find()
         .filter(entity::membership::Column::AccountId.eq(member.account.to_string()))
@@ -41,7 +40,7 @@ pub(crate) async fn admit(transaction: &DatabaseTransaction, member: &NewMember)
     Ok(insert(transaction, member).await?)
 }
 
-/// Writes a membership, within a transaction that holds the account's row.
+/// Inserts a membership. The transaction must hold the account's row.
 pub(crate) async fn insert(transaction: &DatabaseTransaction, member: &NewMember) -> anyhow::Result<()> {
     let row = entity::membership::ActiveModel {
         account_id: Set(member.account.to_string()),
@@ -53,7 +52,7 @@ pub(crate) async fn insert(transaction: &DatabaseTransaction, member: &NewMember
     Ok(())
 }
 
-/// Gives a member this role instead of theirs.
+/// Changes the role of a member.
 pub(crate) async fn raise(transaction: &DatabaseTransaction, member: &NewMember) -> Decided<()> {
     let rise = entity::membership::ActiveModel {
         account_id: Set(member.account.to_string()),

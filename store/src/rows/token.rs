@@ -1,4 +1,4 @@
-//! Rows of tokens. A secret never comes in here.
+//! Rows of tokens. Secrets never reach this crate.
 
 use domain::{
     Account, AccountId, ArtifactId, Chance, Crowd, Maker, Refusal, Rights, Time, Token, TokenId, TokenName,
@@ -14,7 +14,7 @@ use crate::decided::Decided;
 /// How many active tokens an account may have.
 const ACTIVE_MAX: u64 = 1_000;
 
-/// A token to be written: its secret is known by hash only.
+/// A token to insert, with the hash of its secret.
 #[derive(Clone, Debug)]
 pub struct NewToken {
     pub id: TokenId,
@@ -30,14 +30,14 @@ pub struct NewToken {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     All,
-    /// Those that this person answers for.
+    /// Tokens that this person minted, or whose agents the person invited.
     Of(UserId),
-    /// Those with this pin: the others do not exist for whoever asks.
+    /// Tokens with this pin. The caller does not see that others exist.
     PinnedTo(ArtifactId),
 }
 
 impl NewToken {
-    /// The token that an account begins with: it may everything.
+    /// The first token of an account. It has all scopes.
     pub fn first_of(account: &Account, secret_hash: String, chance: &Chance) -> Self {
         Self {
             id: TokenId::new(account.created_at, chance),
@@ -63,7 +63,7 @@ impl NewToken {
     }
 }
 
-/// Writes a token within a transaction that holds the account's row, unless the account has too many.
+/// Inserts a token unless the account has too many. The transaction must hold the account's row.
 pub(crate) async fn insert(transaction: &DatabaseTransaction, token: &NewToken) -> Decided<()> {
     if active(token.account, token.created_at).count(transaction).await? >= ACTIVE_MAX {
         return Err(Refusal::TooMany(Crowd::Tokens).into());
@@ -72,7 +72,7 @@ pub(crate) async fn insert(transaction: &DatabaseTransaction, token: &NewToken) 
     Ok(())
 }
 
-/// Revokes every active token that a person answers for. How many there were.
+/// Revokes every active token of a person and returns their number.
 pub(crate) async fn revoke_all_of(
     transaction: &DatabaseTransaction,
     account: AccountId,

@@ -1,10 +1,10 @@
-//! Rows of people.
+//! Rows of user accounts.
 
 use std::collections::HashMap;
 
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
 
-/// The usernames of people by their ids.
+/// Usernames by user id.
 pub(crate) async fn usernames(
     connection: &impl ConnectionTrait,
     people: impl Iterator<Item = &str>,

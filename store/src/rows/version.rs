@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, QueryFilter, QuerySelect};
 
-/// The version that an artifact shows, if one is live.
+/// The live version of an artifact, if it has one.
 pub(crate) async fn live_version(
     transaction: &DatabaseTransaction,
     artifact: &entity::artifact::Model,
@@ -13,7 +13,7 @@ pub(crate) async fn live_version(
     Ok(entity::version::Entity::find_by_id(id.as_str()).one(transaction).await?)
 }
 
-/// The numbers of versions by their ids.
+/// Version numbers by version id.
 pub(crate) async fn seqs(
     connection: &impl ConnectionTrait,
     versions: impl Iterator<Item = &str>,

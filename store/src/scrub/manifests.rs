@@ -1,4 +1,4 @@
-//! Manifests beside what the database knows of their contents: what does not fit is told, with the version that it harms.
+//! Compares manifests with the database and reports differences with the versions that they affect.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,7 +14,7 @@ use crate::rows;
 const VERSIONS_PAGE: u64 = 50;
 
 impl IntegrityChecks<'_> {
-    /// Compares every version's manifest with what the database knows of its contents.
+    /// Compares every version's manifest with the database.
     pub async fn scrub_manifests(
         self,
         mut progress: ScrubProgress,
@@ -29,7 +29,7 @@ impl IntegrityChecks<'_> {
             let (page, malformed) = parsed(page);
             for version in malformed {
                 let harmed = self.harmed_version(&version).await?;
-                // One that was purged meanwhile harms nobody.
+                // A version that was purged in the meantime is not affected.
                 if !harmed.is_empty() {
                     progress.damages += 1;
                     news(ScrubNews::Malformed(MalformedManifest { version, harmed }));
@@ -56,7 +56,8 @@ impl IntegrityChecks<'_> {
             .await?)
     }
 
-    /// The files of these versions that do not fit, by version and hash. A version that was purged meanwhile has none.
+    /// The files of these versions that differ from the database, by version and hash. Versions that were
+    /// purged in the meantime are left out.
     async fn wrong_files(
         self,
         page: &[(String, Manifest)],
@@ -129,7 +130,7 @@ impl IntegrityChecks<'_> {
     }
 }
 
-/// The manifests of these versions, and the versions whose manifest is none.
+/// The parsed manifests of these versions, and the versions whose manifest is malformed.
 fn parsed(page: Vec<(String, String)>) -> (Vec<(String, Manifest)>, Vec<String>) {
     let (mut manifests, mut malformed) = (Vec::new(), Vec::new());
     for (version, text) in page {

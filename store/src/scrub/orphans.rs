@@ -1,4 +1,5 @@
-//! Objects that nothing refers to. Removing one goes by the rules of a sweep, so that no publish counts on what is gone.
+//! Finds unreferenced objects. Deleting one follows the rules of a sweep, so that no publish relies on a
+//! deleted object.
 
 use domain::{BlobHash, Time};
 use futures::TryStreamExt;
@@ -12,7 +13,7 @@ use crate::objects::{ObjectKind, StoredObject};
 const OBJECTS_PAGE: usize = 500;
 
 impl IntegrityChecks<'_> {
-    /// Looks for objects that nobody knows of; those that are old enough are removed, if that is wanted.
+    /// Finds unreferenced objects, and deletes those that are old enough if the scrub is to do so.
     pub async fn scrub_objects(
         self,
         scrub: &Scrub<'_>,
@@ -33,7 +34,7 @@ impl IntegrityChecks<'_> {
                         progress.removed += 1;
                         OrphanFate::Removed
                     }
-                    // Somebody came to know of it at the last moment.
+                    // It has got a reference at the last moment.
                     (_, ScrubCare::Mend) => {
                         progress.orphans -= 1;
                         continue;
@@ -46,7 +47,7 @@ impl IntegrityChecks<'_> {
         Ok(progress)
     }
 
-    /// An upload that is that old belongs to nobody any more.
+    /// Every upload of this age is an orphan.
     async fn find_orphans(self, objects: Vec<StoredObject>) -> anyhow::Result<Vec<StoredObject>> {
         let hashes: Vec<BlobHash> = objects.iter().filter_map(StoredObject::hash).collect();
         let unknown = self.0.blob_index().find_unknown(&hashes).await?;

@@ -1,4 +1,4 @@
-//! One account's page of the ledger during a commit: changed in memory, written by the desk.
+//! The state of one account during a commit. It is changed in memory and written at the end.
 
 use std::collections::HashSet;
 
@@ -23,7 +23,7 @@ pub(super) struct BatchState {
     movements: Vec<Movement>,
 }
 
-/// A movement of money, to be logged once it is committed.
+/// A movement of money, to be logged after the commit.
 #[derive(Debug)]
 pub(super) struct Movement {
     handle: String,
@@ -32,7 +32,7 @@ pub(super) struct Movement {
     reason: String,
 }
 
-/// What has changed on the pages of one commit.
+/// The changed rows of a commit.
 #[derive(Default)]
 pub(super) struct BookChanges {
     pub(super) entries: Vec<entity::ledger_entry::ActiveModel>,
@@ -54,7 +54,8 @@ impl Movement {
 }
 
 impl BatchState {
-    /// The page as it was read. Without `usage` the account has used nothing in the month, or is not asked for it.
+    /// The account as read under the lock. `usage` is `None` if the account has used nothing in the month, or
+    /// its usage is not needed.
     pub(super) fn open(
         account: entity::account::Model,
         usage: Option<entity::usage::Model>,
@@ -111,7 +112,8 @@ impl BatchState {
         }
     }
 
-    /// Counts a publish against the allowance: of the whole life while provisional, else of the month.
+    /// Counts a publish against the allowance: of the whole life of a provisional account, otherwise of the
+    /// month.
     pub(super) fn count_publish(&mut self) {
         match self.status {
             AccountStatus::Provisional => {
@@ -140,7 +142,7 @@ impl BatchState {
         self.account_changed = true;
     }
 
-    /// Whether money has moved under a reason before, in this commit or earlier.
+    /// Whether a reason was used before, in this commit or an earlier one.
     pub(super) async fn has_used(
         &mut self,
         transaction: &DatabaseTransaction,
@@ -158,7 +160,7 @@ impl BatchState {
         Ok(used.is_some() && { self.used_reasons.insert(reason) })
     }
 
-    /// Moves money under a reason. `false`, and nothing moved, when the reason had been used.
+    /// Adds a ledger entry with this reason. Returns false, and adds nothing, if the reason was used before.
     pub(super) fn enter(&mut self, delta: Micro, reason: &impl ToString) -> bool {
         let reason = reason.to_string();
         if delta.is_zero() || !self.used_reasons.insert(reason.clone()) {
@@ -184,7 +186,7 @@ impl BatchState {
         true
     }
 
-    /// Adds what has changed on this page to what is to be written.
+    /// Adds this account's changes to those of the commit.
     pub(super) fn close(self, changes: &mut BookChanges) {
         changes.entries.extend(self.new_entries);
         changes.movements.extend(self.movements);

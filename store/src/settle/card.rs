@@ -1,5 +1,5 @@
-//! Card payments in the ledger: what a checkout session credits, and what goes back to the card. Each session credits one
-//! account, and no more goes back than was credited.
+//! Card payments in the ledger: credits by checkout sessions, and refunds and disputes. Each session credits
+//! one account, and no more than its credit is ever taken back.
 
 use domain::{CardPayment, CardReversalOperation, Micro, ReversalExtent};
 use sea_orm::ActiveValue::Set;
@@ -12,7 +12,7 @@ use super::batch::BatchState;
 use crate::handles::LedgerStore;
 use crate::rows;
 
-/// Credits the account. `false` when the session credited this account or another one before.
+/// Credits the account. Returns false if the session has credited this account or another one before.
 pub(super) async fn credit(
     transaction: &DatabaseTransaction,
     batch: &mut BatchState,
@@ -32,7 +32,8 @@ pub(super) async fn credit(
         return Ok(false);
     }
     let is_new = batch.enter(amount, &reason);
-    // Two accounts at the same moment: the primary key fails one of the commits, and the processor repeats its event.
+    // If two accounts are credited at the same moment, the primary key makes one of the commits fail, and the
+    // processor repeats its event.
     let row = entity::card_payment::ActiveModel {
         session: Set(payment.session.clone()),
         account_id: Set(account),
@@ -47,7 +48,8 @@ pub(super) async fn credit(
     Ok(is_new)
 }
 
-/// Takes back what of the payment went back and was not taken before. `false` when that is nothing.
+/// Takes back the part of a reversal that was not taken back before. Returns false if nothing is left to take
+/// back.
 pub(super) async fn reverse(
     transaction: &DatabaseTransaction,
     batch: &mut BatchState,
@@ -80,7 +82,7 @@ pub(super) async fn reverse(
 }
 
 impl LedgerStore<'_> {
-    /// The account that a payment of the card processor credited.
+    /// The account that a card payment credited.
     pub async fn find_account_of_card_payment(
         self,
         payment_intent: &str,

@@ -1,5 +1,5 @@
-//! Everything that lies on the desk during a commit: what the deeds need, read with a few statements for all of them,
-//! and what they have changed, to be written likewise. It must never be kept beyond its transaction.
+//! The working state of a commit: the inputs of its operations, read with a few statements for all of them,
+//! and their changes, which are written likewise. It must never outlive its transaction.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Instant;
@@ -19,21 +19,21 @@ use crate::script::Script;
 use crate::{audit, blob_sweep, rows};
 
 pub(super) struct SettleContext<'a> {
-    /// In the order in which everybody writes rows of several accounts.
+    /// Ordered, because every transaction must write rows of several accounts in the same order.
     books: BTreeMap<AccountId, BatchState>,
     sites: Sites<'a>,
-    /// Of this commit, and earlier ones if they were asked for.
+    /// Of this commit, and of earlier ones if they were queried.
     known_outcomes: HashMap<JobId, Outcome>,
     new_outcomes: Vec<entity::job_outcome::ActiveModel>,
     trail: Vec<entity::audit::ActiveModel>,
     chance: Chance,
     now: Time,
-    /// By the database's clock, if a deadline is to be compared with it.
+    /// By the database's clock, if an operation has a deadline.
     clock: ClockReading,
 }
 
-/// The database's clock as it was read behind the locks; what has gone by since is measured here. None was needed when no
-/// deed has a deadline.
+/// The database's clock, read under the locks, and the local instant of that reading, from which later times
+/// are computed. `None` if no operation has a deadline.
 #[derive(Clone, Copy)]
 pub(super) struct ClockReading(Option<(Time, Instant)>);
 
@@ -49,7 +49,7 @@ impl ClockReading {
 }
 
 impl<'a> SettleContext<'a> {
-    /// Reads what the deeds of these accounts need, whose rows are locked.
+    /// Reads the inputs of the operations. The accounts' rows are locked.
     pub(super) async fn open(
         transaction: &DatabaseTransaction,
         rows: Vec<entity::account::Model>,
@@ -75,7 +75,7 @@ impl<'a> SettleContext<'a> {
             );
         }
         let sites = Sites::open(transaction, batches, terms.now).await?;
-        // Last, and behind the locks: the wait for them counts.
+        // Last and under the locks, because the time of waiting for them counts.
         let has_deadlines = operations.iter().any(|operation| operation.deadline().is_some());
         let clock = ClockReading::of(has_deadlines, transaction).await?;
         Ok(Self {
@@ -90,8 +90,8 @@ impl<'a> SettleContext<'a> {
         })
     }
 
-    /// Why a deed is refused whatever it asks for: its deadline has passed, or its account takes no writes now. This
-    /// reads the locked row, so what was queued before a suspension is refused as well.
+    /// A refusal that applies to every operation: its deadline has passed, or its account is suspended. It
+    /// reads the locked row, so operations that were queued before a suspension are refused, too.
     pub(super) fn refusal_of(&self, operation: &LedgerOperation) -> Option<Refusal> {
         if self.clock.has_passed(operation.deadline()) {
             return Some(Refusal::past_deadline());
@@ -104,25 +104,26 @@ impl<'a> SettleContext<'a> {
         self.clock
     }
 
-    /// How a deed ended when it was settled before: earlier, or twice in one commit.
+    /// The outcome of an operation that was settled before, earlier or in this commit.
     pub(super) fn known_outcome(&self, operation: &LedgerOperation) -> Option<Outcome> {
         self.books.get(&operation.account())?;
         self.known_outcomes.get(&operation.job()?).cloned()
     }
 
-    /// An account's book, and the sites; none when the account is gone.
+    /// The state of an account, and the sites. `None` if the account is deleted.
     pub(super) fn page_of(&mut self, account: AccountId) -> Option<(&mut BatchState, &mut Sites<'a>)> {
         Some((self.books.get_mut(&account)?, &mut self.sites))
     }
 
-    /// Has the contents known that were put for a refused publish, so that a sweep deletes them.
+    /// Records the contents of a refused publish, so that a sweep can delete them.
     pub(super) fn note_put_in_vain(&mut self, operation: &'a LedgerOperation, outcome: &Outcome) {
         if let (LedgerOperation::Publish(operation), Outcome::Refused(_)) = (operation, outcome) {
             self.sites.note_refused(operation);
         }
     }
 
-    /// Keeps how a deed ended. Nothing is kept for an account that is gone, but what was put for it is noted.
+    /// Stores the outcome of an operation. Nothing is stored for a deleted account, but the contents of its
+    /// publish are recorded.
     pub(super) fn record(&mut self, operation: &'a LedgerOperation, outcome: &Outcome) -> anyhow::Result<()> {
         self.note_put_in_vain(operation, outcome);
         if self.books.contains_key(&operation.account()) {
@@ -144,14 +145,14 @@ impl<'a> SettleContext<'a> {
         Ok(())
     }
 
-    /// Writes what was published so far, but for its contents.
+    /// Writes what was published so far, except its contents.
     pub(super) async fn write_sites(&mut self, transaction: &DatabaseTransaction) -> anyhow::Result<()> {
         let mut script = Script::for_the(transaction);
         self.sites.write(&mut script)?;
         script.run(transaction).await
     }
 
-    /// Writes what has changed. The movements of money are to be logged after the commit.
+    /// Writes all changes and returns the movements to log after the commit.
     pub(super) async fn close(self, transaction: &DatabaseTransaction) -> anyhow::Result<Vec<Movement>> {
         let mut script = Script::for_the(transaction);
         let blobs_as_of = self.sites.close(transaction, &mut script).await?;
@@ -163,7 +164,7 @@ impl<'a> SettleContext<'a> {
         write_usages(&mut script, changes.usages)?;
         write_accounts(&mut script, changes.accounts)?;
         script.run(transaction).await?;
-        // The references are written, so no sweep comes in between.
+        // The references are written, so no sweep can run in between.
         if let Some(as_of) = blobs_as_of {
             blob_sweep::demand_none_since(transaction, as_of).await?;
         }
@@ -171,7 +172,7 @@ impl<'a> SettleContext<'a> {
     }
 }
 
-/// What claimed accounts have used in the month, by account: nobody else's allowance asks for it.
+/// The usage of claimed accounts in the month. The allowance of other accounts does not depend on it.
 async fn usages(
     transaction: &DatabaseTransaction,
     accounts: &[entity::account::Model],
@@ -194,7 +195,8 @@ async fn usages(
 
 fn write_accounts(script: &mut Script, accounts: Vec<entity::account::ActiveModel>) -> anyhow::Result<()> {
     use entity::account::Column;
-    // They are there and locked: the one way to change rows to different values by one statement is to insert them again.
+    // The rows exist and are locked. An upsert is the only way to set rows to different values with one
+    // statement.
     let mut change = OnConflict::column(Column::Id);
     change.update_columns([
         Column::BalanceMicro,
@@ -207,22 +209,23 @@ fn write_accounts(script: &mut Script, accounts: Vec<entity::account::ActiveMode
     script.insert::<entity::account::Entity>(accounts, Some(change))
 }
 
-// The views of the row belong to another writer, so only the publishes are set.
+// Another writer updates the views of the row, so only the publishes are set.
 fn write_usages(script: &mut Script, usages: Vec<entity::usage::ActiveModel>) -> anyhow::Result<()> {
     let mut replace = OnConflict::columns([entity::usage::Column::AccountId, entity::usage::Column::Month]);
     replace.update_column(entity::usage::Column::Publishes);
     script.insert::<entity::usage::Entity>(usages, Some(replace))
 }
 
-/// The reasons that may have been used before and are known before the deed is looked at, by account.
+/// The reasons that may have been used before and are known without reading the operation's artifact, by
+/// account.
 fn reasons_of(operations: &[&LedgerOperation]) -> BTreeMap<AccountId, Vec<String>> {
     let mut reasons: BTreeMap<AccountId, Vec<String>> = BTreeMap::new();
     for operation in operations {
         let reason = match operation {
-            // A publish is known by its outcome; its reasons are made of its own new id. So is a change of visibility,
-            // whose month is asked for when its artifact is known.
+            // A publish is recognized by its outcome, and its reasons contain its own new id. The same
+            // applies to a change of visibility, whose month is queried when its artifact is known.
             LedgerOperation::Publish(_) | LedgerOperation::Visibility(_) => continue,
-            // Its outcome is swept one day, and the money must not come in again even then.
+            // Its outcome is deleted after some time, and the money must not be credited again even then.
             LedgerOperation::TopUp(operation) => Reason::DevTopUp(operation.job).to_string(),
             LedgerOperation::Credit(operation) => operation.reason.clone(),
             LedgerOperation::CardReversal(operation) => operation.reason().to_string(),
@@ -234,7 +237,7 @@ fn reasons_of(operations: &[&LedgerOperation]) -> BTreeMap<AccountId, Vec<String
     reasons
 }
 
-/// Which of its reasons each account has used.
+/// Which of these reasons each account has used.
 async fn ask_for_used(
     transaction: &DatabaseTransaction,
     reasons: BTreeMap<AccountId, Vec<String>>,

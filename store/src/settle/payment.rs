@@ -1,10 +1,10 @@
-//! How a settlement becomes entries: what an inline payment brings in comes before what the call takes out.
+//! The ledger entries of an inline payment: its credit comes before the charge.
 
 use domain::{JobId, Micro, Reason, Receipt, Settlement};
 
 use super::batch::BatchState;
 
-/// The rail of `X-PAYMENT: dev:…`, the only one that settles inline.
+/// The payment method of `X-PAYMENT: dev:…`, the only one that settles inline.
 const DEV_RAIL: &str = "dev";
 
 /// Spec 4.9: an inline payment is credited, then spent. The receipt is for the payment, if there was one.
@@ -19,7 +19,7 @@ pub(super) fn pay(
     receipt
 }
 
-/// Credits a payment by the dev rail. The same payment again adds nothing.
+/// Credits a payment by the dev method. A repeated payment adds nothing.
 pub(super) fn credit(batch: &mut BatchState, amount: Micro, payment: JobId) -> Receipt {
     batch.enter(amount, &Reason::DevTopUp(payment));
     Receipt { rail: DEV_RAIL.to_owned(), amount, id: payment.to_string(), settled_at: batch.now }

@@ -1,4 +1,4 @@
-//! The settling of a publish: every rule that can refuse it comes before the first row is made.
+//! Settles a publish. All rules that can refuse it are checked before the first row is made.
 
 use anyhow::Context;
 use domain::{
@@ -17,7 +17,7 @@ use crate::{blocked_contents, routes, rows};
 /// Spec 9.2: the numbers of an artifact's versions begin at 1.
 const FIRST_SEQ: i32 = 1;
 
-/// Makes a version, pays for it and makes it live; or refuses and changes nothing.
+/// Makes a version, charges for it and makes it live. A refusal changes nothing.
 pub(super) fn settle(
     batch: &mut BatchState,
     sites: &mut Sites<'_>,
@@ -115,7 +115,8 @@ fn new_artifact(
         id: ArtifactId::new(terms.now, &terms.chance).to_string(),
         account_id: batch.account.id.clone(),
         slug: operation.order.slug.to_string(),
-        // Somebody may have this host; then the unique constraint fails the commit, and its retry draws again.
+        // The host may be taken. Then the unique constraint makes the commit fail, and its retry generates
+        // another one.
         host: Host::generate(&operation.order.slug, &terms.chance).to_string(),
         visibility: Visibility::Public.as_str().to_owned(),
         live_version_id: live_after(operation, None),
@@ -126,7 +127,7 @@ fn new_artifact(
     }
 }
 
-/// The artifact takes the next number; the pointer moves to the new version unless that is staged.
+/// Gives the version its number and, unless it is staged, makes it live.
 fn moved(
     batch: &BatchState,
     operation: &PublishOperation,
@@ -167,8 +168,8 @@ fn new_version(
     })
 }
 
-/// A version of a page that a moderator holds back waits for a moderator, whatever it brings. Any other one that brings
-/// a blocked content begins as blocked.
+/// A version of a held page waits for a moderator, whatever it contains. Any other version with a blocked
+/// content begins as blocked.
 fn moderate(
     sites: &mut Sites<'_>,
     operation: &PublishOperation,
@@ -186,7 +187,7 @@ fn moderate(
     by.as_str().clone_into(&mut version.moderated_by);
     if !blocked.is_empty() {
         let evidence = blocked_contents::evidence(NO_FINDINGS, &operation.manifest, &blocked)?;
-        // What its scan will say as well, also where the page is held back.
+        // Its scan will produce the same verdict, also for a held page.
         let (verdict, scan) = (ModerationStatus::Blocked, ModeratedBy::Scan);
         let decision = Decision::of_people(version, verdict, scan, &terms.chance, terms.now);
         sites.add_decision(row_of(&Decision { evidence: &evidence, ..decision }));

@@ -1,5 +1,6 @@
-//! The artifacts that a commit's deeds publish to, and the versions, contents and routes that it writes. Contents are
-//! written in the order of their hashes, so two commits of the same contents wait for each other in the same order.
+//! The artifacts that the operations of a commit publish to, and the versions, contents and routes that it
+//! writes. Contents are written in the order of their hashes, so that two commits with the same contents take
+//! their locks in the same order.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -16,33 +17,33 @@ use crate::{blob_index, blob_sweep, blocked_contents, held_pages, routes, rows};
 
 pub(super) struct Sites<'a> {
     artifacts: HashMap<(AccountId, Slug), StoredSite>,
-    /// Which of the contents that are published the accounts store already.
+    /// Which of the published contents each account stores already.
     held: HashSet<(AccountId, BlobHash)>,
-    /// Those of the contents that are published which no new version may bring.
+    /// Which of the published contents are blocked.
     blocked: HashSet<BlobHash>,
-    /// The artifacts that a moderator holds back.
+    /// The artifacts that are held, and since when.
     held_back: HashMap<String, i64>,
     versions: Vec<entity::version::ActiveModel>,
     /// Why versions begin as blocked.
     decisions: Vec<entity::moderation_decision::ActiveModel>,
     contents: BTreeMap<String, entity::blob::ActiveModel>,
     refs: Vec<entity::blob_ref::ActiveModel>,
-    /// By host; the last of several in one commit is the one that anybody sees.
+    /// By host. Of several routes of a host in one commit, only the last is written.
     routes: BTreeMap<String, entity::route::Model>,
     refused: Vec<&'a PublishOperation>,
-    /// The oldest look for contents that a version of this commit counts on.
+    /// The oldest check for contents that a version of this commit relies on.
     as_of: Option<SweepNumber>,
     now: Time,
 }
 
-/// An artifact that is on the shelf, and whether the database knows it as it is.
+/// An artifact in memory, and whether the database has the same values.
 struct StoredSite {
     row: entity::artifact::Model,
     has_changed: bool,
 }
 
 impl<'a> Sites<'a> {
-    /// Reads the artifacts that the deeds name, and which of their contents the accounts store.
+    /// Reads the artifacts that the operations name, and which of their contents the accounts store.
     pub(super) async fn open(
         transaction: &DatabaseTransaction,
         batches: &[Batch<'a>],
@@ -69,32 +70,31 @@ impl<'a> Sites<'a> {
         })
     }
 
-    /// The artifact that bears the slug.
+    /// The artifact with this slug.
     pub(super) fn artifact(&self, account: AccountId, slug: &Slug) -> Option<&entity::artifact::Model> {
         self.artifacts.get(&(account, slug.clone())).map(|shelved| &shelved.row)
     }
 
-    /// Whether a moderator holds an artifact back.
     pub(super) fn is_held_back(&self, artifact: &entity::artifact::Model) -> bool {
         self.held_back.contains_key(&artifact.id)
     }
 
-    /// What a manifest brings that no new version may.
+    /// The contents of a manifest that are blocked.
     pub(super) fn blocked_in(&self, manifest: &Manifest) -> HashSet<BlobHash> {
         blocked_contents::hashes_of(manifest).filter(|hash| self.blocked.contains(hash)).collect()
     }
 
-    /// Keeps why a version begins as blocked.
+    /// Adds the reason why a version begins as blocked.
     pub(super) fn add_decision(&mut self, row: entity::moderation_decision::Model) {
         self.decisions.push(entity::moderation_decision::ActiveModel::from(row).reset_all());
     }
 
-    /// Adds an artifact, or changes the one that bears the slug.
+    /// Inserts an artifact, or replaces the one with this slug.
     pub(super) fn put_artifact(&mut self, account: AccountId, slug: &Slug, row: entity::artifact::Model) {
         self.artifacts.insert((account, slug.clone()), StoredSite { row, has_changed: true });
     }
 
-    /// What statements of their own have changed of an artifact.
+    /// Applies a change of an artifact that a separate statement has written.
     pub(super) fn note_shown(&mut self, account: AccountId, slug: &Slug, visibility: &str) {
         if let Some(shelved) = self.artifacts.get_mut(&(account, slug.clone())) {
             visibility.clone_into(&mut shelved.row.visibility);
@@ -102,7 +102,7 @@ impl<'a> Sites<'a> {
         }
     }
 
-    /// The size of those contents of a manifest that the account does not store yet.
+    /// The size of the contents of a manifest that the account does not store yet.
     pub(super) fn bytes_new_to(&self, account: AccountId, manifest: &Manifest) -> u64 {
         let sizes: HashMap<BlobHash, u64> =
             manifest.files().iter().map(|file| (file.hash, file.size_bytes)).collect();
@@ -128,18 +128,17 @@ impl<'a> Sites<'a> {
         Ok(())
     }
 
-    /// Points an artifact's route at a version.
     pub(super) fn point(&mut self, route: entity::route::Model) {
         self.routes.insert(route.host.clone(), route);
     }
 
-    /// What was put for a publish that is refused must be known, or nobody would ever find it again: whoever finds the
-    /// refusal later looks no further.
+    /// Records the contents of a refused publish. Otherwise no sweep would ever find them, because a caller
+    /// that reads the refusal does not continue.
     pub(super) fn note_refused(&mut self, operation: &'a PublishOperation) {
         self.refused.push(operation);
     }
 
-    /// Has artifacts, versions and routes written that have changed since they were read or last written.
+    /// Writes artifacts, versions and routes that have changed since they were read or last written.
     pub(super) fn write(&mut self, script: &mut Script) -> anyhow::Result<()> {
         self.write_artifacts(script)?;
         script.insert::<entity::version::Entity>(std::mem::take(&mut self.versions), None)?;
@@ -148,8 +147,8 @@ impl<'a> Sites<'a> {
         routes::point(script, std::mem::take(&mut self.routes).into_values(), self.now)
     }
 
-    /// Has what is left written, and the contents: all of the commit at once, in their order. What the commit counts on
-    /// is to be demanded when that is done.
+    /// Writes everything that is left and the contents, with all statements of the commit in order. Returns
+    /// the sweep number that must still be current afterwards.
     pub(super) async fn close(
         mut self,
         transaction: &DatabaseTransaction,
@@ -170,14 +169,15 @@ impl<'a> Sites<'a> {
             .filter_map(|shelved| std::mem::take(&mut shelved.has_changed).then(|| shelved.row.clone()))
             .map(IntoActiveModel::into_active_model)
             .collect();
-        // A new one whose host is taken fails all of them.
+        // If a new artifact's host is taken, the whole statement fails.
         let mut change = OnConflict::column(Column::Id);
         change.update_columns([Column::LastSeq, Column::LiveVersionId, Column::UpdatedAt]);
         script.insert::<entity::artifact::Entity>(rows, Some(change))
     }
 
-    /// Adds the contents of refused publishes. If others were swept at once in the meantime, these may be gone, and a row
-    /// must not say otherwise: what nobody knows of is taken up again by the next publish of the same content.
+    /// Adds the contents of refused publishes. If an immediate sweep ran in the meantime, they may be
+    /// deleted, and a row must not claim otherwise. An object without a row is reused by the next publish of
+    /// the same content.
     async fn add_refused(&mut self, transaction: &DatabaseTransaction) -> anyhow::Result<()> {
         if self.refused.is_empty() {
             return Ok(());
@@ -213,7 +213,7 @@ async fn artifacts(
         .collect()
 }
 
-/// Spec 2.3: files are content-addressed, so what an account has already adds no storage.
+/// Spec 2.3: files are content-addressed, so contents that an account has already add no storage.
 async fn held(
     transaction: &DatabaseTransaction,
     publishes: &[&PublishOperation],

@@ -1,4 +1,5 @@
-//! The audit trail entry of a settled deed. It is written in the same transaction, for all deeds of a commit at once.
+//! The audit log entries of settled operations. They are written in the same transaction, together for all
+//! operations of a commit.
 
 use domain::{
     Activation, CalledBy, CardReversalOperation, CreditOperation, CreditSource, GrantOperation, JobId,
@@ -7,11 +8,12 @@ use domain::{
 
 use crate::audit::{self, Entry};
 
-/// The actor for what the card processor reports.
+/// The actor for events of the card processor.
 const CARD_PROCESSOR: &str = "card-processor";
 
-/// The entries of a deed: the credit of an inline payment first, then what the deed did. None for what was refused, for
-/// what an earlier deed has done, and for what metering charges, which the ledger alone keeps.
+/// The entries of an operation: the credit of an inline payment first, then the operation itself. There is no
+/// entry for a refusal, for an operation that an earlier one has made redundant, and for metering's charges,
+/// which only the ledger records.
 pub(super) fn entries_of<'a>(
     operation: &'a LedgerOperation,
     outcome: &'a Outcome,
@@ -65,7 +67,7 @@ fn bought_credit<'a>(payment: JobId, amount: Micro, called_by: Option<&CalledBy>
 
 fn publish<'a>(operation: &PublishOperation, published: &'a Published) -> Entry<'a> {
     let entry = match (&operation.order.called_by, operation.order.created_by) {
-        // The job of an earlier release.
+        // A job of an earlier release.
         (None, Some(token)) => Entry { actor: token.to_string(), ..Entry::default() },
         (called_by, _) => by(called_by.as_ref()),
     };
@@ -93,7 +95,7 @@ fn credit(operation: &CreditOperation) -> Entry<'_> {
     }
 }
 
-/// How much went back stands in the ledger, under the reason.
+/// The amount is in the ledger, under the reason.
 fn reversal<'a>(operation: &CardReversalOperation) -> Entry<'a> {
     Entry {
         actor: CARD_PROCESSOR.to_owned(),

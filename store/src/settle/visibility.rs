@@ -1,5 +1,5 @@
-//! The settling of a change of visibility: the artifact, its route and the charge change together. Only leaving the
-//! public is ever paid, and once for an artifact and month.
+//! Settles a change of visibility. The artifact, its route and the charge change together. Only the change
+//! from public to another visibility is charged, once per artifact and month.
 
 use domain::{
     Artifact, Missing, MissingRight, Outcome, Reason, Refusal, Settlement, Visibility, VisibilityOperation,
@@ -14,7 +14,7 @@ use super::sites::Sites;
 use super::{Terms, refused};
 use crate::{routes, rows};
 
-/// Shows an artifact to more or fewer and pays for it; or refuses and changes nothing.
+/// Changes the visibility of an artifact and charges for it. A refusal changes nothing.
 pub(super) async fn settle(
     transaction: &DatabaseTransaction,
     batch: &mut BatchState,
@@ -23,7 +23,7 @@ pub(super) async fn settle(
     terms: &Terms,
 ) -> anyhow::Result<Outcome> {
     let found = rows::artifact::find(transaction, operation.account, &operation.slug).await?;
-    // A pinned token does not learn which other slugs exist.
+    // A pinned token must not learn which other slugs exist.
     if let Some(pin) = operation.pinned_to
         && found.as_ref().is_none_or(|row| row.id != pin.to_string())
     {
@@ -32,7 +32,7 @@ pub(super) async fn settle(
     let Some(row) = found else { return Ok(refused(Refusal::NotFound(Missing::Artifact))) };
     let artifact = rows::artifact::with_live_version(transaction, row).await?;
     let month = Reason::Visibility(artifact.id, batch.now.month());
-    // Spec 3.2: only leaving the public is paid; and once in a month, whoever charged it.
+    // Spec 3.2: the change from public is charged once a month, whether by this call or by metering.
     let leaves_the_public = artifact.visibility == Visibility::Public && operation.to != Visibility::Public;
     let is_paid = leaves_the_public && !batch.has_used(transaction, &month).await?;
     let quote = if is_paid {
@@ -52,7 +52,7 @@ pub(super) async fn settle(
     Ok(Outcome::VisibilitySet(Box::new(VisibilitySet { artifact, has_changed, receipt })))
 }
 
-/// The artifact and its route; one whose versions are all staged has no route yet.
+/// Updates the artifact and its route. An artifact with only staged versions has no route yet.
 async fn show(
     transaction: &DatabaseTransaction,
     batch: &BatchState,

@@ -1,4 +1,4 @@
-//! Contents that no new version may bring, pages that are held back, and the appeals of their owners.
+//! Blocked contents, held pages and appeals.
 
 use domain::{
     AppealId, AppealMessage, ModeratedBy, ModerationDecision, Moderator, OperatorName, ReportId, ReportReason,
@@ -100,7 +100,7 @@ on_both_databases! {
         assert_eq!(harness.status_of(&again).await, (BLOCKED, ModeratedBy::Scan));
         let evidence = harness.store.moderation().find_live(again.version).await.unwrap().unwrap().evidence.unwrap();
         assert!(evidence.contains(crate::BLOCKED_CONTENT) && evidence.contains("index.html"), "{evidence}");
-        // A scan does not clear it, and leaves alone what was there before.
+        // A scan does not clear it, and does not change older versions.
         harness.judge(&again, 1, PASS).await;
         assert_eq!(harness.shown(&again).await, BLOCKED);
         assert_eq!(harness.shown(&before).await, ModerationStatus::Pending);
@@ -110,7 +110,7 @@ on_both_databases! {
         let (one, other) = (harness.claimed().await, harness.claimed().await);
         let page = harness.publish(one, "page", b"bad").await;
         let late = harness.publish(other, "late", b"bad").await;
-        // It came in the same millisecond, and its commit did not know of the list.
+        // It was published in the same millisecond, by a commit that had not read the list.
         harness.decide(&page, ModerationDecision::Block).await;
         assert_eq!(harness.shown(&late).await, ModerationStatus::Pending);
         harness.judge(&late, 1, PASS).await;
@@ -187,7 +187,7 @@ on_both_databases! {
         harness.roll_back(&page, 1).await;
         assert_eq!(harness.shown(&page).await, REVIEW);
         harness.publish(one, "page", b"good").await;
-        // After the scan: the order of decisions is that of their ids, and these begin with the time.
+        // After the scan: decisions are ordered by their ids, which begin with the time.
         harness.store.artifacts().activate(&harness.change(one, START.plus(HOUR)), &page.slug, 1).await.unwrap();
         assert_eq!(harness.shown(&page).await, BLOCKED);
         let evidence = harness.store.moderation().find_live(page.version).await.unwrap().unwrap().evidence.unwrap();
@@ -207,7 +207,7 @@ on_both_databases! {
         let unscanned = harness.publish(other, "unscanned", b"bad").await;
         assert!(harness.store.blocked_contents().unblock(hash, &ada(), START, &harness.chance).await.unwrap());
         assert!(!harness.store.blocked_contents().unblock(hash, &ada(), START, &harness.chance).await.unwrap());
-        // Also the one whose first scan may be running.
+        // Also the version whose first scan may be running.
         let due = harness.due(1, START).await;
         assert!(due.len() == 2 && due.contains(&(again.version, 0)), "{due:?}");
         assert!(due.contains(&(unscanned.version, 0)), "{due:?}");
@@ -263,7 +263,7 @@ on_both_databases! {
         assert_eq!(harness.waits(WaitingFor::Review).await, ["page"]);
         assert_eq!(harness.waits(WaitingFor::BlockedAlready).await, [""; 0]);
         assert_eq!(harness.store.review_queue().backlog(START).await.unwrap().pages, 1);
-        // Neither the version after it nor one that is made live again gets round that.
+        // Neither a later version nor one that is made live again avoids the hold.
         let staged = harness.publish_as(account, "page", b"three", Activation::Staged).await;
         harness.roll_back(&staged, 3).await;
         assert_eq!(harness.shown(&staged).await, BLOCKED);
@@ -271,7 +271,7 @@ on_both_databases! {
         assert_eq!(harness.shown(&staged).await, PASS);
         let free = harness.publish(account, "page", b"four").await;
         assert_eq!(harness.status_of(&free).await, (ModerationStatus::Pending, ModeratedBy::Nobody));
-        // The one that was blocked holds the page back again once it is live.
+        // When the blocked version is live again, the page is held again.
         harness.roll_back(&free, 1).await;
         let held = harness.publish(account, "page", b"five").await;
         assert_eq!(harness.status_of(&held).await, (REVIEW, ModeratedBy::Moderator));
@@ -302,7 +302,7 @@ on_both_databases! {
         let case = async || harness.store.moderation().find_case(&page.host).await.unwrap().unwrap();
         let appeal = case().await.appeals.remove(0);
         assert_eq!((appeal.message.as_str(), appeal.seq, appeal.closed_at), ("It is a drill.", 1, None));
-        // Who has not seen it does not close it.
+        // A moderator who has not seen the appeal does not close it.
         let newest = case().await.live.unwrap().newest_decision;
         let seen = Seen { decision: newest, ..Seen::default() };
         harness.decide_on_seen(&page, ModerationDecision::Block, Some(seen)).await;

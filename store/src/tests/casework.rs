@@ -1,4 +1,4 @@
-//! What lets moderators work through the queue: its filters, the cases beside one, and the account's history.
+//! The filters of the review queue, the neighbours of a case, and the account's history.
 
 use domain::{ModeratedBy, ModerationDecision};
 

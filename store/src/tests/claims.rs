@@ -1,4 +1,4 @@
-//! How many accounts a person may own, and how these share what is free.
+//! How many accounts a person may own, and how these share the free storage.
 
 use std::num::NonZeroU32;
 
@@ -35,7 +35,7 @@ on_both_databases! {
         let refused = claims.iter().filter(|claimed| matches!(claimed, Claimed::TooMany { limit: ACCOUNTS_MAX }));
         assert_eq!((claimed, refused.count()), (5, 15), "{claims:?}");
         assert_eq!(harness.store.members().list_memberships(ada).await.unwrap().len(), 5);
-        // What was refused is still anybody else's to claim.
+        // Anybody else can claim the account whose claim was refused.
         let left = accounts.iter().zip(&claims).find(|(_, claimed)| matches!(claimed, Claimed::TooMany { .. }));
         assert!(matches!(claim_by(harness, other, *left.unwrap().0, START).await, Claimed::Now { .. }));
     }

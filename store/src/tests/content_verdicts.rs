@@ -1,4 +1,4 @@
-//! Verdicts that are kept by content, and what becomes of versions without one.
+//! Verdicts that are stored by content, and versions without a verdict.
 
 use domain::{ScanJob, ScannedContent};
 
@@ -9,7 +9,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 const REVIEW: ModerationStatus = ModerationStatus::Review;
 
 impl StoreHarness {
-    /// Writes a verdict that is to be kept.
+    /// Records a verdict that is stored by content.
     async fn judge_and_keep(
         &self,
         published: &Published,
@@ -72,7 +72,7 @@ on_both_databases! {
         assert_ne!(harness.content_of(&another).await, content);
         assert_eq!(harness.kept(content, 3).await.as_deref(), Some("[1]"));
         assert_eq!((harness.kept(content, 2).await, harness.kept(content, 4).await), (None, None));
-        // Another process computed the same at the same time.
+        // Another process computed the same verdict at the same time.
         harness.judge_and_keep(&copy, 3, "[2]", START).await;
         assert_eq!(harness.kept(content, 3).await.as_deref(), Some("[1]"));
         harness.judge_and_keep(&copy, 4, "[3]", START).await;
@@ -107,7 +107,7 @@ on_both_databases! {
         assert_eq!(harness.store.scans().hold_back(page.version, failed_at).await.unwrap(), Some(page.host.clone()));
         assert_eq!(harness.store.scans().hold_back(page.version, failed_at).await.unwrap(), None);
         assert_eq!(harness.held_from_of(&page).await, Some(failed_at));
-        // The next version has failed at nothing.
+        // The failed attempts do not count for the next version.
         let next = harness.publish(account, "page", b"two").await;
         assert_ne!(harness.held_from_of(&next).await, Some(failed_at));
         harness.judge(&next, 1, ModerationStatus::Pass).await;

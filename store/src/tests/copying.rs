@@ -1,4 +1,4 @@
-//! All of a database in a file, or in another database.
+//! Copies of a whole database, in a file or in another database.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ impl StoreHarness {
         found.iter().map(|row| row.try_get_by_index(0).unwrap()).collect()
     }
 
-    /// One of everything that the personas of this bed can do.
+    /// Fills the database with rows of every kind.
     async fn fill(&self) -> Published {
         let account = self.claimed().await;
         let published = self.publish(account, "page", b"one").await;

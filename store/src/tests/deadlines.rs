@@ -1,4 +1,4 @@
-//! What holds of deeds with a deadline: past it they are refused for good, and the first outcome that is written decides.
+//! Operations with a deadline: after it they are refused for good, and the first stored outcome decides.
 
 use domain::{
     CalledBy, GrantOperation, Micro, Moved, Payment, Refusal, TopUpOperation, Visibility, VisibilityOperation,
@@ -44,7 +44,7 @@ impl StoreHarness {
         }
     }
 
-    /// An attempt at a grant, which can have others with the same id.
+    /// An attempt at a grant. Several attempts can have the same id.
     fn grant_by(&self, account: AccountId, id: JobId, deadline: Time) -> LedgerOperation {
         LedgerOperation::Grant(GrantOperation {
             account,

@@ -1,4 +1,4 @@
-//! That artifacts are found through the queries which bind the tenant and leave out what is deleted.
+//! Checks that artifacts are found only through queries that bind the tenant and leave out deleted rows.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Whoever lays a hand on the ledger is found out.
+//! Every kind of tampering with the ledger is detected.
 
 use super::*;
 use crate::{LedgerFaultKind, LedgerNews, LedgerProgress, LedgerTerms};
@@ -149,7 +149,7 @@ on_both_databases! {
     }
 }
 
-/// SQLite keeps a table's constraints for as long as the table is there.
+/// SQLite cannot drop a constraint of an existing table.
 #[tokio::test]
 async fn a_reason_that_is_there_twice_is_found() {
     let harness = sqlite().await;

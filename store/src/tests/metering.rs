@@ -1,4 +1,4 @@
-//! What the monthly metering sees of accounts, and by which names they are found.
+//! The figures for the monthly metering, and finding accounts by name.
 
 use domain::{ArtifactId, Micro, Month, Payment, StoredBytes, Visibility, VisibilityOperation};
 

@@ -1,4 +1,4 @@
-//! What becomes of reports, of decisions and of the trail, which no route shows yet.
+//! Reports, decisions and their audit log entries.
 
 use domain::{ModerationDecision, Moderator, ReportCategory, ReportId, UserId};
 use sea_orm::EntityTrait;
@@ -64,7 +64,7 @@ on_both_databases! {
         let actors: Vec<_> = trail.iter().map(|entry| entry.actor.clone()).collect();
         assert!(actors.contains(&moderator.to_string()), "{actors:?}");
 
-        // On a page that passed it changes nothing, and is kept for the queue.
+        // A report on a passed page changes nothing, and is stored for the queue.
         let noted = Reported::Noted(ModerationStatus::Pass);
         assert_eq!(store.reports().create(&report(), &harness.chance).await.unwrap(), noted);
         assert_eq!(open_reports(harness).await, 1);

@@ -10,10 +10,10 @@ use crate::rows::artifact::live;
 
 const ROWS: u32 = 3_000;
 const PAGE: u32 = 100;
-/// When the first of a crowd was made.
+/// When the first row was created.
 const LONG_AGO: i64 = START.millis() - 1_000_000;
 
-/// Numbers from 1 to `count`, as rows of one column `n`.
+/// Numbers from 1 to `count`, as rows with one column `n`.
 fn numbers(count: u32) -> String {
     format!(
         "(WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {count})
@@ -21,17 +21,17 @@ fn numbers(count: u32) -> String {
     )
 }
 
-/// A text that counts, with five digits at its end.
+/// A text with a number of five digits at its end.
 fn counting(prefix: &str) -> String {
     format!("'{prefix}' || substr(CAST(100000 + n AS TEXT), 2)")
 }
 
-/// An id of four characters of its own.
+/// A unique id with a prefix of four characters.
 fn ulid(prefix: &str) -> String {
     counting(&format!("{prefix}{}", "0".repeat(17)))
 }
 
-/// Artifacts that were made in one row after the other, ten in each millisecond.
+/// Artifacts that were created in sequence, ten per millisecond.
 async fn crowd(harness: &StoreHarness, account: AccountId, prefix: &str, count: u32) {
     let (id, slug) = (ulid(prefix), counting("page-"));
     let host = format!("{slug} || '-{}'", prefix.to_lowercase());
@@ -53,7 +53,7 @@ fn slugs(page: &Paged<Artifact>) -> Vec<String> {
     page.rows.iter().map(|artifact| artifact.slug.to_string()).collect()
 }
 
-/// From `page-…` of this number down to that of the other.
+/// The names `page-…` from one number down to the other.
 fn down(from: u32, to: u32) -> Vec<String> {
     (to..=from).rev().map(|number| format!("page-{number:05}")).collect()
 }
@@ -66,7 +66,7 @@ on_both_databases! {
         let first = artifacts(harness, account, &Page::first(PAGE).counted()).await;
         assert_eq!((slugs(&first), first.total), (down(3_000, 2_901), Some(3_000)));
         assert_eq!(first.previous, None);
-        // The row of the cursor and some beside it are deleted, and a newer one is added.
+        // The cursor's row and some of its neighbours are deleted, and a newer row is inserted.
         let gone = "slug IN ('page-02901', 'page-02902', 'page-02890')";
         harness.sql(&format!("UPDATE artifacts SET deleted_at = 1 WHERE account_id = '{account}' AND {gone}")).await;
         harness.publish(account, "newest", b"new").await;
@@ -124,7 +124,7 @@ on_both_databases! {
 
     async fn invites_of_one_moment_are_each_on_one_page_in_either_direction(harness: &StoreHarness) {
         let account = harness.claimed().await;
-        // Their codes begin alike.
+        // Their codes have the same beginning.
         harness.sql(&format!(
             "INSERT INTO invites (code, account_id, role, max_uses, uses, expires_at, created_at)
              SELECT {}, '{account}', 'member', 1, 0, {LONG_AGO}, {LONG_AGO} FROM {}",
@@ -171,14 +171,14 @@ on_both_databases! {
             assert_eq!(next.list, List::Tokens);
             page = Page::after(next, PAGE);
         }
-        // With the one that the account began with.
+        // Including the account's first token.
         assert_eq!(seen.len(), 251);
         seen.dedup();
         assert_eq!(seen.len(), 251);
     }
 }
 
-/// The position behind so many of the account's artifacts.
+/// The cursor after this many of the account's artifacts.
 async fn cursor_behind(harness: &StoreHarness, account: AccountId, count: u32) -> Cursor {
     artifacts(harness, account, &Page::first(count)).await.next.unwrap()
 }

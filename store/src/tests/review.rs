@@ -1,4 +1,4 @@
-//! What moderators look at, in which order, and that their words stay.
+//! The order of the review queue, and the permanence of moderators' decisions.
 
 use domain::{ModeratedBy, ModerationDecision, Moderator, OperatorName, ReportId, RulingNote};
 use sea_orm::EntityTrait;
@@ -105,7 +105,7 @@ on_both_databases! {
         assert_eq!((third.evidence.as_deref(), third.moderated_by), (Some(EVIDENCE), ModeratedBy::Scan));
         assert_eq!(waiting[3].since, START.plus(8 * HOUR));
 
-        // However many reports there are, they weigh no more than some.
+        // The weight of reports is limited, whatever their number.
         for _ in 0..60 {
             harness.reported(&pages[3], START.plus(9 * HOUR)).await;
         }
@@ -151,7 +151,7 @@ on_both_databases! {
         loop {
             let list = harness.store.review_queue().list(&WaitingFor::Review.into(), after.as_ref(), 2, START).await.unwrap();
             let Some(last) = list.last() else { break };
-            // As it comes back from a caller.
+            // In the form in which a caller sends it back.
             after = Some(last.place.to_string().parse().unwrap());
             read.extend(list.iter().map(|one| one.slug.to_string()));
         }
@@ -202,7 +202,7 @@ on_both_databases! {
         let of_host = DecisionsWanted { host, ..Default::default() };
         assert_eq!(of(of_host.clone()).await, [ModeratedBy::Moderator, ModeratedBy::Scan]);
 
-        // A moderator's word outlives the account as well.
+        // A moderator's decision outlives the account as well.
         harness.store.upkeep().purge_account(account, START.plus(2 * HOUR)).await.unwrap().unwrap();
         let word = &harness.store.moderation().list_decisions(&of_host, 10).await.unwrap()[..];
         assert_eq!(word.iter().map(|one| one.id).collect::<Vec<_>>(), [all[0].id]);
@@ -271,7 +271,7 @@ on_both_databases! {
             harness.store.moderation().list_decisions(&by_moderators, 10).await.unwrap().iter().map(|one| one.seq).collect();
         decided.sort_unstable();
         assert_eq!(decided, [1, 3, 4]);
-        // A later scan clears none of them, and a pass is on the live one alone.
+        // A later scan clears none of them, and a pass applies only to the live version.
         harness.scanned(&first, ModerationStatus::Pass, START.plus(HOUR)).await;
         let contents = vec![BlobHash::of(b"bad")];
         let pass = ModeratorsWord { contents: contents.clone(), ..harness.word(&live, ModerationDecision::Pass) };
@@ -317,7 +317,7 @@ on_both_databases! {
         };
         assert_eq!(open().await, 1);
 
-        // What was reported since stays open.
+        // Reports since then stay open.
         let seen = look().await;
         harness.reported(&page, START.plus(2 * HOUR)).await;
         assert_eq!(harness.say(&word(seen)).await, DONE);

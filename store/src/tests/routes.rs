@@ -1,4 +1,4 @@
-//! The dates of a route, by which visitors tell the edge what they hold.
+//! The dates of routes, by which visitors' cached copies are compared.
 
 use domain::{ModerationDecision, Moderator, Payment, UserId, Visibility, VisibilityOperation};
 
@@ -6,7 +6,7 @@ use super::team::user;
 use super::*;
 use crate::{Claimed, Claimer, ModeratorsWord, Ruled};
 
-/// A change that waited for its turn, or whose host's clock is behind, knows the time from before.
+/// The time of a change that waited for the lock, or whose host's clock is behind.
 const BEHIND: Time = Time::from_millis(START.millis() - 2500);
 
 /// A page and its dates.

@@ -1,4 +1,4 @@
-//! A scan's word on a version, and which versions wait for one.
+//! Verdicts of scans, and the versions that are due for one.
 
 use domain::{ModerationDecision, ReportId, ScanJob, UserId};
 use sea_orm::EntityTrait;
@@ -33,7 +33,7 @@ impl StoreHarness {
         self.store.routes().find(&published.host).await.unwrap().unwrap().moderation
     }
 
-    /// Rules and status of every scan that was kept of a version, in their order.
+    /// The rules and the status of every stored scan of a version, in order.
     async fn scans_kept(&self, published: &Published) -> Vec<(String, String)> {
         let mut kept =
             entity::moderation_decision::Entity::find().all(&self.store.database.reader).await.unwrap();
@@ -98,7 +98,7 @@ on_both_databases! {
         for published in [&harmful, &harmless] {
             assert_eq!(harness.scans_kept(published).await.len(), 1);
         }
-        // What is not live is nobody's to see.
+        // Only live versions are visible.
         harness.publish(account, "harmful", b"three").await;
         assert_eq!(harness.judge(&harmful, 1, BLOCKED).await, noted(None));
     }
@@ -152,7 +152,7 @@ on_both_databases! {
         let mut now = START.plus(MINUTE).plus(Duration::from_millis(1));
         for tries in 0..13_u32 {
             assert_eq!(harness.late(now).await, [(published.version, tries)]);
-            // Two sweeps at once count once.
+            // Of two concurrent sweeps, one counts an attempt.
             harness.is_queued(&published, tries, now).await;
             harness.is_queued(&published, tries, now).await;
             let pause = if tries <= 10 { MINUTE * 2_u32.pow(tries) } else { Duration::from_secs(24 * 3600) };
@@ -204,9 +204,9 @@ on_both_databases! {
         assert_eq!(told(harness.store.scans().list_due_rescans(3, START, 1).await.unwrap()), [(live.version, 0)]);
         harness.is_queued(&live, 0, START).await;
         assert_eq!(harness.due(3, START).await, [(old.version, 0)]);
-        // The walk is over, so it comes in the order of the rules.
+        // The walk is complete, so the order is that of the rules.
         assert_eq!(harness.due(3, START.plus(MINUTE)).await, [(old.version, 0), (live.version, 1)]);
-        // Rules that rise have a walk of their own.
+        // New rules have a walk of their own.
         assert_eq!(harness.due(4, START.plus(MINUTE)).await[..2], [(newer.version, 0), (live.version, 1)]);
         for published in [&old, &live] {
             harness.judge(published, 3, PASS).await;
@@ -232,7 +232,7 @@ on_both_databases! {
             assert_eq!(told(page.clone()), [(published.version, 0)]);
             harness.store.scans().mark_started(&page, START).await.unwrap();
         }
-        // One that was passed over by a walk whose process died is found nevertheless.
+        // A version that was skipped because the process of the walk died is found nevertheless.
         let lost = &live[0];
         harness.sql(&format!("UPDATE versions SET scan_again_at = 0 WHERE id = '{}'", lost.version)).await;
         let rest = harness.due(2, START).await;
@@ -251,7 +251,7 @@ on_both_databases! {
         let now = START.plus(2 * HOUR);
         assert_eq!(told(harness.store.scans().list_due_rescans(2, now, 1).await.unwrap()), [(kept.version, 0)]);
         harness.is_queued(&kept, 0, now).await;
-        // They stand in nobody's way, and are not looked at again and again.
+        // They do not delay others, and are not examined again and again.
         assert!(harness.store.scans().has_due_rescans(2, now).await.unwrap());
         assert_eq!(harness.due(2, now).await, []);
         assert!(!harness.store.scans().has_due_rescans(2, now).await.unwrap());

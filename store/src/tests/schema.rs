@@ -1,4 +1,4 @@
-//! A database that an earlier release has filled is brought up, whatever cuts that off.
+//! Migration of a database that an earlier release has filled, even after an interruption.
 
 use sea_orm::EntityTrait;
 
@@ -14,7 +14,7 @@ impl StoreHarness {
         self.store.database.writer.execute_unprepared(statement).await.unwrap();
     }
 
-    /// The schema as the release before had it, with all rows.
+    /// Restores the schema of the previous release, with all rows.
     async fn take_back_to_an_older_schema(&self) {
         for index in [
             "versions_without_verdict",
@@ -72,7 +72,7 @@ impl StoreHarness {
         self.sql("DELETE FROM seaql_migrations WHERE version > 'm0004'").await;
     }
 
-    /// How SQLite would answer a question, step by step.
+    /// SQLite's query plan, step by step.
     pub(super) async fn plan(&self, question: &str) -> Vec<String> {
         let pool = self.store.database.reader.get_sqlite_connection_pool();
         let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {question}"));
@@ -98,7 +98,7 @@ on_both_databases! {
         harness.store.migrate().await.unwrap();
         assert!(harness.store.is_current().await.unwrap());
         assert_eq!(harness.shown(&judged).await, BLOCKED);
-        // What has no verdict is scanned before anything is judged again.
+        // Versions without a verdict are scanned before any rescans.
         let late = harness.store.scans().list_late(START.plus(HOUR), START.plus(HOUR), 10).await.unwrap();
         assert_eq!(told(late.clone()), [(unscanned.version, 0)]);
         harness.store.scans().mark_started(&late, START).await.unwrap();
@@ -109,7 +109,7 @@ on_both_databases! {
             harness.judge(published, 1, PASS).await;
         }
         assert_eq!(harness.store.scans().counts().await.unwrap().judged_by, [(1, 2)].into());
-        // What this program publishes has no verdict yet, whatever stands in older rows.
+        // Versions of this release have no verdict at first, whatever the older rows contain.
         let new = harness.publish(account, "new", b"three").await;
         assert_eq!(harness.rules_of(&new).await, None);
     }
@@ -127,7 +127,7 @@ on_both_databases! {
         let account = harness.account().await;
         let published = harness.publish(account, "page", b"one").await;
         harness.take_back_to_an_older_schema().await;
-        // The first columns are added before this one stands in the way.
+        // The first columns are added before this one makes the migration fail.
         harness.sql("ALTER TABLE versions ADD COLUMN scan_again_at BIGINT").await;
         assert!(harness.store.migrate().await.is_err());
         let names = "SELECT scanned_by FROM versions";
@@ -147,7 +147,7 @@ on_both_databases! {
         }
         harness.store.migrate().await.unwrap();
         assert!(harness.store.is_current().await.unwrap());
-        // Fails unless it is there again.
+        // Fails unless the index exists again.
         harness.sql("DROP INDEX routes_by_version").await;
     }
 }
@@ -159,7 +159,7 @@ async fn an_index_that_was_left_half_built_on_postgres_is_built_anew() {
     let published = harness.publish(account, "page", b"one").await;
     harness.sql("DROP INDEX routes_by_version").await;
     harness.sql("DELETE FROM seaql_migrations WHERE version = 'm0006_indexes_in_use'").await;
-    // A unique index over a double fails when all is read, and stays behind as invalid.
+    // Building a unique index over duplicates fails at the end and leaves an invalid index behind.
     harness.sql("ALTER TABLE routes DROP CONSTRAINT routes_artifact_unique").await;
     harness
         .sql(&format!(
@@ -195,7 +195,7 @@ async fn sqlite_finds_what_is_due_by_the_indexes_that_are_for_it() {
     }
 }
 
-/// Whatever goes, as an account does that is purged, takes along what refers to it.
+/// Deleting a row, as a purge does, also deletes the rows that refer to it.
 #[tokio::test]
 async fn sqlite_finds_what_refers_to_a_row_by_an_index() {
     let harness = sqlite().await;

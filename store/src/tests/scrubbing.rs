@@ -1,4 +1,4 @@
-//! A look through all that is stored, and what is done about what nobody knows of.
+//! Scrubs, and what they do about orphans.
 
 use super::*;
 use crate::{
@@ -46,7 +46,7 @@ impl StoreHarness {
     }
 }
 
-/// When files of this test were written is told by the system's clock.
+/// The files of this test have times of the system's clock.
 fn now() -> Time {
     domain::Clock::system().now()
 }
@@ -115,7 +115,7 @@ on_both_databases! {
         assert_eq!(harness.scrub(ScrubCare::Mend, now()).await.progress.noted_lost, 1);
         let stored = harness.store.blob_index().find_stored(&[hash], now()).await.unwrap();
         assert!(stored.variants.is_empty() && stored.lost.contains_key(&hash));
-        // It is damaged as long as it is not there, however often that is noted.
+        // It is damaged as long as it is missing, however often that is recorded.
         let still = harness.scrub(ScrubCare::Mend, now()).await;
         assert_eq!((still.progress.noted_lost, still.damages.len()), (0, 1));
         harness.put(b"one").await;

@@ -1,4 +1,4 @@
-//! What a ledger's commit promises beyond what an answer shows: the same deed again, and many deeds in one batch.
+//! Guarantees of a ledger's commit: repeated operations, and many operations in one batch.
 
 use domain::{
     ArtifactId, CardReversal, ChargeOperation, Micro, Month, Payment, Reason, Refusal, ReversalExtent,
@@ -38,7 +38,7 @@ impl StoreHarness {
         VisibilityOperation { payment: Some(Payment::Dev(Micro::new(PRICE))), ..self.visibility(account, to) }
     }
 
-    /// What metering takes for a month of the artifact.
+    /// The monthly charge of an artifact.
     fn metered(&self, account: AccountId, artifact: ArtifactId, month: Month) -> LedgerOperation {
         let reason = Reason::Visibility(artifact, month).to_string();
         LedgerOperation::Charge(ChargeOperation { account, amount: Micro::new(PRICE), reason })
@@ -87,7 +87,7 @@ on_both_databases! {
         assert!(set(&first).receipt.is_some());
         assert_eq!(set(&first).artifact.live.unwrap().id, published.version);
         assert_eq!(harness.store.routes().find(&published.host).await.unwrap().unwrap().visibility, Visibility::Private);
-        // Somebody has shown it again before the answer was lost: the deed does not hide it a second time.
+        // Another change has made it public before the repeat: the repeat does not hide it a second time.
         harness.settle(account, LedgerOperation::Visibility(harness.visibility(account, Visibility::Public))).await;
         let next_month = START.plus(40 * 24 * HOUR);
         let again = harness.settle_at(next_month, account, &[LedgerOperation::Visibility(operation)]).await;

@@ -1,4 +1,4 @@
-//! What a suspended account refuses in the very transaction, and what is settled for it all the same.
+//! Operations that a suspended account refuses within the transaction, and those that are still settled.
 
 use domain::{CalledBy, GrantOperation, OperatorName, SuspensionReason, Visibility, VisibilityOperation};
 
@@ -97,7 +97,7 @@ on_both_databases! {
         for host in [&first.host, &second.host] {
             assert!(harness.store.routes().find(host).await.unwrap().unwrap().is_suspended);
         }
-        // Each decision bears a date of its own, by which visitors' copies are told apart.
+        // Each decision has its own date, by which visitors' cached copies are compared.
         assert!(harness.store.routes().find(&first.host).await.unwrap().unwrap().updated_at > before);
     }
 }

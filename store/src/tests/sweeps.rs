@@ -1,4 +1,4 @@
-//! What a sweep that does not wait promises: a publish never stands on a blob that is gone.
+//! Immediate sweeps: no publish ever refers to a deleted blob.
 
 use domain::Variant;
 use futures::future::join;
@@ -6,7 +6,7 @@ use futures::future::join;
 use super::*;
 use crate::{StoredBlobs, SweptBlobs};
 
-/// A content on its way: what was found of it, and then put.
+/// A content during a publish: the result of the check, and of the put.
 pub(super) struct SweepCheck {
     content: Bytes,
     variants: Vec<Variant>,
@@ -26,7 +26,7 @@ impl SweepCheck {
 }
 
 impl StoreHarness {
-    /// The way of a publish up to its deed: looks, and puts what is missing.
+    /// The steps of a publish before its ledger operation: check, and put what is missing.
     pub(super) async fn look(&self, content: &Bytes) -> anyhow::Result<SweepCheck> {
         let hash = BlobHash::of(content);
         let StoredBlobs { as_of, variants, .. } = self.store.blob_index().find_stored(&[hash], START).await?;
@@ -48,7 +48,7 @@ impl StoreHarness {
         Ok(())
     }
 
-    /// The end of a publish that adds a version to what is not there.
+    /// Settles a publish that is refused.
     async fn refuse_look(&self, account: AccountId, look: &SweepCheck) {
         let outcome = self.outcome_of(account, "nowhere", Target::Existing, look).await.unwrap();
         assert!(matches!(outcome, Outcome::Refused(_)), "{outcome:?}");
@@ -83,7 +83,7 @@ impl StoreHarness {
         Ok(self.store.settle(account, &[operation], &terms).await?.pop().unwrap())
     }
 
-    /// As the queue does: again until it stands. How often that was.
+    /// Retries like the queue until the publish succeeds, and returns the number of attempts.
     async fn publish_until_it_stands(&self, account: AccountId, slug: &str, content: &Bytes) -> u32 {
         for attempt in 1..200 {
             let stands = async {

@@ -1,4 +1,4 @@
-//! What an account's people and tokens may do to each other, as far as it is decided under the account's lock.
+//! What people and tokens of an account may do to each other, where the account's lock decides.
 
 use domain::{
     Account, Invite, InviteCode, Maker, PasswordHash, Refusal, Rights, Role, Scopes, TokenId, TokenName,
@@ -79,7 +79,7 @@ impl<'a> Team<'a> {
     }
 }
 
-/// A person who is signed in.
+/// A signed-in person.
 pub(super) async fn user(harness: &StoreHarness, name: &str) -> UserId {
     let id = UserId::new(START, &harness.chance);
     let username = name.parse().unwrap();
@@ -220,7 +220,7 @@ on_both_databases! {
         assert_eq!(revoke(child, Along::Nothing).await, AlsoRevoked::default());
         assert_eq!(team.active().await, 3, "that of the signup, the root and the grandchild");
 
-        // What is revoked between the two does not hide what it minted.
+        // Revoking a token between the two does not hide the tokens that it minted.
         assert_eq!(revoke(root.id, Along::Tokens).await, AlsoRevoked { tokens: 1, invites: 0 });
         assert_eq!(revoke(root.id, Along::TokensAndInvites).await, AlsoRevoked { tokens: 0, invites: 1 });
         assert_eq!(revoke(root.id, Along::TokensAndInvites).await, AlsoRevoked::default());

@@ -1,4 +1,4 @@
-//! What holds when the deeds of several accounts, or the verdicts on several versions, are written in one commit.
+//! Operations of several accounts, or verdicts on several versions, in one commit.
 
 use domain::{ChargeOperation, Moved, Refusal, Visibility, VisibilityOperation};
 
@@ -38,7 +38,7 @@ impl StoreHarness {
         LedgerOperation::Publish(Box::new(self.page(account, slug, content)))
     }
 
-    /// None where the account was to be had by nobody.
+    /// `None` for an account whose row another transaction has locked.
     async fn settle_ready(&self, batches: &[(AccountId, Vec<LedgerOperation>)]) -> Vec<Option<Vec<Outcome>>> {
         let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: START };
         let batches: Vec<Batch<'_>> =
@@ -138,7 +138,7 @@ on_both_databases! {
         let terms = Terms { tariff: Tariff::default(), chance: harness.chance.clone(), now: START };
         let alone = harness.store.settle(gone, &[nobodys], &terms).await.unwrap();
         assert!(matches!(&alone[0], Outcome::Refused(refusal) if matches!(**refusal, Refusal::Unauthorized)));
-        // What was put for those that were refused is known, so that a sweep finds it.
+        // The contents of the refused publishes are recorded, so that a sweep finds them.
         let hashes = [b"nobody's".as_slice(), b"refused"].map(BlobHash::of);
         assert_eq!(harness.store.blob_index().find_stored(&hashes, START).await.unwrap().variants.len(), 2);
     }
