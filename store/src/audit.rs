@@ -63,7 +63,7 @@ impl AuditStore<'_> {
         let Paged { rows, next, previous, total } =
             pages::read(&self.0.database.reader, query, keys, page, cursor)
                 .await
-                .context("read an audit trail")?;
+                .context("read the audit log of an account")?;
         Ok(Paged { rows: self.with_names_of_actors(rows).await?, next, previous, total })
     }
 
@@ -77,7 +77,7 @@ impl AuditStore<'_> {
             .limit(limit)
             .all(&self.0.database.reader)
             .await
-            .context("read a person's audit trail")?;
+            .context("read the audit log of a person")?;
         self.with_names_of_actors(found).await
     }
 
@@ -98,7 +98,7 @@ impl AuditStore<'_> {
             .filter(Column::Address.eq(address))
             .count(&self.0.database.reader)
             .await
-            .context("look for a failed sign-in")?;
+            .context("find a failed sign-in")?;
         if known > 0 {
             return Ok(());
         }
@@ -147,7 +147,7 @@ impl Upkeep<'_> {
             .filter(Column::Id.in_subquery(old))
             .exec(&self.0.database.writer)
             .await
-            .context("delete old entries of the audit trail")?;
+            .context("delete old audit log entries")?;
         Ok(deleted.rows_affected)
     }
 }
@@ -162,7 +162,7 @@ pub(crate) async fn note(
     entity::audit::Entity::insert(row(chance, now, entry))
         .exec_without_returning(transaction)
         .await
-        .context("write the audit trail")?;
+        .context("write the audit log")?;
     Ok(())
 }
 
@@ -193,7 +193,7 @@ pub(crate) async fn note_personal(
     for account in &accounts {
         entries.push(entry(Some(rows::parse(account, "an account id")?), None));
     }
-    insert_rows::<entity::audit::Entity>(transaction, entries, None).await.context("write the audit trail")
+    insert_rows::<entity::audit::Entity>(transaction, entries, None).await.context("write the audit log")
 }
 
 pub(crate) fn row(chance: &Chance, now: Time, entry: Entry<'_>) -> entity::audit::ActiveModel {

@@ -84,11 +84,11 @@ impl BlobIndex<'_> {
                 .filter(entity::blob::Column::State.eq(BlobState::Present.as_str()))
                 .exec(&self.0.database.writer)
                 .await?;
-            ensure!(touch.rows_affected == found.len() as u64, "a blob is just being swept; try again");
+            ensure!(touch.rows_affected == found.len() as u64, "a blob is being swept; try again");
         }
         ensure!(
             found.iter().all(|blob| blob.state == BlobState::Present.as_str()),
-            "a blob is just being swept; try again"
+            "a blob is being swept; try again"
         );
         let mut stored = StoredBlobs { as_of, variants: HashMap::new(), lost: HashMap::new() };
         for blob in found {
@@ -110,7 +110,7 @@ impl BlobIndex<'_> {
             .filter(entity::blob::Column::LostAt.is_null())
             .exec(&self.0.database.writer)
             .await
-            .context("note a lost content")?;
+            .context("mark a blob as lost")?;
         Ok(noted.rows_affected == 1)
     }
 
@@ -121,7 +121,7 @@ impl BlobIndex<'_> {
             .filter(entity::blob::Column::Hash.eq(hash.to_string()))
             .exec(&self.0.database.writer)
             .await
-            .context("note that a lost content is there again")?;
+            .context("mark a lost blob as stored again")?;
         Ok(())
     }
 
@@ -148,7 +148,7 @@ impl BlobIndex<'_> {
         marked_at: Time,
     ) -> anyhow::Result<SweptBlobs> {
         if let Err(error) = blobs.delete_blob(rows::parse(&blob.hash, "a blob hash")?).await {
-            tracing::warn!(error = format!("{error:#}"), blob.hash = %blob.hash, "a blob waits for the next sweep");
+            tracing::warn!(error = format!("{error:#}"), blob.hash = %blob.hash, "could not delete a blob; the next sweep retries");
             return Ok(SweptBlobs::default());
         }
         self.forget_deleted(&blob.hash, marked_at).await?;
@@ -209,7 +209,7 @@ async fn known_blobs(
         .left_join(entity::blob::Entity, is_wanted)
         .and_where(entity::blob_sweep::Column::Id.eq(SWEEP_ROW))
         .to_owned();
-    let rows = connection.query_all(&select).await.context("look for contents")?;
+    let rows = connection.query_all(&select).await.context("find contents")?;
     let first = rows.first().context("the number of sweeps is missing in the database")?;
     let number = SweepNumber(first.try_get("", "number")?);
     let known = rows.iter().map(|row| Option::<entity::blob::Model>::from_query_result(row, ""));

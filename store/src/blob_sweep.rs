@@ -150,7 +150,7 @@ pub(crate) async fn demand_none_since(
     as_of: SweepNumber,
 ) -> anyhow::Result<()> {
     let number = last_number(transaction).await?;
-    ensure!(number == as_of, "blobs were swept after this publish looked for them; it must look again");
+    ensure!(number == as_of, "blobs were swept after this publish checked for them; it must check again");
     Ok(())
 }
 
@@ -167,7 +167,7 @@ async fn hold(transaction: &DatabaseTransaction, hold: Hold) -> anyhow::Result<(
         Hold::NoReference => "LOCK TABLE blob_refs IN SHARE ROW EXCLUSIVE MODE",
     };
     if transaction.get_database_backend() == DbBackend::Postgres {
-        transaction.execute_unprepared(sql).await.context("lock the references to blobs")?;
+        transaction.execute_unprepared(sql).await.context("lock the table of blob references")?;
     }
     Ok(())
 }

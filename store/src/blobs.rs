@@ -81,7 +81,7 @@ impl Blobs {
 
     /// Blobs as files below a folder. A put returns after the file is synced to disk.
     pub fn local(folder: &Path) -> anyhow::Result<Self> {
-        std::fs::create_dir_all(folder).with_context(|| format!("make the folder {}", folder.display()))?;
+        std::fs::create_dir_all(folder).with_context(|| format!("create the folder {}", folder.display()))?;
         let files = LocalFileSystem::new_with_prefix(folder)?.with_fsync(true);
         Ok(Self { objects: Arc::new(files), prefix: String::new() })
     }
@@ -144,7 +144,7 @@ impl Blobs {
             // body. The blob is stored then, too.
             Err(error) => match self.standing(hash, content.len() as u64).await {
                 Some(variants) => Ok(variants),
-                None => Err(error).context("put a blob"),
+                None => Err(error).context("store a blob"),
             },
         }
     }
@@ -226,13 +226,13 @@ impl Blobs {
         match within(self.objects.put_opts(&key, content.into(), options)).await? {
             Ok(_) => Ok(true),
             Err(object_store::Error::AlreadyExists { .. }) => Ok(false),
-            Err(error) => Err(error).context("keep an upload"),
+            Err(error) => Err(error).context("store a staged upload"),
         }
     }
 
     /// The staged upload at an address, if there is one.
     pub async fn kept_upload(&self, ticket: UploadTicket) -> anyhow::Result<Option<Bytes>> {
-        self.get(StorageKey::Upload(ticket)).await.context("read a kept upload")
+        self.get(StorageKey::Upload(ticket)).await.context("read a staged upload")
     }
 
     /// The staged uploads of an account, oldest first.
@@ -241,7 +241,8 @@ impl Blobs {
         let listing =
             self.objects.list(Some(&folder)).map_ok(|found| found.location).take(UPLOADS_LISTED_MAX);
         let listed = timeout(LIST_WAIT_MAX, listing.try_collect()).await.map_err(std::io::Error::from);
-        let keys: Vec<Key> = listed.context("the blob store lists nothing")?.context("list kept uploads")?;
+        let keys: Vec<Key> =
+            listed.context("the blob store does not respond to a listing")?.context("list staged uploads")?;
         let mut uploads: Vec<_> =
             keys.iter().filter_map(|key| key.filename()?.parse::<UploadId>().ok()).collect();
         uploads.sort_unstable();
@@ -270,9 +271,11 @@ impl Blobs {
             .take(at_most)
             .try_collect();
         let listed = timeout(LIST_WAIT_MAX, listing).await.map_err(std::io::Error::from);
-        let old: Vec<Key> = listed.context("the blob store lists nothing")?.context("list old uploads")?;
+        let old: Vec<Key> = listed
+            .context("the blob store does not respond to a listing")?
+            .context("list old staged uploads")?;
         for key in &old {
-            within(self.objects.delete(key)).await?.context("delete an old upload")?;
+            within(self.objects.delete(key)).await?.context("delete an old staged upload")?;
         }
         Ok(old.len())
     }
@@ -291,7 +294,7 @@ impl Blobs {
         match within(self.objects.head(&self.join("probe"))).await? {
             // Only `probe` ever writes this object, so a missing object also proves that the store responds.
             Ok(_) | Err(object_store::Error::NotFound { .. }) => Ok(()),
-            Err(error) => Err(error).context("ask the blob store"),
+            Err(error) => Err(error).context("ping the blob store"),
         }
     }
 

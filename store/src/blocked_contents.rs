@@ -157,7 +157,7 @@ impl BlockedContentStore<'_> {
             ..Entry::default()
         };
         audit::note(&transaction, chance, now, entry).await?;
-        transaction.commit().await.context("take a content off the list")?;
+        transaction.commit().await.context("remove a content from the list of blocked contents")?;
         Ok(true)
     }
 }
@@ -239,7 +239,7 @@ pub(crate) async fn unblock(
         .filter(entity::blocked_content::Column::Hash.is_in(listed.iter().map(BlobHash::to_string)))
         .exec(transaction)
         .await
-        .context("take the contents of a page off the list")?;
+        .context("remove the contents of a page from the list of blocked contents")?;
     ask_for_holders(transaction, &listed, now).await?;
     Ok(listed)
 }
@@ -266,7 +266,7 @@ pub(crate) async fn among_hashes(
         .into_tuple()
         .all(connection)
         .await
-        .context("look for blocked contents")?;
+        .context("find blocked contents")?;
     found.iter().map(|hash| rows::parse(hash, "a blob hash")).collect()
 }
 
@@ -285,7 +285,7 @@ pub(crate) async fn brought_by(
         .filter(Column::Hash.in_subquery(listed))
         .all(transaction)
         .await
-        .context("look for blocked contents in versions")?;
+        .context("find blocked contents in versions")?;
     if held.is_empty() {
         return Ok(HashMap::new());
     }

@@ -69,7 +69,7 @@ impl ScanStore<'_> {
     ) -> anyhow::Result<Option<KeptVerdict>> {
         let id = (content.to_string(), i32::try_from(rules)?);
         let found =
-            Entity::find_by_id(id).one(&self.0.database.reader).await.context("read a kept verdict")?;
+            Entity::find_by_id(id).one(&self.0.database.reader).await.context("read a stored verdict")?;
         let verdict = |row: entity::content_verdict::Model| {
             Ok(KeptVerdict { status: rows::moderation(&row.status)?, evidence: row.evidence })
         };
@@ -116,5 +116,5 @@ pub(crate) async fn keep(
     };
     let mut once = OnConflict::columns([Column::Content, Column::Rules]);
     once.do_nothing();
-    insert_rows::<Entity>(connection, verdicts.iter().map(row), Some(once)).await.context("keep verdicts")
+    insert_rows::<Entity>(connection, verdicts.iter().map(row), Some(once)).await.context("store verdicts")
 }

@@ -62,12 +62,12 @@ impl Database {
     pub(crate) async fn begin_reading(&self) -> anyhow::Result<DatabaseTransaction> {
         let database = &self.reader;
         if database.get_database_backend() != DbBackend::Postgres {
-            return database.begin().await.context("begin to read the source");
+            return database.begin().await.context("begin reading the source");
         }
         let reading = database.begin_with_config(Some(IsolationLevel::RepeatableRead), None).await?;
         // Reading a large table takes longer than the service's statement timeout.
         let patience = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
-        reading.execute_unprepared(patience).await.context("begin to read the source")?;
+        reading.execute_unprepared(patience).await.context("begin reading the source")?;
         Ok(reading)
     }
 
@@ -92,7 +92,7 @@ impl Database {
             .reader
             .query_one_raw(Statement::from_string(self.reader.get_database_backend(), sql))
             .await?;
-        let millis: i64 = row.context("the database told no time")?.try_get("", "millis")?;
+        let millis: i64 = row.context("the database returned no time")?.try_get("", "millis")?;
         Ok(Time::from_millis(millis))
     }
 }
@@ -104,7 +104,7 @@ pub(crate) async fn clock_time(transaction: &DatabaseTransaction) -> anyhow::Res
     match transaction.get_database_backend() {
         DbBackend::Postgres => {
             let statement = Statement::from_string(DbBackend::Postgres, POSTGRES);
-            let row = transaction.query_one_raw(statement).await?.context("the database has no time")?;
+            let row = transaction.query_one_raw(statement).await?.context("the database returned no time")?;
             Ok(Time::from_millis(row.try_get("", "millis")?))
         }
         // SQLite uses this host's clock. A query would cost two thread switches for each commit.

@@ -30,7 +30,7 @@ pub(crate) async fn keep(
     entity::ruling::Entity::insert(row)
         .exec_without_returning(transaction)
         .await
-        .context("keep a moderator's word")?;
+        .context("store a ruling")?;
     Ok(())
 }
 

@@ -246,7 +246,7 @@ pub(crate) async fn earlier_decisions(
         .filter(Column::Source.is_in([ModeratedBy::Scan.as_str(), ModeratedBy::Report.as_str()]))
         .all(transaction)
         .await
-        .context("read what was said of versions")?;
+        .context("read earlier decisions on versions")?;
     // Sorted here, because PostgreSQL might read all decisions in the order of their ids.
     found.sort_by(|one, other| other.id.cmp(&one.id));
     let mut by_version: HashMap<String, Vec<_>> = HashMap::new();

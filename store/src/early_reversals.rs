@@ -35,7 +35,7 @@ impl LedgerStore<'_> {
             .on_conflict_do_nothing_on([Column::Id])
             .exec_without_returning(&self.0.database.writer)
             .await
-            .context("keep a reversal of a card payment")?;
+            .context("store a reversal of a card payment")?;
         Ok(())
     }
 

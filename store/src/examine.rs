@@ -45,11 +45,11 @@ impl fmt::Display for BlobFault {
             BlobFault::Size { expected_bytes, found_bytes } => {
                 write!(f, "its object has {found_bytes} bytes instead of {expected_bytes}")
             }
-            BlobFault::Content => f.write_str("its bytes are not those that its hash stands for"),
+            BlobFault::Content => f.write_str("its bytes do not match its hash"),
             BlobFault::Variant(encoding) => {
                 write!(f, "its {} encoding does not decode to it", encoding.token())
             }
-            BlobFault::Trailer => f.write_str("its object tells another layout than the database"),
+            BlobFault::Trailer => f.write_str("the layout in its object differs from that in the database"),
         }
     }
 }

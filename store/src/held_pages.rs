@@ -64,6 +64,6 @@ pub(crate) async fn held_since(
         .filter(among(transaction, Column::ArtifactId, artifacts))
         .all(transaction)
         .await
-        .context("look for pages that are held back")?;
+        .context("find held pages")?;
     Ok(found.into_iter().map(|row| (row.artifact_id, row.created_at)).collect())
 }

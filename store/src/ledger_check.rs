@@ -140,7 +140,7 @@ impl LedgerStore<'_> {
             let mut faults: Vec<LedgerFault> =
                 page.iter().flat_map(|account| faults_of(account, &limits, month)).collect();
             faults.extend(faults_of_entries(&reading, &page, &range).await?);
-            reading.commit().await.context("end the reading of ledgers")?;
+            reading.commit().await.context("end reading ledgers")?;
             progress.accounts += page.len() as u64;
             progress.entries += page.iter().map(|account| rows::count(account.entries)).sum::<u64>();
             tell(faults, &mut progress, news);

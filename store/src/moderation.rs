@@ -120,7 +120,7 @@ impl ModerationStore<'_> {
             detail: told(word, &artifact.host, appeals > 0, &left_out),
         };
         audit::note(&transaction, chance, word.now, entry).await?;
-        transaction.commit().await.context("commit a moderator's word")?;
+        transaction.commit().await.context("commit a moderation decision")?;
         Ok(Ruled::Done { has_more, unblocked })
     }
 }
@@ -207,7 +207,7 @@ async fn other_holders(
         .limit(VERSIONS_TAKEN_ALONG_MAX + 1)
         .all(transaction)
         .await
-        .context("look for other versions with the same content")
+        .context("find other versions with the same content")
 }
 
 /// The actor for the audit log: a person's id, or the operator's name with its prefix.

@@ -60,7 +60,7 @@ impl MeteringStore<'_> {
             rows::number(tariff.claimed_free_publishes).into(),
         ];
         let note = Statement::from_sql_and_values(database.get_database_backend(), NOTE, values);
-        database.execute_raw(note).await.context("keep the limits of the month")?;
+        database.execute_raw(note).await.context("record the limits of the month")?;
         Ok(())
     }
 }

@@ -74,7 +74,9 @@ impl Blobs {
         let listing = self.objects.list((!self.prefix.is_empty()).then_some(&prefix));
         let objects = futures::stream::try_unfold(listing, |mut listing| async move {
             let next = timeout(NEXT_LISTED_WAIT, listing.try_next()).await.map_err(std::io::Error::from);
-            let next = next.context("the blob store lists nothing")?.context("list the blob store")?;
+            let next = next
+                .context("the blob store does not respond to a listing")?
+                .context("list the blob store")?;
             anyhow::Ok(next.map(|object| (object, listing)))
         });
         objects.map_ok(move |object| told(&prefix, &object)).boxed()
@@ -120,7 +122,7 @@ impl Blobs {
                 Ok(Some(chunk)) => chunk,
                 Ok(None) => break,
                 Err(error) => {
-                    within(writer.abort()).await?.context("drop a copy that was cut off")?;
+                    within(writer.abort()).await?.context("discard an incomplete copy")?;
                     return self.unreadable(error.into()).await;
                 }
             };
@@ -132,7 +134,7 @@ impl Blobs {
             within(writer.put(chunk)).await?.context("write a copy")?;
         }
         if check.is_some_and(|check| !check.holds()) {
-            within(writer.abort()).await?.context("drop a damaged copy")?;
+            within(writer.abort()).await?.context("discard a damaged copy")?;
             return Ok(Copied::Damaged);
         }
         within(writer.shutdown()).await?.context("finish a copy")?;
@@ -170,7 +172,7 @@ impl Blobs {
         match within(self.objects.head(key)).await? {
             Ok(meta) => Ok(Some(meta.size)),
             Err(object_store::Error::NotFound { .. }) => Ok(None),
-            Err(error) => Err(error).context("look for an object"),
+            Err(error) => Err(error).context("find an object"),
         }
     }
 }

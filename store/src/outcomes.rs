@@ -62,7 +62,7 @@ impl OutcomeStore<'_> {
     /// earlier, different outcome. Like every outcome it is written under the account's lock, because another
     /// attempt may be settling the operation.
     pub async fn record_refusal(self, job: JobId, refused: Refused<'_>) -> anyhow::Result<Outcome> {
-        let _permit = self.0.refusals.acquire().await.context("wait to write a refusal")?;
+        let _permit = self.0.refusals.acquire().await.context("wait for a permit to write a refusal")?;
         let transaction = self.0.database.begin().await?;
         let is_account_there = lock_account(&transaction, refused.account).await?.is_some();
         if let Some(earlier) = self::outcome(&transaction, job).await? {

@@ -42,7 +42,7 @@ pub(crate) async fn claimed_earlier(
         .into_tuple()
         .all(connection)
         .await
-        .context("read what the owners of accounts store")?;
+        .context("read the storage of owners")?;
     let (mut totals, mut earlier) = (HashMap::<String, u64>::new(), HashMap::new());
     for (owner, account, storage_bytes) in owned {
         let total = totals.entry(owner).or_default();

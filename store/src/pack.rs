@@ -84,7 +84,7 @@ impl Layout {
 pub(crate) fn read_trailer(trailer: &[u8]) -> anyhow::Result<Vec<Variant>> {
     ensure!(trailer.len() as u64 == TRAILER_BYTES, "a blob is too short to have a trailer");
     let (sizes, mark) = trailer.split_at(trailer.len() - MARK.len());
-    ensure!(mark == MARK, "a blob's trailer is of no known kind");
+    ensure!(mark == MARK, "a blob's trailer has an unknown format");
     let mut sizes = sizes
         .chunks_exact(8)
         .map(|chunk| chunk.iter().fold(0_u64, |size, byte| size << 8 | u64::from(*byte)));

@@ -73,7 +73,7 @@ impl Reading {
 
     async fn ask_anew(&mut self, mut error: anyhow::Error) -> anyhow::Result<()> {
         while self.asked < FRUITLESS_MAX {
-            tracing::debug!(error = format!("{error:#}"), "what is missing of an object is asked for anew");
+            tracing::debug!(error = format!("{error:#}"), "requesting the missing part of an object again");
             if self.asked > 0 {
                 sleep(FRUITLESS_PAUSE).await;
             }

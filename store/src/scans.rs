@@ -53,7 +53,7 @@ impl ScanStore<'_> {
         let transaction = self.0.database.begin().await?;
         lock_account(&transaction, judgement.account).await?;
         let judged = judge_locked(transaction, &[&judgement]).await?;
-        judged.into_iter().next().context("a verdict was not judged")
+        judged.into_iter().next().context("a verdict was not recorded")
     }
 
     /// Records verdicts on versions, and on the routes of the live ones, in one transaction. A decision is
@@ -150,7 +150,7 @@ impl Verdicts {
             .lock(LockType::NoKeyUpdate)
             .all(transaction)
             .await
-            .context("read versions that were scanned")?;
+            .context("read scanned versions")?;
         let mut earlier = earlier_decisions(transaction, &ids).await?;
         let mut brought = blocked_contents::brought_by(transaction, &ids).await?;
         let artifacts: HashSet<String> = versions.iter().map(|version| version.artifact_id.clone()).collect();

@@ -131,7 +131,7 @@ impl ScanStore<'_> {
         );
         let values = [i32::try_from(tries_min)?.into(), rows::number(at_most).into()];
         let found: Vec<StuckRow> =
-            self.0.database.find(sql, values).await.context("find scans that come to nothing")?;
+            self.0.database.find(sql, values).await.context("find scans without a verdict")?;
         let read = |row: StuckRow| {
             Ok(StuckScan {
                 version: rows::parse(&row.id, "a version id")?,
@@ -150,8 +150,7 @@ impl ScanStore<'_> {
             rules: Option<i32>,
         }
         let sql = format!("SELECT MIN(scanned_by) AS rules FROM versions WHERE scanned_by > {below}");
-        let found: Vec<Lowest> =
-            self.0.database.find(sql, []).await.context("look which rules have judged")?;
+        let found: Vec<Lowest> = self.0.database.find(sql, []).await.context("find the rules of verdicts")?;
         Ok(found.first().and_then(|lowest| lowest.rules))
     }
 

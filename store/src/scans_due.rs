@@ -109,7 +109,7 @@ impl ScanStore<'_> {
     /// Whether any version is due for a rescan. It is cheap enough to be called often.
     pub async fn has_due_rescans(self, rules: u32, now: Time) -> anyhow::Result<bool> {
         for reason in [Reason::Asked, Reason::OlderThan(i32::try_from(rules)?)] {
-            if !self.read_page(reason, now, 1).await.context("look for rescans")?.is_empty() {
+            if !self.read_page(reason, now, 1).await.context("find rescans")?.is_empty() {
                 return Ok(true);
             }
         }
@@ -145,12 +145,12 @@ impl ScanStore<'_> {
 
     /// Counts one more attempt for each of these versions and extends their pause.
     pub async fn mark_started(self, begun: &[DueScan], now: Time) -> anyhow::Result<()> {
-        self.put_off(begun, 1, now).await.context("note that scans begin anew")
+        self.put_off(begun, 1, now).await.context("record started scans")
     }
 
     /// Extends the pause of versions whose scans are queued already, without counting an attempt.
     pub async fn mark_waiting(self, waiting: &[DueScan], now: Time) -> anyhow::Result<()> {
-        self.put_off(waiting, 0, now).await.context("note that scans wait")
+        self.put_off(waiting, 0, now).await.context("record waiting scans")
     }
 
     /// Continues the walk through the live pages in the order of their hosts, one stretch per call. The
@@ -259,7 +259,7 @@ impl ScanStore<'_> {
             .filter(Column::Id.in_subquery(free_rows(ids, now)))
             .exec(&self.0.database.writer)
             .await
-            .context("put off what nobody can be shown")?;
+            .context("postpone versions that nobody can see")?;
         Ok(())
     }
 

@@ -80,12 +80,12 @@ impl fmt::Display for DamageFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             DamageFault::Object(fault) => fault.fmt(f),
-            DamageFault::Unknown => f.write_str("a manifest names it, and the database does not know it"),
+            DamageFault::Unknown => f.write_str("a manifest lists it, but the database does not have it"),
             DamageFault::ManifestDiffers => {
-                f.write_str("a manifest has another size or other encodings for it than the database")
+                f.write_str("its size or encodings in a manifest differ from those in the database")
             }
             DamageFault::Unreferenced => {
-                f.write_str("a manifest names it, and no reference keeps it from being swept")
+                f.write_str("a manifest lists it, but no reference protects it from sweeps")
             }
         }
     }

@@ -81,7 +81,7 @@ impl SessionStore<'_> {
             .lock(LockType::Share)
             .one(&transaction)
             .await
-            .context("look at a password once more")?;
+            .context("compare a password again")?;
         if known.is_none() {
             return Ok(false);
         }

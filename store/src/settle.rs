@@ -127,7 +127,7 @@ async fn settle_locked(
         .filter(|(_, outcome)| !matches!(outcome, Outcome::Refused(_)))
         .filter_map(|(operation, _)| operation.deadline());
     ensure!(!clock.has_passed(deadlines.min()), "a deadline passed before the commit");
-    transaction.commit().await.context("commit batches of deeds")?;
+    transaction.commit().await.context("commit batches of operations")?;
     movements.iter().for_each(Movement::log);
     Ok(settled)
 }

@@ -13,5 +13,5 @@ pub(crate) async fn within<T>(answer: impl Future<Output = T>) -> anyhow::Result
     timeout(ANSWER_WAIT_MAX, answer)
         .await
         .map_err(std::io::Error::from)
-        .context("the blob store stays silent")
+        .context("the blob store does not respond")
 }

@@ -13,7 +13,7 @@ impl Store {
     /// Writes the committed state to a new file. Writers are not blocked.
     pub async fn snapshot_into(&self, file: &Path) -> anyhow::Result<()> {
         if self.database.reader.get_database_backend() != DbBackend::Sqlite {
-            bail!("only a SQLite database is copied into a file");
+            bail!("only a SQLite database can be copied into a file");
         }
         let path = file.to_str().context("the path of a snapshot must be text")?;
         // A copy of the live file would lack the write-ahead log or catch half of a commit.

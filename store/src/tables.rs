@@ -49,7 +49,7 @@ macro_rules! tables {
                     table: $table,
                     rows: entity::$entity::Entity::find().count(&reading).await.context($table)?,
                 }),+];
-                reading.commit().await.context("end the counting of rows")?;
+                reading.commit().await.context("end counting rows")?;
                 Ok(counts)
             }
 
@@ -68,7 +68,7 @@ macro_rules! tables {
                     let rows = copy_table::<entity::$entity::Entity>(&from, to).await.context($table)?;
                     told(TableCount { table: $table, rows });
                 })+
-                from.commit().await.context("end the reading of the source")
+                from.commit().await.context("end reading the source")
             }
         }
     };
@@ -113,7 +113,7 @@ impl Tables<'_> {
         let is_seed = |table: &str| table == SEEDED;
         for count in self.count_rows().await? {
             let TableCount { table, rows } = count;
-            ensure!(rows == 0 || is_seed(table), "its table {table} has {rows} rows already");
+            ensure!(rows == 0 || is_seed(table), "its table {table} is not empty: it has {rows} rows");
         }
         Ok(())
     }
@@ -127,7 +127,7 @@ impl BlobIndex<'_> {
             .filter(unreferenced())
             .exec(&self.0.database.writer)
             .await
-            .context("forget contents that nothing refers to")?;
+            .context("delete the rows of unreferenced blobs")?;
         Ok(forgotten.rows_affected)
     }
 }
@@ -141,8 +141,8 @@ impl LedgerStore<'_> {
                 CAST((SELECT COALESCE(SUM(delta_micro), 0) FROM ledger_entries) AS BIGINT) AS moved_micro";
         let reading = self.0.database.begin_reading().await?;
         let statement = Statement::from_string(reading.get_database_backend(), sql);
-        let row = reading.query_one_raw(statement).await?.context("the database told no sums")?;
-        reading.commit().await.context("end the adding up of the ledger")?;
+        let row = reading.query_one_raw(statement).await?.context("the database returned no sums")?;
+        reading.commit().await.context("end summing the ledger")?;
         let number = |column: &str| row.try_get::<i64>("", column);
         Ok(LedgerTotals {
             accounts: crate::rows::count(number("accounts")?),

@@ -245,7 +245,7 @@ impl ReviewQueue<'_> {
         let backend = reader.get_database_backend();
         let count = WaitingFor::Review.count();
         let count = Statement::from_sql_and_values(backend, count, [Value::from(now.millis())]);
-        let pages = BacklogRow::find_by_statement(count).one(reader).await.context("count what waits")?;
+        let pages = BacklogRow::find_by_statement(count).one(reader).await.context("count waiting pages")?;
         let count = format!(
             "SELECT COUNT(*) AS reports FROM (
                 SELECT 1 FROM reports JOIN routes ON routes.artifact_id = reports.artifact_id

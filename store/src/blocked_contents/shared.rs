@@ -58,6 +58,6 @@ pub(super) async fn used_by_others(
         .into_tuple()
         .all(transaction)
         .await
-        .context("look for pages that share contents")?;
+        .context("find pages with the same contents")?;
     Ok(found.into_iter().collect())
 }

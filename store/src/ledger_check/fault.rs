@@ -65,37 +65,44 @@ impl fmt::Display for LedgerFaultKind {
         match self {
             Self::Balance { balance, entries } => write!(
                 f,
-                "its balance is {} micro-dollars and its entries come to {}",
+                "its balance is {} micro-dollars, but its entries add up to {}",
                 balance.get(),
                 entries.get()
             ),
             Self::Count { counted, entries, last_seq } => {
                 write!(
                     f,
-                    "it has counted {counted} entries and has {entries}, the last with number {last_seq}"
+                    "it counts {counted} entries but has {entries}, and the last one has number {last_seq}"
                 )
             }
             Self::RunningBalance { seq, reason, noted, entries } => write!(
                 f,
-                "entry {seq} ({reason}) notes a balance of {} micro-dollars after it, and the entries come to {}",
+                "entry {seq} ({reason}) records a balance of {} micro-dollars after it, but the entries add up to {}",
                 noted.get(),
                 entries.get()
             ),
             Self::RepeatedReason { reason, times } => write!(f, "the reason {reason} occurs {times} times"),
             Self::WrongWay { seq, reason, delta } => {
-                write!(f, "entry {seq} ({reason}) moves {} micro-dollars, the wrong way", delta.get())
+                write!(
+                    f,
+                    "entry {seq} ({reason}) moves {} micro-dollars, which is the wrong sign",
+                    delta.get()
+                )
             }
-            Self::NegativeAllowance { what, count } => write!(f, "its {what} stand at {count}"),
-            Self::OverUse { publishes, paid, free } => write!(
-                f,
-                "of {publishes} publishes {paid} were paid, though only {free} are free by the settings as they are"
-            ),
+            Self::NegativeAllowance { what, count } => write!(f, "its count of {what} is {count}"),
+            Self::OverUse { publishes, paid, free } => {
+                write!(f, "of {publishes} publishes {paid} were paid, but only {free} are free")
+            }
             Self::Receipt { reason, amount, entered: None } => {
-                write!(f, "a receipt is for {} micro-dollars, and there is no entry {reason}", amount.get())
+                write!(
+                    f,
+                    "a receipt is for {} micro-dollars, but the ledger has no entry {reason}",
+                    amount.get()
+                )
             }
             Self::Receipt { reason, amount, entered: Some(entered) } => write!(
                 f,
-                "a receipt is for {} micro-dollars, and the entry {reason} has {}",
+                "a receipt is for {} micro-dollars, but the entry {reason} has {}",
                 amount.get(),
                 entered.get()
             ),

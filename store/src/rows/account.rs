@@ -34,7 +34,7 @@ pub(crate) async fn lock_free_accounts(
         .lock_with_behavior(LockType::NoKeyUpdate, LockBehavior::SkipLocked)
         .all(transaction)
         .await
-        .context("lock accounts that are free")
+        .context("lock accounts")
 }
 
 /// Refuses a change by a person or an agent to a locked account. The request may have been authenticated

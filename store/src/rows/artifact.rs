@@ -56,7 +56,7 @@ pub(crate) async fn live_among(
     let named = named.into_iter().map(|(account, slug)| (account.to_string(), slug.to_string()));
     rows_of_pairs::<entity::artifact::Entity>(transaction, key, named, "deleted_at IS NULL")
         .await
-        .context("look for artifacts")
+        .context("find artifacts")
 }
 
 /// Finds an artifact of any account by its id, even if it is deleted.

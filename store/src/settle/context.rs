@@ -250,7 +250,7 @@ async fn ask_for_used(
     let found =
         known_pairs::<entity::ledger_entry::Entity>(transaction, (Column::AccountId, Column::Reason), asked)
             .await
-            .context("look for reasons that were used")?;
+            .context("find used reasons")?;
     for (account, reason) in found {
         used.entry(account).or_default().insert(reason);
     }
@@ -270,7 +270,7 @@ async fn known_outcomes(
         .filter(among(transaction, entity::job_outcome::Column::JobId, jobs))
         .all(transaction)
         .await
-        .context("look for outcomes")?;
+        .context("find outcomes")?;
     found
         .into_iter()
         .map(|row| Ok((rows::parse(&row.job_id, "a job id")?, serde_json::from_str(&row.outcome)?)))

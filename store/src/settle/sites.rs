@@ -229,7 +229,7 @@ async fn held(
     let found =
         known_pairs::<entity::blob_ref::Entity>(transaction, (Column::AccountId, Column::Hash), wanted)
             .await
-            .context("look for contents that are stored")?;
+            .context("find stored contents")?;
     found
         .into_iter()
         .map(|(account, hash)| {

@@ -152,7 +152,7 @@ on_both_databases! {
         let look = harness.look(&Bytes::from_static(b"one")).await.unwrap();
         harness.scrub(ScrubCare::Mend, now().plus(LONG_AFTER)).await;
         let refused = harness.settle_refused(account, "page", &look).await.unwrap_err();
-        assert!(format!("{refused:#}").contains("look again"), "{refused:#}");
+        assert!(format!("{refused:#}").contains("check again"), "{refused:#}");
         assert!(!harness.is_there(hash).await);
     }
 }

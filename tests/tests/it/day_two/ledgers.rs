@@ -23,7 +23,7 @@ in_both_modes! {
         let said = failed(world.command(&["ledger", "check"], &[]).await);
         let faults: Vec<_> = said.lines().filter(|line| line.starts_with("FAULT")).collect();
         assert_eq!(faults.len(), 1, "{said}");
-        assert!(faults[0].contains(&agent.handle()) && faults[0].contains("come to 4500000"), "{said}");
+        assert!(faults[0].contains(&agent.handle()) && faults[0].contains("add up to 4500000"), "{said}");
     }
 
     async fn a_doubled_reason_is_found(world: World) {
