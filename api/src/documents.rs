@@ -9,10 +9,10 @@ mod errors;
 mod examples;
 mod extra_operations;
 mod facts;
-mod for_strangers;
 mod llms;
 mod reference;
 mod skill;
+mod well_known;
 
 use std::sync::LazyLock;
 
@@ -29,7 +29,7 @@ use crate::html;
 
 pub use complete::complete;
 pub use facts::Facts;
-pub use for_strangers::{ForStrangers, SECURITY_TXT};
+pub use well_known::{SECURITY_TXT, WellKnownFiles};
 
 const JSON: &str = "application/json; charset=utf-8";
 const HTML: &str = "text/html; charset=utf-8";
@@ -65,7 +65,7 @@ impl Documents {
         });
         Route::new()
             .at("/openapi.json", document(openapi, JSON))
-            .at("/docs", get(make_sync(move |_| answer(docs.clone(), HTML))))
+            .at("/docs", get(make_sync(move |_| respond(docs.clone(), HTML))))
             .at("/docs/errors", get(make_sync(|_| errors::html())))
             .at("/skill", template(Skill::new(facts.clone()), MARKDOWN))
             .at("/skill/reference.md", template(reference, MARKDOWN))
@@ -91,14 +91,14 @@ fn docs_page(ui: &str) -> Bytes {
 }
 
 fn document(text: Bytes, content_type: &'static str) -> RouteMethod {
-    get(make_sync(move |_| answer(text.clone(), content_type)))
+    get(make_sync(move |_| respond(text.clone(), content_type)))
 }
 
 fn template(template: impl Template + Send + Sync + 'static, content_type: &'static str) -> RouteMethod {
-    get(make_sync(move |_| html::rendered(&template).map(|text| answer(text, content_type))))
+    get(make_sync(move |_| html::rendered(&template).map(|text| respond(text, content_type))))
 }
 
-fn answer(text: impl Into<poem::Body>, content_type: &'static str) -> Response {
+fn respond(text: impl Into<poem::Body>, content_type: &'static str) -> Response {
     Response::builder().content_type(content_type).header(header::CACHE_CONTROL, FRESH).body(text)
 }
 

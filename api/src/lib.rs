@@ -32,7 +32,7 @@ use crate::documents::Facts;
 use crate::http::representation::Representation;
 use crate::probes::Probes;
 
-pub use crate::documents::ForStrangers;
+pub use crate::documents::WellKnownFiles;
 pub use crate::http::body::BodyTerms;
 pub use crate::http::client_ip::{TrustedProxies, network_of};
 pub use crate::http::permits::PermitLimits;
@@ -51,7 +51,7 @@ pub struct ApiSettings {
     pub vitals: Vitals,
     pub load: LoadTerms,
     /// The security contact and the robots rules.
-    pub for_strangers: ForStrangers,
+    pub well_known_files: WellKnownFiles,
 }
 
 /// The limits on concurrent and slow requests.
@@ -74,7 +74,7 @@ impl Default for LoadTerms {
 pub fn routes(service: Service, settings: ApiSettings) -> BoxEndpoint<'static> {
     let chance = service.chance().clone();
     let (routes, paths) = routes::assemble(&Facts::of(service.addresses(), service.tariff()));
-    let routes = settings.for_strangers.add_to(routes);
+    let routes = settings.well_known_files.add_to(routes);
     let proxies = TrustedProxies::new(settings.trusted_proxies);
     let probes = Probes::new(settings.vitals, service.clone());
     let is_https = service.addresses().base_url.starts_with("https://");

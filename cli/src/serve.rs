@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use api::{ApiSettings, ForStrangers};
+use api::{ApiSettings, WellKnownFiles};
 use config::Settings;
 use domain::link::LinkKey;
 use domain::{Job, JobEnvelope};
@@ -209,7 +209,7 @@ async fn open_api(
             background_tasks: carried_on.clone(),
             vitals: vitals.clone(),
             load: load::api(settings),
-            for_strangers: ForStrangers {
+            well_known_files: WellKnownFiles {
                 contact: settings.service.contact.clone(),
                 robots: settings.service.robots.clone(),
             },

@@ -82,7 +82,7 @@ const OPERATIONS: &[ExtraOperation] = &[
         }),
         responses: &[
             DescribedSuccess { content: Some((JSON, claimed)), ..empty("200", "The account is claimed.") },
-            redirect("The account is claimed. The dashboard follows."),
+            redirect("The account is claimed. Redirects to the dashboard."),
         ],
         refusals: &[
             InvalidRequest,
@@ -117,7 +117,7 @@ const OPERATIONS: &[ExtraOperation] = &[
         summary: "Join an account as a person",
         description: "Adds the signed-in person to the account. For an existing member nothing changes.",
         access: Access::Session,
-        responses: &[redirect("The person is a member. The dashboard follows.")],
+        responses: &[redirect("The person is a member. Redirects to the dashboard.")],
         refusals: &[
             NotSignedIn,
             ForeignPage,

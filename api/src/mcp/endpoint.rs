@@ -40,7 +40,7 @@ pub struct McpExchange {
     pub caller: Caller,
     pub dev_payment: DevPayment,
     /// The memory budget for data besides the request.
-    pub room: BodyShare,
+    pub memory: BodyShare,
     /// The permit of the request, which a publish exchanges for one of another class.
     pub permit: RequestPermit,
     /// The trace of the request. The library runs a tool in its own task.
@@ -57,12 +57,12 @@ impl<E: Endpoint<Output = Response>> McpEndpoint<E> {
         Self { protocol }
     }
 
-    async fn answer(&self, mut request: Request, exchange: McpExchange) -> poem::Result<Response> {
-        demand_own_origin(&request, exchange.service.addresses())?;
-        demand_json(&request)?;
-        let mut room = exchange.room.enter();
-        let message = read(request.take_body(), &mut room).await?;
-        measure::demand_few_values(&message).map_err(RefusedCall::from)?;
+    async fn handle(&self, mut request: Request, exchange: McpExchange) -> poem::Result<Response> {
+        require_own_origin(&request, exchange.service.addresses())?;
+        require_json(&request)?;
+        let mut memory = exchange.memory.enter();
+        let message = read(request.take_body(), &mut memory).await?;
+        measure::require_few_values(&message).map_err(RefusedCall::from)?;
         request.set_body(message.clone());
         request.headers_mut().insert(header::ACCEPT, ACCEPT);
         request.headers_mut().remove(header::AUTHORIZATION);
@@ -85,10 +85,10 @@ impl<E: Endpoint<Output = Response>> Endpoint for McpEndpoint<E> {
             }
             Err(refused) => return Err(refused.into()),
         };
-        let (room, permit) = (BodyShare::of(&request), RequestPermit::of(&request));
+        let (memory, permit) = (BodyShare::of(&request), RequestPermit::of(&request));
         let trace = request.data().map_or_else(Span::none, |Traced(span)| span.clone());
         let dev_payment = DevPayment::of(&request, &service);
-        self.answer(request, McpExchange { service, caller, dev_payment, room, permit, trace }).await
+        self.handle(request, McpExchange { service, caller, dev_payment, memory, permit, trace }).await
     }
 }
 
@@ -100,11 +100,11 @@ fn challenged(request: &Request) -> Response {
 }
 
 /// Reads the whole body and reserves memory as it arrives.
-async fn read(body: Body, room: &mut RoomTaken) -> poem::Result<Bytes> {
+async fn read(body: Body, memory: &mut RoomTaken) -> poem::Result<Bytes> {
     let (mut message, mut body) = (BytesMut::new(), Box::pin(body.into_bytes_stream()));
     while let Some(chunk) = body.next().await {
         let chunk = chunk.map_err(ReadBodyError::Io)?;
-        room.grow(chunk.len()).await.map_err(RefusedCall::from)?;
+        memory.grow(chunk.len()).await.map_err(RefusedCall::from)?;
         message.extend_from_slice(&chunk);
     }
     Ok(message.freeze())
@@ -113,7 +113,7 @@ async fn read(body: Body, room: &mut RoomTaken) -> poem::Result<Bytes> {
 /// MCP 2025-11-25, transports: a request from a page of another origin gets 403. Programs send no origin.
 /// Unlike [`same_site::demand`] this ignores the `Host` header, because with DNS rebinding a foreign page has
 /// the same origin as that host.
-fn demand_own_origin(request: &Request, addresses: &Addresses) -> Result<(), RefusedCall> {
+fn require_own_origin(request: &Request, addresses: &Addresses) -> Result<(), RefusedCall> {
     let own = same_site::origin_of(&addresses.base_url);
     match request.headers().get(header::ORIGIN) {
         Some(origin) if !origin.as_bytes().eq_ignore_ascii_case(own.as_bytes()) => {
@@ -123,7 +123,7 @@ fn demand_own_origin(request: &Request, addresses: &Addresses) -> Result<(), Ref
     }
 }
 
-fn demand_json(request: &Request) -> Result<(), RefusedCall> {
+fn require_json(request: &Request) -> Result<(), RefusedCall> {
     let essence = request.content_type().and_then(|kind| kind.split(';').next()).unwrap_or_default();
     if essence.trim().eq_ignore_ascii_case(CONTENT_TYPE) {
         return Ok(());

@@ -7,7 +7,7 @@ use domain::Refusal;
 const VALUES_MAX: usize = 10_000;
 
 /// Refuses a message with too many values, even if it is malformed.
-pub fn demand_few_values(message: &[u8]) -> Result<(), Refusal> {
+pub fn require_few_values(message: &[u8]) -> Result<(), Refusal> {
     if has_more_values_than(VALUES_MAX, message) {
         return Err(Refusal::TooLarge {
             limit: format!("a message may have at most {VALUES_MAX} JSON values"),
@@ -79,8 +79,8 @@ mod tests {
         let files: Vec<_> = (0..FileSet::FILES_MAX).map(|_| &file).collect();
         let message = json!({ "params": { "arguments": { "slug": "my-page", "files": files } } }).to_string();
         assert!(!has_more_values_than(VALUES_MAX / 20, message.as_bytes()));
-        assert_eq!(demand_few_values(message.as_bytes()), Ok(()));
+        assert_eq!(require_few_values(message.as_bytes()), Ok(()));
         let many = format!("[{}0]", "0,".repeat(VALUES_MAX));
-        assert_eq!(demand_few_values(many.as_bytes()).unwrap_err().code(), "too_large");
+        assert_eq!(require_few_values(many.as_bytes()).unwrap_err().code(), "too_large");
     }
 }

@@ -123,7 +123,8 @@ impl Auth {
 
     /// Sign in
     ///
-    /// A wrong password and an unknown username return the same error.
+    /// Signs a person in and sets the session cookie. A wrong password and an unknown username return the
+    /// same error.
     #[oai(path = "/auth/login", method = "post", operation_id = "log_in")]
     async fn log_in(
         &self,

@@ -55,12 +55,12 @@ impl BlockedContents {
         _operator: Operator,
         /// The operator who makes the decision.
         #[oai(name = "X-Operator")]
-        who: Header<DecidedBy>,
+        decided_by: Header<DecidedBy>,
         /// The SHA-256 of the content, as listed.
         sha256: Path<BlobHash>,
         service: Data<&Service>,
     ) -> ApiResult<Json<wire::ContentUnblocked>, Unblock> {
-        service.unblock_content(&who.0.0, sha256.0).await?;
+        service.unblock_content(&decided_by.0.0, sha256.0).await?;
         Ok(Json(sha256.0.into()))
     }
 }

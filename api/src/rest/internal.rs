@@ -83,13 +83,13 @@ impl Internal {
         _operator: Operator,
         /// The operator who grants or deducts the credit.
         #[oai(name = "X-Operator")]
-        who: Header<DecidedBy>,
+        decided_by: Header<DecidedBy>,
         request: &Request,
         body: JsonBody<wire::GrantCredit>,
         service: Data<&Service>,
     ) -> ApiResult<Json<wire::CreditGranted>, Grant> {
         let grant = body.0.read()?;
         let origin = Origin { via: Via::Operator, address: Some(client_of(request)) };
-        Ok(Json((&service.grant_credit(&who.0.0, origin, grant).await?).into()))
+        Ok(Json((&service.grant_credit(&decided_by.0.0, origin, grant).await?).into()))
     }
 }

@@ -28,9 +28,9 @@ refusals! {
 impl Invites {
     /// Create an invite
     ///
-    /// Send `invite_url` to a person, who opens it, or `code` to an agent, which sends it to
-    /// `POST /v1/account/join`. The account must be claimed. Needs the session of an admin or the owner, or
-    /// the scope `account:manage`.
+    /// Returns a code for people and agents to join the account. Send `invite_url` to a person, who opens it,
+    /// or `code` to an agent, which sends it to `POST /v1/account/join`. The account must be claimed. Needs
+    /// the session of an admin or the owner, or the scope `account:manage`.
     #[oai(path = "/v1/account/invites", method = "post", operation_id = "create_invite")]
     async fn create(
         &self,
@@ -70,7 +70,7 @@ impl Invites {
 
     /// Revoke an invite
     ///
-    /// Nobody can join with it anymore. Members and tokens that already joined stay. Needs the session of an
+    /// Nobody can join with it anymore. People and agents that already joined stay. Needs the session of an
     /// admin or the owner, or the scope `account:manage`.
     #[oai(path = "/v1/account/invites/:code", method = "delete", operation_id = "revoke_invite")]
     async fn revoke(

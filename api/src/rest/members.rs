@@ -45,9 +45,9 @@ impl Members {
 
     /// Remove a member
     ///
-    /// The person loses access to the account at once, and every token and open invite that they created is
-    /// revoked. The owner cannot be removed. Any other member may remove themselves. Needs the session of an
-    /// admin or the owner, or the scope `account:manage`.
+    /// The person loses access to the account at once. Every token and open invite that they or their tokens
+    /// created is revoked. The owner cannot be removed. Any other member may remove themselves. Needs the
+    /// session of an admin or the owner, or the scope `account:manage`.
     #[oai(path = "/v1/account/members/:user_id", method = "delete", operation_id = "remove_member")]
     async fn remove(
         &self,

@@ -67,13 +67,13 @@ impl Publish {
         upload: Upload,
         service: Data<&Service>,
     ) -> ApiResult<Published, PublishCall> {
-        let deal = Deal { payment: payment.0, key: key.0.0, activation: Activation::Live };
-        Ok(publish(&service, &caller.0, Addressed::ByBody, upload, deal).await?)
+        let options = PublishOptions { payment: payment.0, key: key.0.0, activation: Activation::Live };
+        Ok(publish(&service, &caller.0, Addressed::ByBody, upload, options).await?)
     }
 }
 
 /// The parts of a publish that are not in its body.
-pub struct Deal {
+pub struct PublishOptions {
     pub payment: PaymentOffer,
     pub key: Option<String>,
     pub activation: Activation,
@@ -85,10 +85,10 @@ pub async fn publish(
     caller: &Caller,
     addressed: Addressed<'_>,
     upload: Upload,
-    deal: Deal,
+    options: PublishOptions,
 ) -> Result<Published, RefusedCall> {
     let permit = upload.permit().clone();
-    let Deal { payment: offer, key, activation } = deal;
+    let PublishOptions { payment: offer, key, activation } = options;
     let (payment, explain) = (offer.settling(), |failure| offer.explain(failure));
     let check = async {
         let checked = service.check_publish(caller, addressed, payment.as_ref(), key.as_deref()).await;

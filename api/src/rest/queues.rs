@@ -93,14 +93,14 @@ impl Queues {
         _operator: Operator,
         /// The operator who does this. The job's timeline records the name.
         #[oai(name = "X-Operator")]
-        who: Header<DecidedBy>,
+        decided_by: Header<DecidedBy>,
         /// The job's queue.
         queue: Path<Queue>,
         /// The job's id.
         id: Path<JobId>,
         service: Data<&Service>,
     ) -> ApiResult<Json<wire::JobRetried>, ChangeJob> {
-        service.retry_job(queue.0, id.0, &who.0.0).await?;
+        service.retry_job(queue.0, id.0, &decided_by.0.0).await?;
         Ok(Json(wire::JobRetried::of(queue.0, id.0)))
     }
 
@@ -114,14 +114,14 @@ impl Queues {
         _operator: Operator,
         /// The operator who does this. The job's timeline records the name.
         #[oai(name = "X-Operator")]
-        who: Header<DecidedBy>,
+        decided_by: Header<DecidedBy>,
         /// The job's queue.
         queue: Path<Queue>,
         /// The job's id.
         id: Path<JobId>,
         service: Data<&Service>,
     ) -> ApiResult<Json<wire::JobCancelled>, ChangeJob> {
-        service.cancel_job(queue.0, id.0, &who.0.0).await?;
+        service.cancel_job(queue.0, id.0, &decided_by.0.0).await?;
         Ok(Json(wire::JobCancelled::of(queue.0, id.0)))
     }
 
@@ -135,14 +135,14 @@ impl Queues {
         _operator: Operator,
         /// The operator who does this. The job's timeline records the name.
         #[oai(name = "X-Operator")]
-        who: Header<DecidedBy>,
+        decided_by: Header<DecidedBy>,
         /// The job's queue.
         queue: Path<Queue>,
         /// The job's id.
         id: Path<JobId>,
         service: Data<&Service>,
     ) -> ApiResult<Json<wire::JobDiscarded>, ChangeJob> {
-        service.discard_job(queue.0, id.0, &who.0.0).await?;
+        service.discard_job(queue.0, id.0, &decided_by.0.0).await?;
         Ok(Json(wire::JobDiscarded::of(queue.0, id.0)))
     }
 
@@ -157,12 +157,12 @@ impl Queues {
         _operator: Operator,
         /// The operator who does this. The queue board shows the name.
         #[oai(name = "X-Operator")]
-        who: Header<DecidedBy>,
+        decided_by: Header<DecidedBy>,
         /// The queue.
         queue: Path<Queue>,
         service: Data<&Service>,
     ) -> ApiResult<Json<wire::QueueSteered>, Change> {
-        service.pause_queue(queue.0, &who.0.0).await?;
+        service.pause_queue(queue.0, &decided_by.0.0).await?;
         Ok(Json(wire::QueueSteered { queue: queue.0.into(), paused: true }))
     }
 
@@ -176,12 +176,12 @@ impl Queues {
         _operator: Operator,
         /// The operator who does this. The log records the name.
         #[oai(name = "X-Operator")]
-        who: Header<DecidedBy>,
+        decided_by: Header<DecidedBy>,
         /// The queue.
         queue: Path<Queue>,
         service: Data<&Service>,
     ) -> ApiResult<Json<wire::QueueSteered>, Change> {
-        service.resume_queue(queue.0, &who.0.0).await?;
+        service.resume_queue(queue.0, &decided_by.0.0).await?;
         Ok(Json(wire::QueueSteered { queue: queue.0.into(), paused: false }))
     }
 
@@ -195,12 +195,12 @@ impl Queues {
         _operator: Operator,
         /// The operator who does this. The timelines of the jobs record the name.
         #[oai(name = "X-Operator")]
-        who: Header<DecidedBy>,
+        decided_by: Header<DecidedBy>,
         /// The queue.
         queue: Path<Queue>,
         service: Data<&Service>,
     ) -> ApiResult<Json<wire::DeadRequeued>, Change> {
-        let requeued = service.requeue_dead(queue.0, &who.0.0).await?;
+        let requeued = service.requeue_dead(queue.0, &decided_by.0.0).await?;
         Ok(Json(wire::DeadRequeued { queue: queue.0.into(), requeued }))
     }
 
@@ -214,12 +214,12 @@ impl Queues {
         _operator: Operator,
         /// The operator who does this. The timelines of the jobs record the name.
         #[oai(name = "X-Operator")]
-        who: Header<DecidedBy>,
+        decided_by: Header<DecidedBy>,
         /// The queue.
         queue: Path<Queue>,
         service: Data<&Service>,
     ) -> ApiResult<Json<wire::DeadDiscarded>, Change> {
-        let discarded = service.discard_dead(queue.0, &who.0.0).await?;
+        let discarded = service.discard_dead(queue.0, &decided_by.0.0).await?;
         Ok(Json(wire::DeadDiscarded { queue: queue.0.into(), discarded }))
     }
 }

@@ -76,14 +76,14 @@ impl Review {
         _operator: Operator,
         /// The operator who makes the decision.
         #[oai(name = "X-Operator")]
-        who: Header<DecidedBy>,
+        decided_by: Header<DecidedBy>,
         /// The page's host, as in its address.
         host: Path<Host>,
         body: JsonBody<wire::Decide>,
         service: Data<&Service>,
     ) -> ApiResult<Json<wire::DecisionMade>, Decide> {
         let request = body.0.read(host.0)?;
-        Ok(Json(service.decide(&who.0.0, request).await?.into()))
+        Ok(Json(service.decide(&decided_by.0.0, request).await?.into()))
     }
 
     /// List moderation decisions

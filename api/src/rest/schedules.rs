@@ -47,7 +47,7 @@ impl Schedules {
         _operator: Operator,
         /// The operator who does this. The log records the name.
         #[oai(name = "X-Operator")]
-        who: Header<DecidedBy>,
+        decided_by: Header<DecidedBy>,
         /// The schedule's name.
         schedule: Path<ScheduleName>,
         service: Data<&Service>,
@@ -55,7 +55,7 @@ impl Schedules {
         let ScheduleName(name) = schedule.0;
         let known = service.schedules().await?.into_iter().find(|known| known.planned.name == name);
         let queue = known.ok_or(Refusal::NotFound(Missing::Schedule))?.planned.job.queue();
-        let id = service.run_schedule(&name, &who.0.0).await?;
+        let id = service.run_schedule(&name, &decided_by.0.0).await?;
         Ok(Json(wire::ScheduleRun::of(&name, queue, id)))
     }
 }

@@ -27,7 +27,7 @@ struct Alive {
 impl Status {
     /// Get the status
     ///
-    /// Returns at once, without a credential.
+    /// Returns whether the service is running, and its version. Needs no credential and is never queued.
     #[oai(path = "/v1/status", method = "get", operation_id = "get_status")]
     async fn status(&self, request: &Request) -> Json<Alive> {
         let dev_mode = request.data::<Service>().is_some_and(Service::is_dev_mode);

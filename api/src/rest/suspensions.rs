@@ -39,7 +39,7 @@ impl Suspensions {
         _operator: Operator,
         /// The operator who suspends the account.
         #[oai(name = "X-Operator")]
-        who: Header<DecidedBy>,
+        decided_by: Header<DecidedBy>,
         /// The account's handle or id.
         handle: Path<AccountName>,
         request: &Request,
@@ -47,7 +47,7 @@ impl Suspensions {
         service: Data<&Service>,
     ) -> ApiResult<Json<wire::AccountSuspension>, Suspend> {
         let reason = body.read()?;
-        let set = service.suspend(&who.0.0, origin_of(request), &handle.0.0, reason).await?;
+        let set = service.suspend(&decided_by.0.0, origin_of(request), &handle.0.0, reason).await?;
         Ok(Json((&set).into()))
     }
 
@@ -61,13 +61,13 @@ impl Suspensions {
         _operator: Operator,
         /// The operator who lifts the suspension.
         #[oai(name = "X-Operator")]
-        who: Header<DecidedBy>,
+        decided_by: Header<DecidedBy>,
         /// The account's handle or id.
         handle: Path<AccountName>,
         request: &Request,
         service: Data<&Service>,
     ) -> ApiResult<Json<wire::AccountSuspension>, Lift> {
-        let set = service.lift_suspension(&who.0.0, origin_of(request), &handle.0.0).await?;
+        let set = service.lift_suspension(&decided_by.0.0, origin_of(request), &handle.0.0).await?;
         Ok(Json((&set).into()))
     }
 }

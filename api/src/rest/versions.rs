@@ -9,7 +9,7 @@ use poem_openapi::payload::Json;
 use service::{Addressed, Service};
 
 use super::Tag;
-use super::publish::{Deal, Published, publish};
+use super::publish::{PublishOptions, Published, publish};
 use crate::http::api_result::{ApiResult, refusals};
 use crate::http::call_header::{Header, IdempotencyKey, PaymentOffer};
 use crate::http::caller::Token;
@@ -58,8 +58,8 @@ impl Versions {
         service: Data<&Service>,
     ) -> ApiResult<Published, Add> {
         let activation = if *activate == Some(false) { Activation::Staged } else { Activation::Live };
-        let deal = Deal { payment: payment.0, key: key.0.0, activation };
-        Ok(publish(&service, &caller.0, Addressed::Existing(&slug.0), upload, deal).await?)
+        let options = PublishOptions { payment: payment.0, key: key.0.0, activation };
+        Ok(publish(&service, &caller.0, Addressed::Existing(&slug.0), upload, options).await?)
     }
 
     /// Make a version live

@@ -5,7 +5,7 @@ use poem_openapi::Object;
 
 use super::Timestamp;
 
-/// One page of the list.
+/// One page of the blocked content.
 #[derive(Debug, Object)]
 pub struct BlockedContents {
     /// The contents, newest first.

@@ -21,7 +21,7 @@ pub struct Operation {
     pub body: Option<Body>,
     pub curl: String,
     pub responses: Vec<DocumentedResponse>,
-    pub refusals: Vec<ExampleExchange>,
+    pub refusals: Vec<RefusalStatus>,
 }
 
 /// A request body.
@@ -44,7 +44,7 @@ pub struct DocumentedResponse {
 }
 
 /// An error status with its codes.
-pub struct ExampleExchange {
+pub struct RefusalStatus {
     pub status: String,
     pub codes: Vec<String>,
 }
@@ -88,7 +88,7 @@ impl Operation {
                 .collect(),
             refusals: responses()
                 .filter(|(status, _)| is_refusal(status))
-                .map(|(status, response)| ExampleExchange::of(status, response))
+                .map(|(status, response)| RefusalStatus::of(status, response))
                 .collect(),
         }
     }
@@ -124,7 +124,7 @@ impl DocumentedResponse {
     }
 }
 
-impl ExampleExchange {
+impl RefusalStatus {
     fn of(status: &str, response: &Value) -> Self {
         let description = response["description"].as_str().unwrap_or_default();
         // The odd parts are between backticks.

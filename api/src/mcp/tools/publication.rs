@@ -31,14 +31,14 @@ pub fn slug_schema() -> Value {
 
 /// Publishes the content and makes it live.
 pub async fn publish(
-    visit: &McpExchange,
+    exchange: &McpExchange,
     slug: Option<GivenSlug>,
     content: Content,
 ) -> Result<wire::PublishResult, RefusedCall> {
-    let McpExchange { service, caller, permit, .. } = visit;
+    let McpExchange { service, caller, permit, .. } = exchange;
     let check = async { Ok(service.check_publish(caller, Addressed::ByBody, None, None).await?) };
     let load = async {
-        let Loaded { request, memory } = content.load(visit).await?;
+        let Loaded { request, memory } = content.load(exchange).await?;
         Ok(Loaded { request: PublishRequest { slug: slug.map(|given| given.0), ..request }, memory })
     };
     let publish = async |(), request| Ok(service.publish(caller, request).await?);
@@ -49,16 +49,16 @@ pub async fn publish(
 
 impl Content {
     /// An upload has its own permit class, and takes memory that the request did not reserve.
-    async fn load(self, visit: &McpExchange) -> Result<Loaded, RefusedCall> {
+    async fn load(self, exchange: &McpExchange) -> Result<Loaded, RefusedCall> {
         let upload = match self {
             Content::Files(files) => {
                 return Ok(Loaded { request: PublishRequest::new(CreatedVia::Mcp, files), memory: None });
             }
             Content::Upload(upload) => upload,
         };
-        visit.permit.exchange_for(WorkClass::Upload).await?;
-        let memory = visit.room.take_for_largest().await?;
-        let (upload, files) = visit.service.uploaded(&visit.caller, &upload).await?;
+        exchange.permit.exchange_for(WorkClass::Upload).await?;
+        let memory = exchange.memory.take_for_largest().await?;
+        let (upload, files) = exchange.service.uploaded(&exchange.caller, &upload).await?;
         let request = PublishRequest { upload: Some(upload), ..PublishRequest::new(CreatedVia::Mcp, files) };
         Ok(Loaded { request, memory: Some(memory) })
     }

@@ -9,7 +9,7 @@ use poem::web::Data;
 use poem::{EndpointExt, Response, Route, get, handler};
 use service::Service;
 
-use super::{TEXT, answer};
+use super::{TEXT, respond};
 use crate::http::refusal::RefusedCall;
 
 const ICON: &[u8] = include_bytes!("../../templates/favicon.ico");
@@ -30,19 +30,19 @@ const SECURITY_TXT_VALID: Duration = Duration::from_secs(180 * 24 * 3600);
 
 /// The operator's settings for them.
 #[derive(Clone, Debug, Default)]
-pub struct ForStrangers {
+pub struct WellKnownFiles {
     pub contact: Option<String>,
     pub robots: Option<String>,
 }
 
 pub const SECURITY_TXT: &str = "/.well-known/security.txt";
 
-impl ForStrangers {
+impl WellKnownFiles {
     pub fn add_to(self, routes: Route) -> Route {
         let robots = self.robots.unwrap_or_else(|| ROBOTS.to_owned());
         routes
-            .at("/robots.txt", get(make_sync(move |_| answer(robots.clone(), TEXT))))
-            .at("/favicon.ico", get(make_sync(|_| answer(ICON, "image/x-icon"))))
+            .at("/robots.txt", get(make_sync(move |_| respond(robots.clone(), TEXT))))
+            .at("/favicon.ico", get(make_sync(|_| respond(ICON, "image/x-icon"))))
             .at(SECURITY_TXT, get(security_txt).data(Contact(self.contact)))
     }
 }
@@ -57,5 +57,5 @@ fn security_txt(contact: Data<&Contact>, service: Data<&Service>) -> Result<Resp
     let expires = service.clock().now().day().start().plus(SECURITY_TXT_VALID);
     let canonical = service.addresses().api(SECURITY_TXT);
     let text = format!("Contact: {contact}\nExpires: {expires}\nCanonical: {canonical}\n");
-    Ok(answer(text, TEXT))
+    Ok(respond(text, TEXT))
 }
