@@ -6,7 +6,7 @@ use std::sync::Arc;
 use domain::{AccountId, LedgerOperation, Outcome};
 use store::{Batch, Store, Terms, WriteBatch, is_collision, outage};
 
-use crate::office::{LedgerError, LedgerTerms};
+use crate::terms::{LedgerError, LedgerTerms};
 
 /// One commit takes no further batch when it has so many deeds. A batch is never cut.
 const DEEDS_ENOUGH: usize = 128;

@@ -9,7 +9,7 @@ use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};
 use tracing::{Instrument, Span};
 
 use crate::commits::Commits;
-use crate::office::LedgerError;
+use crate::terms::LedgerError;
 
 /// Deeds that one ledger has settled at a time at most.
 const BATCH_MAX: usize = 64;

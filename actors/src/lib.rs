@@ -7,8 +7,10 @@
 mod commits;
 mod ledger;
 mod office;
+mod terms;
 
-pub use office::{LedgerError, LedgerTerms, Ledgers};
+pub use office::Ledgers;
+pub use terms::{LedgerError, LedgerTerms};
 
 #[cfg(test)]
 mod tests;

@@ -6,16 +6,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::Context;
-use domain::{AccountId, Chance, Clock, LedgerOperation, Tariff};
+use domain::{AccountId, LedgerOperation};
 use ractor::rpc::CallResult;
 use ractor::{Actor, ActorProcessingErr, ActorRef, SpawnErr, SupervisionEvent};
-use store::{Outage, Store};
+use store::Store;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tracing::{Instrument, Span};
 
 use crate::commits::Commits;
 use crate::ledger::{Arguments, Ledger, Message, SettleResult};
+use crate::terms::{LedgerError, LedgerTerms};
 
 /// How long a caller waits for its deed. A deed that takes longer may still settle: the caller's next try finds out.
 const SETTLE_WAIT: Duration = Duration::from_secs(20);
@@ -25,31 +26,6 @@ const STOP_WAIT: Duration = Duration::from_secs(3);
 const LEAVE_WAIT: Duration = Duration::from_secs(1);
 /// How often a deed is handed in again when an actor left while it was on its way.
 const HAND_INS_MAX: usize = 5;
-
-/// What every ledger goes by.
-#[derive(Clone, Debug)]
-pub struct LedgerTerms {
-    pub tariff: Tariff,
-    pub chance: Chance,
-    pub clock: Clock,
-    /// An actor that nobody asks leaves after this long.
-    pub idle_after: Duration,
-}
-
-impl LedgerTerms {
-    pub const IDLE_AFTER: Duration = Duration::from_secs(60);
-}
-
-/// Why a deed was not settled. In every case it is safe to hand the same deed in again.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum LedgerError {
-    #[error("the database is out: {error}")]
-    Outage { of: Outage, error: String },
-    #[error("a deed could not be settled: {0}")]
-    Bug(String),
-    #[error("the ledger did not answer in time; the deed may have been settled")]
-    Unknown,
-}
 
 /// The handle to all ledgers of this process: finds an account's actor or starts it.
 #[derive(Clone)]

@@ -2,18 +2,14 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
 
 use domain::Host;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use tracing::debug;
 
-use crate::wire::Wire;
+use crate::wire::{SEAT_VALID_FOR, Wire};
 use crate::{Bus, Reach};
-
-/// How long the list of live edges keeps a seat that is not refreshed.
-pub(crate) const SEAT_VALID_FOR: Duration = Duration::from_secs(2);
 
 /// Writes the seat's end by the server's own clock, so that the clocks of hosts do not matter.
 const REFRESH: &str = r"
@@ -171,6 +167,8 @@ async fn strike_from_list(wire: &Wire, instance: &str) {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]

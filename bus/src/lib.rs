@@ -8,10 +8,12 @@
 //! carry anything that exists nowhere else, never fail a caller because Redis is away, and never hang one: every
 //! wait in here has a bound.
 
+mod connection;
 mod edges;
 mod identity;
 mod limits;
 mod listen;
+mod messages;
 mod notices;
 mod replies;
 mod wakes;
@@ -28,13 +30,14 @@ pub use edges::EdgeLease;
 pub use limits::{Budget, RateLimit, RetryAfter};
 pub use replies::ReplyWaiter;
 
+use connection::RedisConnection;
 use edges::Edges;
 use identity::Identity;
 use limits::LocalCounters;
+use messages::Letter;
 use notices::Acks;
 use replies::Replies;
 use wakes::Wakes;
-use wire::{Letter, WireMessage};
 
 /// The way to the other processes, or to nobody when everything runs in one. Clones are cheap and the same bus.
 #[derive(Clone)]
@@ -48,7 +51,7 @@ pub struct Bus {
 enum Reach {
     /// Everything is in this process.
     Local,
-    Redis(Arc<WireMessage>),
+    Redis(Arc<RedisConnection>),
 }
 
 /// What this process listens for.
@@ -88,7 +91,7 @@ impl Bus {
     /// The first connect must succeed within 5 s; after that it survives outages by itself.
     pub async fn redis(url: &str, instance: &str) -> anyhow::Result<Bus> {
         let receivers = Receivers::new(instance);
-        let line = WireMessage::connect(url, receivers.clone()).await?;
+        let line = RedisConnection::connect(url, receivers.clone()).await?;
         Ok(Self { receivers, counters: Arc::default(), reach: Reach::Redis(Arc::new(line)) })
     }
 

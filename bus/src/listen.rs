@@ -6,32 +6,19 @@ use std::time::Duration;
 use anyhow::Context;
 use domain::Queue;
 use futures::StreamExt;
+use redis::Msg;
 use redis::aio::{PubSubSink, PubSubStream};
-use redis::{Client, Msg};
 use tokio::time::{Instant, sleep};
 use tracing::{debug, info, warn};
 
 use crate::Receivers;
-use crate::notices::Notice;
-use crate::wire::{Announcement, Letter, Wire, within};
+use crate::messages::{Announcement, Letter, Notice};
+use crate::wire::{Subscription, Wire, within};
 
 /// How often the wire proves that it carries, and a seat among the edges is refreshed.
 const HEARTBEAT_EVERY: Duration = Duration::from_millis(500);
 const BACKOFF_FIRST: Duration = Duration::from_millis(50);
 const BACKOFF_MAX: Duration = Duration::from_millis(500);
-
-pub(crate) struct Subscription {
-    sink: PubSubSink,
-    stream: PubSubStream,
-}
-
-impl Subscription {
-    pub(crate) async fn open(client: &Client, channels: &[String]) -> anyhow::Result<Self> {
-        let (mut sink, stream) = within(client.get_async_pubsub()).await?.split();
-        within(sink.subscribe(channels)).await?;
-        Ok(Self { sink, stream })
-    }
-}
 
 pub(crate) async fn keep_listening(
     wire: Arc<Wire>,

@@ -6,12 +6,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, ensure};
 use domain::Host;
-use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 
 use crate::Receivers;
-use crate::edges::SEAT_VALID_FOR;
-use crate::wire::Wire;
+use crate::messages::Notice;
+use crate::wire::{SEAT_VALID_FOR, Wire};
 
 /// Hosts in one message; more go in several.
 const HOSTS_PER_NOTICE_MAX: usize = 1000;
@@ -37,16 +36,6 @@ local heard_by = redis.call('PUBLISH', ARGV[1], ARGV[2])
 if now - tonumber(known_since) >= tonumber(ARGV[3]) then heard_by = 0 end
 return {edges, heard_by}
 ";
-
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Notice {
-    pub(crate) from: String,
-    pub(crate) number: u64,
-    pub(crate) hosts: Vec<Host>,
-    /// Whether the sender listens to its channel of acknowledgements. One of the release before does not.
-    #[serde(default)]
-    pub(crate) hears_acks_apart: bool,
-}
 
 /// The notices of this process that are not acknowledged by all.
 #[derive(Default)]

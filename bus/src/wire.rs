@@ -1,40 +1,21 @@
 //! The connection to Redis: commands with a bound on every wait, and the names of keys and channels.
 
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use anyhow::Context;
-use domain::{JobId, Outcome, Queue};
-use redis::aio::MultiplexedConnection;
+use domain::Queue;
+use redis::aio::{MultiplexedConnection, PubSubSink, PubSubStream};
 use redis::{AsyncConnectionConfig, Client, Cmd, FromRedisValue, RedisResult, ScriptInvocation};
-use serde::{Deserialize, Serialize};
-use tokio::time::{Instant, sleep, timeout};
-use tokio_util::task::AbortOnDropHandle;
+use serde::Serialize;
+use tokio::time::{Instant, timeout};
 
-use crate::Receivers;
-use crate::edges::SEAT_VALID_FOR;
-use crate::listen::{Subscription, keep_announcing, keep_listening};
-use crate::notices::Notice;
+use crate::messages::{Announcement, Letter, Notice};
 
+/// How long the list of live edges keeps a seat that is not refreshed.
+pub(crate) const SEAT_VALID_FOR: Duration = Duration::from_secs(2);
 /// How long any one command, and any one attempt to connect, may take.
 pub(crate) const COMMAND_WITHIN: Duration = Duration::from_secs(1);
-const FIRST_CONNECT_WITHIN: Duration = Duration::from_secs(5);
-const FIRST_CONNECT_PAUSE: Duration = Duration::from_millis(200);
-
-/// A message to every process: a queue has work.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Announcement {
-    pub(crate) from: String,
-    pub(crate) queue: String,
-}
-
-/// A message to one process.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Letter {
-    Reply { job: JobId, outcome: Box<Outcome> },
-    Ack { notice: u64, edge: String },
-}
 
 /// Names of keys and channels. All bear the database's number: publish/subscribe takes no account of databases, and
 /// two deployments may share a server.
@@ -78,12 +59,6 @@ impl Names {
     }
 }
 
-/// The wire, and the tasks that listen on it and end with it.
-pub(crate) struct WireMessage {
-    wire: Arc<Wire>,
-    _tasks: [AbortOnDropHandle<()>; 2],
-}
-
 /// The listening task opens the wire, proves every half second that it carries, and else opens it anew. (The
 /// driver's own connection manager would wait for a silent peer until TCP gives up, a quarter of an hour.)
 pub(crate) struct Wire {
@@ -99,46 +74,13 @@ struct SubscriptionState {
     edges_listed_from: Instant,
 }
 
-impl WireMessage {
-    pub(crate) async fn connect(url: &str, receivers: Arc<Receivers>) -> anyhow::Result<WireMessage> {
-        let client = Client::open(url).context("the Redis address cannot be read")?;
-        let (wire, subscription) = first_connect(client, &receivers).await?;
-        let listening = tokio::spawn(keep_listening(wire.clone(), receivers.clone(), subscription));
-        let announcing = tokio::spawn(keep_announcing(wire.clone(), receivers));
-        Ok(WireMessage { wire, _tasks: [listening, announcing].map(AbortOnDropHandle::new) })
-    }
-
-    pub(crate) fn wire(&self) -> &Arc<Wire> {
-        &self.wire
-    }
-}
-
-async fn first_connect(client: Client, receivers: &Receivers) -> anyhow::Result<(Arc<Wire>, Subscription)> {
-    // The address without user and password, for the error.
-    let address = client.get_connection_info().addr().to_string();
-    let names = Names::new(client.get_connection_info().redis_settings().db());
-    let standing = RwLock::new(SubscriptionState { commands: None, edges_listed_from: Instant::now() });
-    let wire = Arc::new(Wire { client, names, standing });
-    let give_up_at = Instant::now() + FIRST_CONNECT_WITHIN;
-    loop {
-        let opened = async {
-            let subscription = wire.open(&receivers.instance, Duration::ZERO).await?;
-            receivers.identity.agree(&wire).await.context("reading the identity of the bus")?;
-            anyhow::Ok(subscription)
-        };
-        match opened.await {
-            Ok(subscription) => return Ok((wire, subscription)),
-            Err(error) if Instant::now() + FIRST_CONNECT_PAUSE > give_up_at => {
-                let within = FIRST_CONNECT_WITHIN.as_secs();
-                return Err(error)
-                    .context(format!("Redis at {address} gave no connection within {within} s"));
-            }
-            Err(_) => sleep(FIRST_CONNECT_PAUSE).await,
-        }
-    }
-}
-
 impl Wire {
+    pub(crate) fn new(client: Client) -> Self {
+        let names = Names::new(client.get_connection_info().redis_settings().db());
+        let standing = RwLock::new(SubscriptionState { commands: None, edges_listed_from: Instant::now() });
+        Self { client, names, standing }
+    }
+
     pub(crate) fn names(&self) -> &Names {
         &self.names
     }
@@ -154,7 +96,11 @@ impl Wire {
     }
 
     /// Subscribes first and then lets commands through, so that whoever sends can also be answered.
-    async fn open(&self, instance: &str, list_fills_within: Duration) -> anyhow::Result<Subscription> {
+    pub(crate) async fn open(
+        &self,
+        instance: &str,
+        list_fills_within: Duration,
+    ) -> anyhow::Result<Subscription> {
         let names = &self.names;
         let channels = [names.announcements(), names.letters(instance), names.acks(instance)];
         let subscription = Subscription::open(&self.client, &channels).await?;
@@ -219,6 +165,19 @@ impl Wire {
 
     fn write(&self) -> RwLockWriteGuard<'_, SubscriptionState> {
         self.standing.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+pub(crate) struct Subscription {
+    pub(crate) sink: PubSubSink,
+    pub(crate) stream: PubSubStream,
+}
+
+impl Subscription {
+    pub(crate) async fn open(client: &Client, channels: &[String]) -> anyhow::Result<Self> {
+        let (mut sink, stream) = within(client.get_async_pubsub()).await?.split();
+        within(sink.subscribe(channels)).await?;
+        Ok(Self { sink, stream })
     }
 }
 

@@ -19,8 +19,8 @@ use service::{Failure, RescanWish, Service};
 
 use crate::system::{Schema, SharedServices, System};
 
-pub(crate) use command::AdminCommand;
 use command::OperatorCommand;
+pub(crate) use command::{AdminCommand, parse_queue};
 pub(crate) use output::Form;
 use output::refused;
 

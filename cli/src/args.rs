@@ -13,7 +13,7 @@ use clap_complete::Shell;
 use config::Role;
 use domain::Queue;
 
-use crate::admin::AdminCommand;
+use crate::admin::{AdminCommand, parse_queue};
 
 /// Handbill: an agent or a person publishes static HTML with one call and gets a public URL.
 #[derive(Debug, Parser)]
@@ -194,13 +194,6 @@ impl FromStr for QueueShare {
         };
         Ok(Self { queue: parse_queue(name)?, at_a_time: number.map(read).transpose()? })
     }
-}
-
-pub(crate) fn parse_queue(name: &str) -> Result<Queue, String> {
-    Queue::parse(name).ok_or_else(|| {
-        let known: Vec<_> = Queue::ALL.into_iter().map(Queue::name).collect();
-        format!("there is no queue of that name; the queues are {}", known.join(", "))
-    })
 }
 
 #[cfg(test)]

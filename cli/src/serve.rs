@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::Context;
 use api::{ApiSettings, WellKnownFiles};
 use config::Settings;
-use domain::link::LinkKey;
+use domain::signing_key::LinkKey;
 use domain::{Job, JobEnvelope};
 use edge::{Edge, EdgeSettings};
 use futures::FutureExt;

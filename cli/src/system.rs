@@ -8,7 +8,7 @@ use actors::{LedgerTerms, Ledgers};
 use anyhow::{Context, bail};
 use bus::Bus;
 use config::Settings;
-use domain::link::{LinkKey, SigningKey};
+use domain::signing_key::{LinkKey, SigningKey};
 use domain::{Chance, Clock, OperatorPassword};
 use service::{
     FileStoreWatch, JobQueue, PublishBounds, Rules, ScanTerms, Scans, Service, ServiceDependencies,

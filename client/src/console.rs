@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::failure::Failure;
 use crate::options::Options;
-use crate::server::Reply;
+use crate::reply::Reply;
 use crate::show::harmless;
 
 /// An answer or a token is far shorter.

@@ -18,6 +18,7 @@ mod options;
 mod parse;
 mod payment;
 mod profile;
+mod reply;
 mod request;
 mod retry;
 mod server;

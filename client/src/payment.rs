@@ -7,8 +7,9 @@ use crate::console::ConsoleLine;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::options::Options;
+use crate::reply::Reply;
 use crate::request::Request;
-use crate::server::{Reply, Server};
+use crate::server::Server;
 use crate::show::dollars;
 use crate::wire::{Accept, AccountDetail, Challenge};
 

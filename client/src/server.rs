@@ -5,37 +5,23 @@ use std::error::Error;
 use std::time::Duration;
 
 use domain::TokenSecret;
-use reqwest::{Certificate, Client, ClientBuilder, Response, Url, redirect};
-use serde::de::DeserializeOwned;
-use serde_json::Value;
+use reqwest::{Certificate, Client, ClientBuilder, Url, redirect};
 
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::reply::Reply;
 use crate::request::Request;
 use crate::retry::Trouble;
-use crate::show::harmless;
 
 const CONNECT_WAIT_MAX: Duration = Duration::from_secs(10);
 /// From a sent call to the next byte of its answer. An upload counts in, so it is long.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(180);
-const ANSWER_BYTES_MAX: usize = 16 * 1_048_576;
-const SUCCESS: std::ops::Range<u16> = 200..300;
-const REDIRECT: std::ops::Range<u16> = 300..400;
 
 pub struct Server {
     http: Client,
     url: Url,
     token: Option<TokenSecret>,
     console: Console,
-}
-
-/// An answer, whole.
-#[derive(Debug)]
-pub struct Reply {
-    pub status: u16,
-    pub body: String,
-    retry_after: Option<String>,
-    location: Option<String>,
 }
 
 impl Server {
@@ -92,61 +78,6 @@ impl Server {
             format!("{} {what}: {why}", shown(&self.url)),
             "see that it runs (`handbill serve` starts one here) and that --url or HANDBILL_URL names it",
         )
-    }
-}
-
-impl Reply {
-    async fn read_from(mut response: Response) -> reqwest::Result<Self> {
-        let status = response.status().as_u16();
-        let header = |name: &str| Some(response.headers().get(name)?.to_str().ok()?.to_owned());
-        let (retry_after, location) = (header("Retry-After"), header("Location"));
-        let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await? {
-            // What is longer is no answer of ours, and what is left of it will not be read as one.
-            if body.len() + chunk.len() > ANSWER_BYTES_MAX {
-                break;
-            }
-            body.extend_from_slice(&chunk);
-        }
-        Ok(Self { status, body: String::from_utf8_lossy(&body).into_owned(), retry_after, location })
-    }
-
-    pub fn succeeded(self) -> Result<Self, Failure> {
-        if SUCCESS.contains(&self.status) {
-            return Ok(self);
-        }
-        if REDIRECT.contains(&self.status) {
-            let to = self.location.unwrap_or_else(|| "an address that it does not name".to_owned());
-            let message = format!("the server sends elsewhere ({}): {to}", self.status);
-            return Err(Failure::unreachable(message, "if that is the right address, name it with --url"));
-        }
-        Err(Failure::answered(self.status, self.body))
-    }
-
-    /// The answer as the type that this call answers with, for people: no text in it steers their terminal.
-    pub fn read<T: DeserializeOwned>(&self) -> Result<T, Failure> {
-        let mut answer = self.json()?;
-        make_harmless(&mut answer);
-        serde_json::from_value(answer).map_err(|error| self.unreadable(&error))
-    }
-
-    /// The answer as it came, for machines.
-    pub fn json(&self) -> Result<Value, Failure> {
-        serde_json::from_str(&self.body).map_err(|error| self.unreadable(&error))
-    }
-
-    fn unreadable(&self, error: &serde_json::Error) -> Failure {
-        let message = format!("the server's answer ({}) is not as it should be: {error}", self.status);
-        Failure::unreachable(message, "see that --url is a Handbill's, and no older than this program")
-    }
-}
-
-fn make_harmless(answer: &mut Value) {
-    match answer {
-        Value::String(text) => *text = harmless(text),
-        Value::Array(items) => items.iter_mut().for_each(make_harmless),
-        Value::Object(fields) => fields.values_mut().for_each(make_harmless),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

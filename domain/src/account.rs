@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::tariff::BillingState;
-use crate::{AccountId, Chance, Day, Micro, Month, Refusal, Suspension, Time, must_take_writes};
+use crate::{AccountId, Chance, Day, Micro, Refusal, Suspension, Time, must_take_writes};
 
 /// Where an account is in its life. "Expired" is no state of its own: it is `expires_at` compared with the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,14 +102,6 @@ impl fmt::Debug for Account {
     }
 }
 
-/// What an account used in one month.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct MonthlyUse {
-    /// Publishes that count against the claimed allowance.
-    pub publishes: u64,
-    pub views: u64,
-}
-
 /// What an account used on one day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DayUse {
@@ -125,39 +116,6 @@ pub struct StoredBytes {
     pub own: u64,
     /// The free storage belongs to the owner: the accounts use it up in the order in which they were claimed.
     pub claimed_earlier: u64,
-}
-
-/// An account with its month, as `GET /v1/account` and `GET /v1/usage` show it.
-#[derive(Clone, Debug)]
-pub struct AccountSummary {
-    pub account: Account,
-    pub month: Month,
-    pub used: MonthlyUse,
-    pub restricted_artifacts: u64,
-    pub stored: StoredBytes,
-}
-
-/// Spec 3.1: from `expires_at` on, writes fail and pages answer 410. What has no such moment never expires.
-pub fn has_expired(expires_at: Option<Time>, now: Time) -> bool {
-    expires_at.is_some_and(|expires_at| now >= expires_at)
-}
-
-impl AccountSummary {
-    /// Spec 2.7: the publishes that the allowance is compared with.
-    pub fn publishes_used(&self) -> u64 {
-        match self.account.status {
-            AccountStatus::Provisional => self.account.provisional_publishes,
-            AccountStatus::Claimed => self.used.publishes,
-        }
-    }
-
-    pub fn standing(&self) -> BillingState {
-        BillingState {
-            status: self.account.status,
-            balance: self.account.balance,
-            publishes_used: self.publishes_used(),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 
 mod accept_encoding;
 mod account;
+mod account_summary;
 mod artifact;
 mod audit;
 mod chance;
@@ -19,6 +20,7 @@ mod leak;
 mod ledger_entry;
 mod ledger_operation;
 mod loopback;
+mod maker;
 mod manifest;
 mod message;
 mod moderation;
@@ -34,6 +36,7 @@ mod role;
 mod scanned_content;
 mod scope;
 mod secret;
+pub mod signing_key;
 mod site_path;
 mod slug;
 mod suspension;
@@ -47,7 +50,8 @@ mod warning;
 pub mod link;
 
 pub use accept_encoding::choose_encoding;
-pub use account::{Account, AccountStatus, AccountSummary, DayUse, MonthlyUse, StoredBytes, has_expired};
+pub use account::{Account, AccountStatus, DayUse, StoredBytes};
+pub use account_summary::{AccountSummary, MonthlyUse};
 pub use artifact::{Artifact, LiveVersion, ModerationStatus, Route, Version, Visibility};
 pub use audit::{AuditEntry, CalledBy, Origin, Via};
 pub use chance::Chance;
@@ -71,6 +75,7 @@ pub use ledger_operation::{
     ReversalExtent, SweepNumber, TopUpOperation, ToppedUp, VisibilityOperation, VisibilitySet,
 };
 pub use loopback::is_loopback_host;
+pub use maker::Maker;
 pub use manifest::{AtPath, Encoding, Manifest, ManifestFile, Variant, content_type_of};
 pub use message::{MalformedMessage, Message};
 pub use moderation::{
@@ -94,10 +99,10 @@ pub use scope::{Scope, Scopes, UnknownScope};
 pub use secret::{TokenSecret, hash_secret};
 pub use site_path::{MalformedPath, SitePath};
 pub use slug::{ArtifactName, Host, Slug};
-pub use suspension::{Suspension, SuspensionReason, must_take_writes};
+pub use suspension::{Suspension, SuspensionReason, has_expired, must_take_writes};
 pub use tariff::{BillingState, Settlement, Tariff};
 pub use time::{Day, Month, Time};
-pub use token::{AskedRights, Maker, MalformedTokenName, Rights, Token, TokenName};
+pub use token::{AskedRights, MalformedTokenName, Rights, Token, TokenName};
 pub use upload_ticket::UploadTicket;
 pub use username::{MalformedUsername, Username};
 pub use warning::{Warning, WarningCode};

@@ -9,7 +9,7 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use crate::link::SigningKey;
+use crate::signing_key::SigningKey;
 use crate::{Host, PasswordHash, Time, Username};
 
 /// Who of the operator's people it is, as the trail of decisions has it.

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::{MalformedReason, Refusal, RulingNote, Time, has_expired};
+use crate::{MalformedReason, Refusal, RulingNote, Time};
 
 /// What an operator has suspended an account for. While it lasts, the account changes nothing and shows nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +31,11 @@ impl FromStr for SuspensionReason {
         }
         text.parse::<RulingNote>().map(|bounded| Self(bounded.as_str().to_owned()))
     }
+}
+
+/// Spec 3.1: from `expires_at` on, writes fail and pages answer 410. What has no such moment never expires.
+pub fn has_expired(expires_at: Option<Time>, now: Time) -> bool {
+    expires_at.is_some_and(|expires_at| now >= expires_at)
 }
 
 /// Refuses a write to an account that is suspended or, by spec 5.7, has expired.

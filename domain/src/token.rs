@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{ArtifactId, InviteCode, MissingRight, Refusal, Scopes, Time, TokenId, UserId};
+use crate::{ArtifactId, InviteCode, Maker, MissingRight, Refusal, Scopes, Time, TokenId};
 
 /// A token as the account's list shows it.
 #[derive(Clone, Debug)]
@@ -21,16 +21,6 @@ pub struct Token {
 /// hold an invite's code, which never shows itself by `Debug`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TokenName(String);
-
-/// Who made a token or an invite.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Maker {
-    /// The person who answers for it: who made it, or who answers for the token that made it. What a person answers
-    /// for ends when that person is removed.
-    pub user: Option<UserId>,
-    /// The token that made it, if one did.
-    pub token: Option<TokenId>,
-}
 
 /// What a token may, where, and until when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,13 +63,6 @@ impl Rights {
             return Err(Refusal::InsufficientScope(MissingRight::ToOutliveIt));
         }
         Ok(Rights { scopes, pinned_to, expires_at })
-    }
-}
-
-impl Maker {
-    /// What `created_by` shows: the person, else the token, else nobody, as for the token of a signup.
-    pub fn shown(self) -> Option<String> {
-        self.user.map(|user| user.to_string()).or_else(|| self.token.map(|token| token.to_string()))
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use subtle::ConstantTimeEq;
 
-use crate::link::SigningKey;
+use crate::signing_key::SigningKey;
 use crate::{AccountId, Chance, Time, UploadId};
 
 /// The right to put files at one address, once, for an account. It is signed and kept nowhere: the upload's id says

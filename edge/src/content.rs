@@ -22,7 +22,6 @@ use std::thread::available_parallelism;
 use admission::Slots;
 use anyhow::Context;
 use bytes::Bytes;
-use futures::stream::BoxStream;
 use poem::Body;
 use poem::http::HeaderValue;
 use quick_cache::Weighter;
@@ -42,8 +41,6 @@ use crate::streams::Streams;
 use budget::{CacheBudget, Living};
 use dressing::Dressing;
 pub use source::{LoadedContent, PackedPage, Source, Stored};
-
-pub type Chunks = BoxStream<'static, std::io::Result<Bytes>>;
 
 /// What a content takes about.
 const HELD_BYTES: u64 = 16 << 10;

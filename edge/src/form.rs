@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use domain::link::LinkKey;
+use domain::signing_key::LinkKey;
 use domain::{BlobHash, Encoding, Host, ManifestFile, Route, Visibility, choose_encoding};
 use poem::http::{HeaderMap, header};
 

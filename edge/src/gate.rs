@@ -2,7 +2,7 @@
 //!
 //! The order is fixed (unknown and deleted hosts were 404 before): expired 410, suspended or blocked 451, private 403.
 
-use domain::link::LinkKey;
+use domain::signing_key::LinkKey;
 use domain::{Host, ManifestFile, ModerationStatus, Route, Time, Visibility};
 use poem::http::HeaderMap;
 use url::Url;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use admission::Slots;
 use anyhow::{Context, anyhow};
 use bus::EdgeLease;
-use domain::link::LinkKey;
-use domain::{Clock, Host, Time};
+use domain::signing_key::LinkKey;
+use domain::{Clock, Host};
 use poem::http::{Method, header};
 use poem::{Endpoint, Request, Response};
 use store::Store;
@@ -19,8 +19,8 @@ use tokio_util::sync::DropGuard;
 use crate::NetworkOf;
 use crate::closed::{Closed, ClosedPages, Failure, Troubles};
 use crate::content::Contents;
-use crate::find::{Address, Names, SiteMatch, name_of};
-use crate::gate::{self, Pass, Visitor};
+use crate::find::{Names, SiteMatch, name_of};
+use crate::gate::{self, Visitor};
 use crate::headers::HeaderPolicy;
 use crate::icon;
 use crate::load::LoadQueue;
@@ -31,6 +31,7 @@ use crate::resolve::{Resolved, resolve};
 use crate::response;
 use crate::sites::{Site, Sites};
 use crate::tally::Tally;
+use crate::visit::PageVisit;
 
 /// The endpoint of an edge.
 pub struct PageHandler(Arc<Inner>);
@@ -59,16 +60,6 @@ pub struct Inner {
     pub clock: Clock,
     pub tally: Tally,
     pub troubles: Troubles,
-}
-
-/// A visitor who was let in to a site.
-pub struct PageVisit<'r> {
-    pub request: &'r Request,
-    pub address: Address<'r>,
-    pub site: &'r Site,
-    pub pass: Pass,
-    pub now: Time,
-    pub patience: Patience,
 }
 
 impl PageHandler {

@@ -5,7 +5,7 @@ use domain::{ManifestFile, Visibility};
 use poem::http::{HeaderMap, HeaderName, HeaderValue, header};
 
 use crate::gate::Pass;
-use crate::handler::PageVisit;
+use crate::visit::PageVisit;
 
 /// The headers that depend on settings.
 pub struct HeaderPolicy {

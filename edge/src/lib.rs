@@ -10,6 +10,7 @@
 
 mod bounds;
 mod charset;
+mod chunks;
 mod closed;
 mod conditional;
 mod content;
@@ -47,7 +48,8 @@ use anyhow::Context;
 use bus::Bus;
 use closed::{ClosedPages, Troubles};
 use content::Contents;
-use domain::link::{LinkKey, UrlStyle};
+use domain::link::UrlStyle;
+use domain::signing_key::LinkKey;
 use domain::{Chance, Clock, JobId, ViewsJob};
 use futures::future::BoxFuture;
 use poem::Request;
@@ -186,3 +188,4 @@ impl Edge {
 
 #[cfg(test)]
 mod tests;
+mod visit;

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use futures::StreamExt;
 use zstd::bulk::{Compressor, decompress};
 
-use crate::content::Chunks;
+use crate::chunks::Chunks;
 use crate::press::Maker;
 
 /// What a visitor is sent at a time, and so what each of them has in memory.

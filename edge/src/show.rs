@@ -10,9 +10,10 @@ use crate::conditional::{self, Validators, Verdict};
 use crate::content::{Content, Source};
 use crate::form::{Dress, Form, is_document};
 use crate::gate::{Pass, Purpose};
-use crate::handler::{Inner, PageVisit};
+use crate::handler::Inner;
 use crate::range::{self, Wanted};
 use crate::response;
+use crate::visit::PageVisit;
 
 const BYTES: HeaderValue = HeaderValue::from_static("bytes");
 

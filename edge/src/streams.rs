@@ -19,7 +19,7 @@ use tokio::sync::mpsc::{Sender, channel};
 use tokio::time::{Instant, timeout};
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::content::Chunks;
+use crate::chunks::Chunks;
 use crate::load::{LoadQueue, LoadTerms};
 
 /// Nobody is further ahead of the least pace: what is taken in a burst, as buffers take it, may rest for as long as it

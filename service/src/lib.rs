@@ -20,6 +20,7 @@ mod credits;
 mod deadline;
 mod execute;
 mod failure;
+mod findings;
 mod first_publish;
 mod idempotency;
 mod insights;
@@ -34,6 +35,7 @@ mod operators;
 mod people;
 mod publish;
 mod publish_bounds;
+mod publish_request;
 mod queue;
 mod rescan;
 mod review;
@@ -64,6 +66,7 @@ pub use closed::FileStoreWatch;
 pub use credits::{CreditGrant, CreditRequest, Granted};
 pub use execute::PublishTask;
 pub use failure::{Failure, ServiceResult};
+pub use findings::Finding;
 pub use first_publish::FirstPublish;
 pub use metering::Metered;
 pub use moderation::{DecisionMade, DecisionRequest, Moderated, ReportTaken};
@@ -71,13 +74,14 @@ pub use moderation_notice::{ModerationNotice, RULES, rule_in_words};
 pub use objection::first_document;
 pub use operators::OperatorAccess;
 pub use people::{Client, Credentials, PasswordWish, SignedIn};
-pub use publish::{Addressed, Publication, PublishRequest, UploadedFile};
+pub use publish::{Addressed, Publication};
 pub use publish_bounds::PublishBounds;
+pub use publish_request::{PublishRequest, UploadedFile};
 pub use queue::{IfKnown, JobQueue, Push, PushResult};
 pub use rescan::{RescanWish, ScanState};
 pub use review::{
-    DECISIONS_BESIDE_MAX, DecisionList, DecisionShown, ELSEWHERE_MAX, Finding, LivePages, ReviewItem,
-    ReviewQueuePage, SameContent, ShownFile, WaitingPages, text_of,
+    DECISIONS_BESIDE_MAX, DecisionList, DecisionShown, ELSEWHERE_MAX, LivePages, ReviewItem, ReviewQueuePage,
+    SameContent, ShownFile, WaitingPages, text_of,
 };
 pub use scan::{Rescanned, ScanTerms, Scanned, Scans};
 pub use team::{Joined, Team};
@@ -95,7 +99,8 @@ use std::time::Duration;
 use actors::Ledgers;
 use bus::Bus;
 use card::CardPayments;
-use domain::link::{Addresses, LinkKey, SigningKey};
+use domain::link::Addresses;
+use domain::signing_key::{LinkKey, SigningKey};
 use domain::{Chance, Clock, OperatorAccount, OperatorPassword, Tariff};
 use store::{Blobs, DiskRoom, Store};
 

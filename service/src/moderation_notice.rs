@@ -4,7 +4,7 @@
 use domain::{Artifact, ModeratedBy, ModerationStatus};
 use store::{AppealState, BLOCKED_CONTENT, LiveModeration};
 
-use crate::review::read_findings;
+use crate::findings::read_findings;
 use crate::{Finding, Service, ServiceResult};
 
 /// The rule of a decision that a moderator made, and of one that rests on a report.

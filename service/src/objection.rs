@@ -5,7 +5,7 @@ use domain::{BlobHash, Manifest, ManifestFile};
 use store::LiveCase;
 
 use crate::Finding;
-use crate::review::findings_of;
+use crate::findings::findings_of;
 
 /// The site's own page for what is missing.
 const NOT_FOUND: &str = "404.html";

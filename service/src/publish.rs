@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
 use domain::{
-    Activation, Content, CreatedVia, Job, JobEnvelope, JobId, Message, Missing, Outcome, Payment, PublishJob,
-    PublishOrder, Published, Refusal, Repeating, Scope, SitePath, Slug, Target, UploadId, UploadTicket,
-    VersionId, Warning,
+    Content, Job, JobEnvelope, JobId, Missing, Outcome, Payment, PublishJob, PublishOrder, Published,
+    Refusal, Repeating, Scope, Slug, UploadTicket, VersionId, Warning,
 };
 use store::KeyUse;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -15,6 +13,7 @@ use tracing::Instrument;
 use crate::content::{self, INLINE_BYTES_MAX};
 use crate::deadline::{Awaited, Deadline, answer_until, failure_before, may_start_anew, repeating};
 use crate::idempotency::{Begun, KeyedRequest, publish_hash};
+use crate::publish_request::PublishRequest;
 use crate::uploads::key_of_upload;
 use crate::{Caller, Failure, Service, ServiceResult};
 
@@ -23,38 +22,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// A database that takes longer over it is asked again, so that a reply is not missed meanwhile.
 const LOOK_WAIT: Duration = Duration::from_secs(2);
 
-/// A publish that passed the door: parsed and within bounds.
-#[derive(Clone, Debug)]
-pub struct PublishRequest {
-    pub slug: Option<Slug>,
-    pub files: Vec<UploadedFile>,
-    pub target: Target,
-    pub activation: Activation,
-    pub payment: Option<Payment>,
-    pub idempotency_key: Option<String>,
-    /// The upload that the files were staged in. It ends with the publish.
-    pub upload: Option<UploadId>,
-    pub created_via: CreatedVia,
-    pub message: Option<Message>,
-}
-
-impl PublishRequest {
-    /// Publishes files under a new or existing slug and makes them live. Nothing is paid inline.
-    pub fn new(created_via: CreatedVia, files: Vec<UploadedFile>) -> Self {
-        Self {
-            slug: None,
-            files,
-            target: Target::NewOrExisting,
-            activation: Activation::Live,
-            payment: None,
-            idempotency_key: None,
-            upload: None,
-            created_via,
-            message: None,
-        }
-    }
-}
-
 /// What is known of where a publish goes before its body is read.
 #[derive(Clone, Copy, Debug)]
 pub enum Addressed<'a> {
@@ -62,12 +29,6 @@ pub enum Addressed<'a> {
     ByBody,
     /// The artifact of the path, which must be there.
     Existing(&'a Slug),
-}
-
-#[derive(Clone, Debug)]
-pub struct UploadedFile {
-    pub path: SitePath,
-    pub bytes: Bytes,
 }
 
 /// A publish that succeeded, with what its author should know of the files.

@@ -10,12 +10,12 @@ use domain::{
     ModerationStatus, Refusal, Slug, Time, Visibility,
 };
 use futures::stream::BoxStream;
-use serde::Deserialize;
 use store::{
     AppealKept, DecisionKept, DecisionsWanted, LiveCase, QueueWanted, ReportKept, ReviewCase,
     SameContentWanted, SamePage, Seen, WaitingArtifact, WaitingPlace,
 };
 
+use crate::findings::{Finding, findings_of, read_findings};
 use crate::objection::objected_to;
 use crate::{Service, ServiceResult};
 
@@ -27,17 +27,6 @@ const DECISIONS_MAX: usize = 100;
 pub const DECISIONS_BESIDE_MAX: u64 = 50;
 /// With how many other pages one decision may deal.
 pub const ELSEWHERE_MAX: usize = 100;
-
-/// One reason that a scan found. What it cannot read of one that an older scanner wrote is left empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub struct Finding {
-    pub rule: String,
-    pub file: String,
-    /// The field that asks, such as `textarea[name=phrase]`.
-    pub field: String,
-    pub words: Vec<String>,
-}
 
 /// One list of the queue.
 #[derive(Clone, Debug)]
@@ -249,18 +238,6 @@ impl Service {
 /// A file's text as browsers read it: as UTF-8, unless a byte order mark says otherwise.
 pub fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     scanner::decoded(bytes)
-}
-
-pub(crate) fn findings_of(live: &LiveCase) -> Vec<Finding> {
-    live.scan.as_ref().map(|scan| read_findings(&scan.evidence)).unwrap_or_default()
-}
-
-/// Evidence as it was kept. A moderator must see the page even where it cannot be read.
-pub(crate) fn read_findings(evidence: &str) -> Vec<Finding> {
-    serde_json::from_str(evidence).unwrap_or_else(|error| {
-        tracing::error!(error = %error, "evidence in the database is malformed");
-        Vec::new()
-    })
 }
 
 impl From<WaitingArtifact> for WaitingPages {

@@ -17,7 +17,7 @@ use crate::process::{Finished, Launch, Process, run_to_end};
 use crate::server::outage::OwnServer;
 use crate::server::postgres::OwnDatabase;
 use crate::server::{card, s3};
-use crate::{Agent, Call, CardServer, Collector, Human, Operator, S3, Visitor};
+use crate::{Call, CardServer, Collector, S3};
 
 pub use setup::Setup;
 
@@ -87,26 +87,6 @@ impl World {
     /// The address of the pages.
     pub fn serve_url(&self) -> String {
         self.edge.url()
-    }
-
-    pub async fn agent(&self) -> Agent {
-        Agent::sign_up(self).await
-    }
-
-    pub fn stranger(&self) -> Agent {
-        Agent::stranger(self)
-    }
-
-    pub fn visitor(&self) -> Visitor {
-        Visitor::new(self)
-    }
-
-    pub fn human(&self) -> Human {
-        Human::new(self)
-    }
-
-    pub fn operator(&self) -> Operator {
-        Operator::new(self)
     }
 
     /// What the clock of every process shows, in seconds since 1970.

@@ -13,6 +13,7 @@
 
 mod checker;
 mod client;
+mod disk;
 mod faults;
 mod journal;
 mod model;

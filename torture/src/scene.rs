@@ -8,7 +8,7 @@ use handbill_tests::{Agent, Mode, Process, Visitor, World};
 use rand::RngExt;
 use rand::rngs::StdRng;
 
-use crate::faults::disk::SmallDisk;
+use crate::disk::SmallDisk;
 use crate::journal::Journal;
 use crate::model::account::Account;
 use crate::model::allowance::Allowance;

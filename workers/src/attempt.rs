@@ -22,10 +22,11 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use crate::board::{FailedAttempt, Rates};
+use crate::board::FailedAttempt;
 use crate::database::Database;
+use crate::rates::Rates;
 use crate::sql::on_either;
-use crate::unacknowledged::Unacknowledged;
+use crate::unacknowledged::{BegunAttempt, Unacknowledged};
 
 /// Bounds what a failed attempt leaves in its row.
 const ERROR_CHARS_MAX: usize = 2000;
@@ -145,7 +146,8 @@ impl Attempts {
         delivery: Delivery,
     ) -> Result<(), BoxDynError> {
         let started = Instant::now();
-        self.unacknowledged.begin(&delivery);
+        let begun = BegunAttempt { worker: delivery.worker.clone(), number: delivery.attempt.number };
+        self.unacknowledged.begin(&delivery.id, begun);
         let job = serde_json::from_slice::<JobEnvelope>(&payload);
         let kind = job.as_ref().map_or_else(|_| kind_of(&payload), |job| job.job.kind().to_owned());
         let known_kind = job.as_ref().map_or("unreadable", |job| job.job.kind());

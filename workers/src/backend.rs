@@ -20,8 +20,9 @@ use serde_json::Value;
 use tokio::time::{Sleep, sleep};
 use tokio_util::sync::CancellationToken;
 
-use crate::board::Pauses;
-use crate::persistence::{BackendFault, HEARTBEAT_INTERVAL, JobRows, MoreWait};
+use crate::heartbeat::HEARTBEAT_INTERVAL;
+use crate::pauses::Pauses;
+use crate::persistence::{BackendFault, JobRows, MoreWait};
 use crate::wake::Looks;
 
 /// A fourth of the acknowledgements that may wait for the worker's next statement; further ones wait to wait.

@@ -11,7 +11,6 @@ mod job;
 mod pauses;
 mod payload;
 mod processes;
-mod rates;
 mod schedules;
 mod steer;
 
@@ -20,10 +19,8 @@ use domain::{JobId, OperatorName, Queue, Time};
 use service::{Board, BoardFigures, JobDetail, JobList, JobsWanted, Planned, QueueFigures, Steered};
 
 pub(crate) use events::FailedAttempt;
-pub(crate) use pauses::Pauses;
 pub use processes::Presence;
 use processes::{HeardOf, Running};
-pub(crate) use rates::Rates;
 
 use crate::schedule::SCHEDULES;
 use crate::{Queues, schedule};

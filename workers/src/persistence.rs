@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use apalis_core::backend::persistence::{Persistence, TaskEvent};
 use apalis_core::backend::{TaskResult, WorkerFilter};
@@ -17,15 +16,10 @@ use domain::{Clock, Queue};
 use serde_json::Value;
 
 use crate::database::Database;
+use crate::heartbeat::{HEARTBEAT_INTERVAL, LOST_AFTER_S};
 use crate::slots::JobSlots;
 use crate::sql;
 use crate::unacknowledged::Unacknowledged;
-
-/// How often a worker says that it lives.
-pub(crate) const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(2);
-/// After so many heartbeats without a word, another worker takes the jobs over.
-const HEARTBEATS_MISSED_MAX: u32 = 3;
-pub(crate) const LOST_AFTER_S: u64 = HEARTBEAT_INTERVAL.as_secs() * HEARTBEATS_MISSED_MAX as u64;
 
 const LOST_ERROR: &str = "its worker fell silent: another takes it over";
 

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use domain::{Chance, Clock, Queue};
 use tokio::sync::Notify;
 
-use crate::board::{Pauses, Rates};
 use crate::database::Database;
+use crate::pauses::Pauses;
+use crate::rates::Rates;
 use crate::wake::{OnPushed, Wakes};
 
 /// The queues of this installation, as one process sees them. Cheap to clone.

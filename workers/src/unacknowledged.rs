@@ -7,8 +7,6 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::attempt::Delivery;
-
 /// An attempt that has begun.
 #[derive(Clone)]
 pub(crate) struct BegunAttempt {
@@ -21,9 +19,8 @@ pub(crate) struct BegunAttempt {
 pub(crate) struct Unacknowledged(Arc<Mutex<HashMap<String, BegunAttempt>>>);
 
 impl Unacknowledged {
-    pub(crate) fn begin(&self, delivery: &Delivery) {
-        let begun = BegunAttempt { worker: delivery.worker.clone(), number: delivery.attempt.number };
-        self.attempts().insert(delivery.id.clone(), begun);
+    pub(crate) fn begin(&self, job: &str, begun: BegunAttempt) {
+        self.attempts().insert(job.to_owned(), begun);
     }
 
     pub(crate) fn acknowledge(&self, job: &str) {

@@ -6,8 +6,6 @@ use domain::{
 };
 use service::{JobState, JobsWanted};
 
-use crate::args::parse_queue;
-
 /// The most that one command gives or takes, as the operator's route has it.
 const CREDIT_MAX: Micro = Micro::new(10_000_000_000);
 
@@ -215,5 +213,12 @@ fn parse_state(name: &str) -> Result<JobState, String> {
     JobState::parse(name).ok_or_else(|| {
         let known: Vec<_> = JobState::ALL.into_iter().map(JobState::name).collect();
         format!("there is no such state; the states are {}", known.join(", "))
+    })
+}
+
+pub(crate) fn parse_queue(name: &str) -> Result<Queue, String> {
+    Queue::parse(name).ok_or_else(|| {
+        let known: Vec<_> = Queue::ALL.into_iter().map(Queue::name).collect();
+        format!("there is no queue of that name; the queues are {}", known.join(", "))
     })
 }

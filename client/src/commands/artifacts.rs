@@ -10,8 +10,9 @@ use crate::command::Visibility;
 use crate::context::Context;
 use crate::failure::{Failure, INSUFFICIENT_SCOPE};
 use crate::payment::{Purse, agree_beforehand, call_paying, credit_of};
+use crate::reply::Reply;
 use crate::request::Request;
-use crate::server::{Reply, Server};
+use crate::server::Server;
 use crate::show::{bytes, dollars, facts, or_nothing, table, usd, when};
 use crate::wire::{Artifact, ArtifactDetail, Deleted, Version};
 

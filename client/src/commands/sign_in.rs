@@ -8,8 +8,9 @@ use crate::context::Context;
 use crate::echo::read_secret;
 use crate::failure::{Failure, INSUFFICIENT_SCOPE};
 use crate::profile::{Draft, Profile};
+use crate::reply::Reply;
 use crate::request::Request;
-use crate::server::{Reply, shown};
+use crate::server::shown;
 use crate::show::{facts, when};
 use crate::wire::{AccountDetail, Joined, SignUp};
 

@@ -4,7 +4,7 @@
 use strum::IntoEnumIterator;
 
 use super::{Crowd, Missing, MissingRight, Refusal, RefusalKind, Repeating};
-use crate::{Challenge, FileSet, Micro, ModerationStatus, PaymentMethods};
+use crate::{Challenge, Micro, ModerationStatus, PaymentMethods};
 
 /// One kind of refusal, as the reference page has it.
 #[derive(Clone, Debug)]
@@ -156,7 +156,7 @@ fn example(kind: RefusalKind) -> Refusal {
             Refusal::TooLarge { limit: "this request's body has at most 65536 bytes".into() }
         }
         RefusalKind::PublishTooLarge => {
-            Refusal::PublishTooLarge { limit: format!("a publish has at most {} files", FileSet::FILES_MAX) }
+            Refusal::PublishTooLarge { limit: "a publish has at most 50 files".to_owned() }
         }
         RefusalKind::StorageFull => {
             Refusal::StorageFull { limit: "a provisional account stores at most 20 MB".into() }

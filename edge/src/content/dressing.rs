@@ -8,7 +8,8 @@ use async_stream::try_stream;
 use futures::{StreamExt, TryStreamExt};
 use tokio::task::spawn_blocking;
 
-use super::{Chunks, Stored};
+use super::Stored;
+use crate::chunks::Chunks;
 use crate::form::Markup;
 use crate::press::Maker;
 use crate::rewrite::{Badge, Rewriter};

@@ -17,7 +17,8 @@ use poem::http::HeaderValue;
 use store::Blobs;
 use tokio::time::timeout_at;
 
-use super::{Chunks, SILENT};
+use super::SILENT;
+use crate::chunks::Chunks;
 use crate::pack::Packed;
 use crate::patience::Patience;
 use crate::streams::StreamShare;

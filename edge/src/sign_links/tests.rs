@@ -1,6 +1,6 @@
 //! Signed links on private pages.
 
-use domain::link::LinkKey;
+use domain::signing_key::LinkKey;
 
 use super::*;
 use crate::find::Mount;

@@ -4,8 +4,8 @@ use handbill_tests::{Call, Method, Value, World, in_both_modes, json};
 
 use crate::expectations::{PAGE, assert_serves, front_page, page_saying};
 use crate::moderation::becomes;
+use crate::moderation::scans_are_done;
 use crate::moderation_queue::{audit, decide, hosts, list, look};
-use crate::reports::scans_are_done;
 
 const SCRIPT: &[u8] = b"document.title = 'stolen';";
 const LIBRARY: &[u8] = b"function library() { return 1 }";

@@ -4,7 +4,6 @@
 use handbill_tests::{Agent, Call, Human, PATIENCE, Reply, World, eventually, in_both_modes, json};
 
 use crate::expectations::{PAGE, assert_serves, front_page, page_saying};
-use crate::reports::scans_are_done;
 
 pub const SEED_PHRASE_FORM: &str =
     "<html><body><form><label>Enter your seed phrase <input name=\"seed\"></label></form></body></html>";
@@ -157,6 +156,14 @@ pub async fn becomes(agent: &Agent, slug: &str, status: &str) {
     eventually(PATIENCE, &format!("{slug} becomes {status}"), async || {
         let detail = agent.artifact(slug).await.expect(200);
         (detail.string("moderation_status") == status).then_some(())
+    })
+    .await;
+}
+
+pub async fn scans_are_done(world: &World, count: usize) {
+    eventually(PATIENCE, "the end of all scans", async || {
+        let scans = world.jobs("scan").await;
+        (scans.len() == count && scans.iter().all(|scan| scan.status == "Done")).then_some(())
     })
     .await;
 }

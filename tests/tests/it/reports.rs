@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use handbill_tests::{Agent, Call, PATIENCE, Reply, World, eventually, in_both_modes, json};
+use handbill_tests::{Agent, Call, Reply, World, in_both_modes, json};
 
 use crate::expectations::{PAGE, assert_serves, front_page, page_saying};
-use crate::moderation::{SEED_PHRASE_FORM, becomes};
+use crate::moderation::{SEED_PHRASE_FORM, becomes, scans_are_done};
 
 in_both_modes! {
     #[settings("HANDBILL_TEST_FAULTS" = "scan.before_judge:pause_ms=3000")]
@@ -135,12 +135,4 @@ fn browser(call: Call) -> Call {
 async fn status_of(agent: &Agent, slug: &str) -> String {
     let detail: Reply = agent.artifact(slug).await.expect(200);
     detail.string("moderation_status")
-}
-
-pub async fn scans_are_done(world: &World, count: usize) {
-    eventually(PATIENCE, "the end of all scans", async || {
-        let scans = world.jobs("scan").await;
-        (scans.len() == count && scans.iter().all(|scan| scan.status == "Done")).then_some(())
-    })
-    .await;
 }

@@ -1,64 +1,14 @@
 //! A disk that fills up: a file system in memory, whose size is taken away to what it holds. It takes the right to
 //! mount; without it there is no such fault.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-
 use rand::RngExt;
 use rand::rngs::StdRng;
 
 use super::hold;
 use crate::scene::Scene;
 
-/// As large as it can be; it takes no more memory than what is on it.
-const ROOMY: &str = "2g";
-const PAGE_BYTES: u64 = 4096;
 /// So many pages may be left when it is full.
 const PAGES_LEFT_MAX: u64 = 40;
-
-#[derive(Debug)]
-pub struct SmallDisk(PathBuf);
-
-impl SmallDisk {
-    pub fn mount(folder: &Path) -> Option<Self> {
-        std::fs::create_dir_all(folder).expect("a folder for a disk");
-        let size = format!("size={ROOMY},mode=700");
-        let is_mounted = run("mount", &["-t", "tmpfs", "-o", &size, "tmpfs"], folder);
-        is_mounted.then(|| Self(folder.to_owned()))
-    }
-
-    pub fn copy_to(&self, folder: &Path) {
-        // Who has no room for it has the journal at least.
-        let _ = Command::new("cp").arg("-a").arg(&self.0).arg(folder).status();
-    }
-
-    /// Leaves room for so many pages more.
-    fn fill(&self, pages: u64) -> bool {
-        let Ok(now) = rustix::fs::statvfs(&self.0) else { return false };
-        let used = (now.f_blocks - now.f_bfree) * now.f_frsize;
-        self.resize(&(used + pages * PAGE_BYTES).to_string())
-    }
-
-    fn empty(&self) {
-        assert!(self.resize(ROOMY), "a disk gets its room back");
-    }
-
-    fn resize(&self, size: &str) -> bool {
-        run("mount", &["-o", &format!("remount,size={size}")], &self.0)
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        run("umount", &["--lazy"], &self.0);
-    }
-}
-
-fn run(program: &str, arguments: &[&str], folder: &Path) -> bool {
-    let mut command = Command::new(program);
-    command.args(arguments).arg(folder).stdout(Stdio::null()).stderr(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
-}
 
 pub async fn strike(scene: &Scene, rng: &mut StdRng) {
     let Some(disk) = &scene.disk else { return };

@@ -3,13 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::Context;
 use domain::{OperatorName, Queue, Time};
 use service::Paused;
-use tokio::sync::{Mutex, Notify};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::Queues;
@@ -18,26 +16,6 @@ use crate::sql::on_either;
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// While a queue is paused every push to it is a reason to look: no more often than this, however many there are.
 const LOOK_REST: Duration = Duration::from_millis(100);
-
-/// What this process knows of the pauses.
-#[derive(Default)]
-pub(crate) struct Pauses {
-    held: [AtomicBool; Queue::ALL.len()],
-    look: Notify,
-    /// When a process without workers has last read the table.
-    read_at: Mutex<Option<Instant>>,
-}
-
-impl Pauses {
-    pub(crate) fn holds(&self, queue: Queue) -> bool {
-        self.held[queue as usize].load(Ordering::Relaxed)
-    }
-
-    /// Whether that is news.
-    fn set(&self, queue: Queue, is_held: bool) -> bool {
-        self.held[queue as usize].swap(is_held, Ordering::Relaxed) != is_held
-    }
-}
 
 impl Queues {
     /// Another process says that the queue has work, or is resumed.

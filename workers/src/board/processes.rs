@@ -15,10 +15,10 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::index::{KIND_BYTES_MAX, kind_at_the_start};
-use super::rates::{self, MinuteCount};
 use crate::Queues;
 use crate::database::Database;
-use crate::persistence::{HEARTBEAT_INTERVAL, LOST_AFTER_S};
+use crate::heartbeat::{HEARTBEAT_INTERVAL, LOST_AFTER_S};
+use crate::rates::{self, MinuteCount};
 use crate::sql::{self, on_either};
 
 /// A process that has been silent for longer is only counted.

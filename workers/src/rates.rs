@@ -29,7 +29,7 @@ pub(crate) struct MinuteCount {
 
 impl MinuteCount {
     /// Attempts that ended well, and badly.
-    pub(super) fn of(&self, queue: Queue) -> (u64, u64) {
+    pub(crate) fn of(&self, queue: Queue) -> (u64, u64) {
         self.ended.get(queue.name()).copied().unwrap_or_default()
     }
 
@@ -73,7 +73,7 @@ impl Rates {
 }
 
 /// What all processes did in the last minute of which all have told.
-pub(super) fn sum<'a>(told: impl Iterator<Item = &'a MinuteCount>, at: Time) -> MinuteCount {
+pub(crate) fn sum<'a>(told: impl Iterator<Item = &'a MinuteCount>, at: Time) -> MinuteCount {
     let minute = minute_of(at.minus(TOLD_AFTER)) - 1;
     let mut sum = MinuteCount { minute, ..MinuteCount::default() };
     told.filter(|count| count.minute == minute).for_each(|count| sum.add(count));

@@ -1,0 +1,59 @@
+//! The connection of this process to Redis, and the tasks that listen on it and end with it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use redis::Client;
+use tokio::time::{Instant, sleep};
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::Receivers;
+use crate::listen::{keep_announcing, keep_listening};
+use crate::wire::{Subscription, Wire};
+
+const FIRST_CONNECT_WITHIN: Duration = Duration::from_secs(5);
+const FIRST_CONNECT_PAUSE: Duration = Duration::from_millis(200);
+
+/// The wire, and the tasks that listen on it and end with it.
+pub(crate) struct RedisConnection {
+    wire: Arc<Wire>,
+    _tasks: [AbortOnDropHandle<()>; 2],
+}
+
+impl RedisConnection {
+    pub(crate) async fn connect(url: &str, receivers: Arc<Receivers>) -> anyhow::Result<RedisConnection> {
+        let client = Client::open(url).context("the Redis address cannot be read")?;
+        let (wire, subscription) = first_connect(client, &receivers).await?;
+        let listening = tokio::spawn(keep_listening(wire.clone(), receivers.clone(), subscription));
+        let announcing = tokio::spawn(keep_announcing(wire.clone(), receivers));
+        Ok(RedisConnection { wire, _tasks: [listening, announcing].map(AbortOnDropHandle::new) })
+    }
+
+    pub(crate) fn wire(&self) -> &Arc<Wire> {
+        &self.wire
+    }
+}
+
+async fn first_connect(client: Client, receivers: &Receivers) -> anyhow::Result<(Arc<Wire>, Subscription)> {
+    // The address without user and password, for the error.
+    let address = client.get_connection_info().addr().to_string();
+    let wire = Arc::new(Wire::new(client));
+    let give_up_at = Instant::now() + FIRST_CONNECT_WITHIN;
+    loop {
+        let opened = async {
+            let subscription = wire.open(&receivers.instance, Duration::ZERO).await?;
+            receivers.identity.agree(&wire).await.context("reading the identity of the bus")?;
+            anyhow::Ok(subscription)
+        };
+        match opened.await {
+            Ok(subscription) => return Ok((wire, subscription)),
+            Err(error) if Instant::now() + FIRST_CONNECT_PAUSE > give_up_at => {
+                let within = FIRST_CONNECT_WITHIN.as_secs();
+                return Err(error)
+                    .context(format!("Redis at {address} gave no connection within {within} s"));
+            }
+            Err(_) => sleep(FIRST_CONNECT_PAUSE).await,
+        }
+    }
+}

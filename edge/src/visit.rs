@@ -1,0 +1,19 @@
+//! A request that has passed the gate of its site.
+
+use domain::Time;
+use poem::Request;
+
+use crate::find::Address;
+use crate::gate::Pass;
+use crate::patience::Patience;
+use crate::sites::Site;
+
+/// A visitor who was let in to a site.
+pub struct PageVisit<'r> {
+    pub request: &'r Request,
+    pub address: Address<'r>,
+    pub site: &'r Site,
+    pub pass: Pass,
+    pub now: Time,
+    pub patience: Patience,
+}

@@ -1,0 +1,42 @@
+//! A publish as an entry point hands it in: parsed, and within the limits.
+
+use bytes::Bytes;
+use domain::{Activation, CreatedVia, Message, Payment, SitePath, Slug, Target, UploadId};
+
+/// A publish that passed the door: parsed and within bounds.
+#[derive(Clone, Debug)]
+pub struct PublishRequest {
+    pub slug: Option<Slug>,
+    pub files: Vec<UploadedFile>,
+    pub target: Target,
+    pub activation: Activation,
+    pub payment: Option<Payment>,
+    pub idempotency_key: Option<String>,
+    /// The upload that the files were staged in. It ends with the publish.
+    pub upload: Option<UploadId>,
+    pub created_via: CreatedVia,
+    pub message: Option<Message>,
+}
+
+impl PublishRequest {
+    /// Publishes files under a new or existing slug and makes them live. Nothing is paid inline.
+    pub fn new(created_via: CreatedVia, files: Vec<UploadedFile>) -> Self {
+        Self {
+            slug: None,
+            files,
+            target: Target::NewOrExisting,
+            activation: Activation::Live,
+            payment: None,
+            idempotency_key: None,
+            upload: None,
+            created_via,
+            message: None,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct UploadedFile {
+    pub path: SitePath,
+    pub bytes: Bytes,
+}
