@@ -105,7 +105,7 @@ pub fn job(queue: Queue, kind: &'static str, outcome: &'static str, took: Durati
 /// A ledger's transaction that settled so many deeds.
 pub fn commit(operations: usize, took: Duration) {
     if let Some(metrics) = declared() {
-        metrics.ledger_batch_deeds.observe(operations as f64);
+        metrics.ledger_batch_operations.observe(operations as f64);
         metrics.ledger_commit.observe(took.as_secs_f64());
     }
 }

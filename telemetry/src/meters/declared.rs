@@ -69,7 +69,7 @@ metrics! {
         "Paid checkouts that could not be credited to an account.";
     card_reversals_unbooked: IntCounter = "handbill_card_reversals_unbooked_total",
         "Refunds, disputes and reinstatements of card payments that were not booked on any account.";
-    ledger_batch_deeds: Histogram = "handbill_ledger_batch_deeds" in BATCH_DEEDS,
+    ledger_batch_operations: Histogram = "handbill_ledger_batch_operations" in BATCH_OPERATIONS,
         "Ledger operations settled in one transaction.";
     ledger_commit: Histogram = "handbill_ledger_commit_seconds" in COMMIT_SECONDS,
         "Duration of a ledger transaction, including retries.";
@@ -115,7 +115,7 @@ const JOB_SECONDS: &[f64] =
     &[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 600.0];
 const COMMIT_SECONDS: &[f64] = &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
 /// A batch is full at 64.
-const BATCH_DEEDS: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
+const BATCH_OPERATIONS: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
 
 /// The metrics of this process; none when a name among them is wrong, which a test finds.
 pub(crate) fn declared() -> Option<&'static Declared> {

@@ -51,7 +51,7 @@ in_both_modes! {
         assert_eq!(scanned.jobs("publish", "done") - before.jobs("publish", "done"), 1.0);
         let of_publish = [("queue", "publish"), ("kind", "publish")];
         assert_eq!(rose("handbill_job_duration_seconds_count", &of_publish), 1.0);
-        assert_eq!(rose("handbill_ledger_batch_deeds_count", &[]), 1.0);
+        assert_eq!(rose("handbill_ledger_batch_operations_count", &[]), 1.0);
         assert_eq!(rose("handbill_ledger_commit_seconds_count", &[]), 1.0);
         assert_eq!(rose("handbill_scan_verdicts_total", &[("verdict", "pass")]), 1.0);
         assert_eq!(rose("handbill_published_bytes_total", &[]), PAGE.len() as f64);

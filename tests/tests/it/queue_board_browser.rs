@@ -77,7 +77,7 @@ in_both_modes! {
         browser.evaluate("void document.querySelector('#discard summary').click()").await;
         browser.inspect("admin-jobs-discard").await;
         browser.follow("#discard button").await;
-        assert!(browser.text(".notice").await.contains("1 dead job of rescan is discarded"));
+        assert!(browser.text(".notice").await.contains("1 dead job of rescan discarded"));
         assert_eq!(browser.evaluate("document.querySelectorAll('#discard, #requeue').length").await, 0);
         browser.open(&format!("{}/admin/queues", world.base_url())).await;
         assert_eq!(browser.text("#queue-rescan td[data-label=Dead]").await, "0");
@@ -98,15 +98,15 @@ in_both_modes! {
         browser.follow(".tabs a:nth-child(3)").await;
         browser.follow("#queue-scan th a").await;
         browser.follow("#pause").await;
-        assert!(browser.text(".notice").await.contains("scan is paused"));
+        assert!(browser.text(".notice").await.contains("Queue scan paused"));
         assert!(browser.text("#paused").await.contains("Paused by operator"));
         browser.inspect("admin-jobs-paused").await;
         browser.follow("[data-live-reload]").await;
         browser.follow("#resume").await;
-        assert!(browser.text(".notice").await.contains("scan goes on"));
+        assert!(browser.text(".notice").await.contains("Queue scan resumed."));
         browser.follow(".kicker a").await;
         browser.follow("#schedule-sweep-records button").await;
-        assert!(browser.text(".notice").await.contains("sweep-records is queued in upkeep"));
+        assert!(browser.text(".notice").await.contains("Schedule sweep-records queued in upkeep."));
     }
 
     async fn when_the_service_does_not_answer_the_page_says_so(world: World) {

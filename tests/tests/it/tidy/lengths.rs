@@ -46,7 +46,6 @@ const LONG_FUNCTIONS: &[&str] = &[
     "scanner: talk_about_a_thing_is_not_asking_for_it",
     "scanner: what_a_library_builds_is_read_as_it_would_show_it",
     "scanner: what_only_sounds_like_a_lure_is_none",
-    "telemetry: new",
     "tests: a_bad_argument_is_named_and_nothing_is_done",
     "tests: a_preview_can_do_nothing_counts_nothing_and_is_the_operators_alone",
     "tests: an_account_is_claimed_shared_and_left",
