@@ -1,5 +1,4 @@
-//! Hostile: what a fuzzer feeds that has no other way in than a route. It reads as the routes do, and is no part of a
-//! program that serves.
+//! An entry point for the fuzzer to code that only a route can reach. Production builds do not contain it.
 
 use bytes::Bytes;
 use domain::{Refusal, SitePath};
@@ -10,7 +9,7 @@ use poem_openapi::payload::ParsePayload;
 use crate::http::refusal::RefusedCall;
 use crate::http::upload::Upload;
 
-/// The form of a publish that keeps all the rules.
+/// The form of a valid publish.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Form {
     pub slug: Option<String>,
@@ -18,7 +17,7 @@ pub struct Form {
     pub files: Vec<(SitePath, Bytes)>,
 }
 
-/// Reads a form as a publish does. What bounds every body lies before it, and is not in here.
+/// Reads a form as a publish does, but without the limits that apply to every body before that.
 pub async fn read_form(content_type: &str, body: Body) -> Result<Form, Refusal> {
     let request = Request::builder().method(Method::POST).content_type(content_type).body(body);
     let (request, mut body) = request.split();

@@ -87,7 +87,7 @@ pub fn routes(service: Service, settings: ApiSettings) -> BoxEndpoint<'static> {
     requests
         .around(move |requests, request| {
             let probes = probes.clone();
-            async move { probes.answer_or_pass(requests, request).await }
+            async move { probes.respond_or_pass(requests, request).await }
         })
         .boxed()
 }

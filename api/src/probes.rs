@@ -1,6 +1,6 @@
-//! Probes: whether the process lives and is ready, asked by whatever stands before it, every second or so; and the metrics
-//! for who brings the operator's secret. They pass the door by: they are no visits, and shall fill neither the log nor the
-//! metrics. A stranger hears yes or no, and for the metrics what it hears for any path that is not there.
+//! Probes for liveness and readiness, and the metrics for callers with the operator's secret. Load balancers
+//! call them every second, so they skip the log and the metrics of requests. Other callers get only yes or no
+//! from the probes, and the 404 of an unknown path for the metrics.
 
 use std::sync::Arc;
 
@@ -25,21 +25,21 @@ impl Probes {
         Self { vitals, service }
     }
 
-    /// The answer to a probe; any other request goes through the door.
-    pub async fn answer_or_pass<E>(&self, door: Arc<E>, request: Request) -> poem::Result<Response>
+    /// Responds to a probe. Any other request goes to the routes.
+    pub async fn respond_or_pass<E>(&self, routes: Arc<E>, request: Request) -> poem::Result<Response>
     where
         E: Endpoint<Output = Response>,
     {
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
-            return door.call(request).await;
+            return routes.call(request).await;
         }
-        let told = match request.uri().path() {
+        let health = match request.uri().path() {
             "/healthz" => Vitals::alive(),
             "/readyz" => self.vitals.readiness(Audience::Stranger).await,
             "/metrics" if self.is_operator(&request) => self.vitals.metrics().await,
-            _ => return door.call(request).await,
+            _ => return routes.call(request).await,
         };
-        Ok(answer(told, request.method()))
+        Ok(answer(health, request.method()))
     }
 
     fn is_operator(&self, request: &Request) -> bool {
@@ -48,12 +48,12 @@ impl Probes {
     }
 }
 
-/// What the vitals told, as an answer.
-pub fn answer(told: HealthResponse, method: &Method) -> Response {
-    let body = if *method == Method::HEAD { String::new() } else { told.body };
+/// The response for a probe's result.
+pub fn answer(health: HealthResponse, method: &Method) -> Response {
+    let body = if *method == Method::HEAD { String::new() } else { health.body };
     Response::builder()
-        .status(StatusCode::from_u16(told.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR))
-        .header(header::CONTENT_TYPE, told.content_type)
+        .status(StatusCode::from_u16(health.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR))
+        .header(header::CONTENT_TYPE, health.content_type)
         .header(header::CACHE_CONTROL, NO_STORE)
         .header(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF)
         .body(body)

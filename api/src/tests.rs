@@ -1,4 +1,4 @@
-//! What holds for every path, tried without a service behind: nothing here gets as far as one.
+//! What every path has in common, tested without a database: no request here reaches the service.
 
 mod every_page;
 
@@ -26,7 +26,7 @@ use crate::http::upload::Upload;
 use crate::routes::{assemble, is_page_path, methods};
 use crate::{LoadTerms, wire};
 
-/// The real paths behind the door.
+/// The real routes inside the middleware.
 fn api() -> TestClient<impl Endpoint> {
     let (routes, paths) = assemble(&Facts::sample());
     TestClient::new(DetachedRequests::new(
@@ -39,7 +39,7 @@ fn api() -> TestClient<impl Endpoint> {
     ))
 }
 
-/// A few paths that need no caller, behind the same door.
+/// A few routes that need no caller, inside the same middleware.
 pub fn samples() -> DetachedRequests<impl Endpoint> {
     let service = OpenApiService::new(Samples, "samples", "1");
     let paths = Paths::listed_in(&service.spec());
@@ -128,7 +128,7 @@ async fn a_method_that_a_path_does_not_have_is_answered_with_those_that_it_has()
 
 #[tokio::test]
 async fn a_page_too_tells_the_methods_that_it_has() {
-    // Those of the operator's people tell strangers nothing, and here is nobody to tell who is one.
+    // Without the operator's secret those pages return 404, and these tests have no service to check it.
     let pages = methods().into_iter().filter(|(pattern, _)| is_page_path(pattern));
     for (pattern, methods) in pages.filter(|(pattern, _)| !pattern.starts_with("/admin")) {
         let methods: Vec<String> = methods.iter().map(|method| method.to_uppercase()).collect();
@@ -239,8 +239,8 @@ impl<'a> MakeWriter<'a> for Log {
 #[tokio::test]
 async fn the_log_has_one_line_a_request_with_the_listed_path_and_no_value_of_it() {
     let log = Log::default();
-    // For the whole process, because what a thread of its own sees depends on who logged first: other tests may
-    // write here too, so the lines are found by the ids of their requests.
+    // The subscriber is global, because what a thread-local one sees depends on which thread logged first.
+    // Other tests may write to it too, so the lines are found by the ids of their requests.
     tracing_subscriber::fmt().with_ansi(false).with_writer(log.clone()).init();
     let (routes, paths) = assemble(&Facts::sample());
     let api = TestClient::new(DetachedRequests::new(

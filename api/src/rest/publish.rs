@@ -124,7 +124,7 @@ fn slug_of(addressed: Addressed<'_>, named: Option<Slug>) -> Result<Option<Slug>
     match (addressed, named) {
         (Addressed::ByBody, named) => Ok(named),
         (Addressed::Existing(slug), Some(named)) if named != *slug => {
-            Err(Refusal::invalid("slug", format!("names another artifact than the path, {slug}")))
+            Err(Refusal::invalid("slug", format!("names a different artifact than the path, {slug}")))
         }
         (Addressed::Existing(slug), _) => Ok(Some(slug.clone())),
     }
