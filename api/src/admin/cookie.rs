@@ -4,10 +4,12 @@
 use domain::OperatorSession;
 use domain::link::Addresses;
 use poem::Request;
-use poem::web::cookie::{Cookie, SameSite};
+use poem::web::cookie::SameSite;
+
+use crate::http::cookies::CookieScope;
 
 const NAME: &str = "svc_admin";
-const PATH: &str = "/admin";
+const SCOPE: CookieScope = CookieScope { name: NAME, path: "/admin", same_site: SameSite::Strict };
 
 /// The session that a request carries, ours or not.
 pub fn session(request: &Request) -> Option<String> {
@@ -18,27 +20,12 @@ pub fn session(request: &Request) -> Option<String> {
 
 /// The value of a `Set-Cookie` that keeps a session as long as it lasts.
 pub fn kept(session: &str, addresses: &Addresses) -> String {
-    let mut cookie = cookie(session, addresses);
-    cookie.set_max_age(OperatorSession::LIFETIME);
-    cookie.to_string()
+    SCOPE.set(session, OperatorSession::LIFETIME, addresses)
 }
 
 /// The value of a `Set-Cookie` that forgets it.
 pub fn forgotten(addresses: &Addresses) -> String {
-    let mut cookie = cookie("", addresses);
-    cookie.set_max_age(std::time::Duration::ZERO);
-    cookie.to_string()
-}
-
-fn cookie(session: &str, addresses: &Addresses) -> Cookie {
-    let mut cookie = Cookie::new_with_str(NAME, session);
-    cookie.set_http_only(true);
-    cookie.set_same_site(SameSite::Strict);
-    cookie.set_path(PATH);
-    if addresses.base_url.starts_with("https://") {
-        cookie.set_secure(true);
-    }
-    cookie
+    SCOPE.clear(addresses)
 }
 
 #[cfg(test)]

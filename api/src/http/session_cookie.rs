@@ -7,14 +7,16 @@
 
 use domain::link::Addresses;
 use poem::http::{HeaderValue, header};
-use poem::web::cookie::{Cookie, SameSite};
+use poem::web::cookie::SameSite;
 use poem::{Request, Response};
 use service::{SESSION_KEPT, Service};
 
+use crate::http::cookies::{CookieScope, is_https};
 use crate::http::refusal::RefusedCall;
 use crate::http::same_site;
 
 pub const NAME: &str = "svc_sess";
+const SCOPE: CookieScope = CookieScope { name: NAME, path: "/", same_site: SameSite::Lax };
 /// Browsers hold a cookie with this prefix to the host that set it.
 const HOST_PREFIX: &str = "__Host-";
 /// Signing out ends this many sessions at most; a browser sends more only when somebody has planted them.
@@ -71,10 +73,6 @@ fn is_from_browser(request: &Request) -> bool {
     request.headers().contains_key("sec-fetch-site")
 }
 
-fn is_https(addresses: &Addresses) -> bool {
-    addresses.base_url.starts_with("https://")
-}
-
 /// The response, with every session cookie that it sets or clears under https set under the other name too.
 pub fn under_both_names(mut response: Response, is_https: bool) -> Response {
     if !is_https {
@@ -92,9 +90,7 @@ pub fn under_both_names(mut response: Response, is_https: bool) -> Response {
 
 /// The value of a `Set-Cookie` that keeps a session.
 pub fn kept(secret: &str, addresses: &Addresses) -> String {
-    let mut cookie = cookie(secret, addresses);
-    cookie.set_max_age(SESSION_KEPT);
-    cookie.to_string()
+    SCOPE.set(secret, SESSION_KEPT, addresses)
 }
 
 /// The same for the session that a request carries: a session lasts from its last use, so the cookie must too.
@@ -104,9 +100,7 @@ pub fn kept_on(request: &Request, addresses: &Addresses) -> Option<String> {
 
 /// The value of a `Set-Cookie` that forgets whatever session there was.
 pub fn forgotten(addresses: &Addresses) -> String {
-    let mut cookie = cookie("", addresses);
-    cookie.set_max_age(std::time::Duration::ZERO);
-    cookie.to_string()
+    SCOPE.clear(addresses)
 }
 
 /// The same as a header of an answer that is made by hand. The secret shows in no `Debug` of it.
@@ -114,17 +108,6 @@ pub fn header_value(value: &str) -> Option<HeaderValue> {
     let mut header = HeaderValue::from_str(value).ok()?;
     header.set_sensitive(true);
     Some(header)
-}
-
-fn cookie(secret: &str, addresses: &Addresses) -> Cookie {
-    let mut cookie = Cookie::new_with_str(NAME, secret);
-    cookie.set_http_only(true);
-    cookie.set_same_site(SameSite::Lax);
-    cookie.set_path("/");
-    if is_https(addresses) {
-        cookie.set_secure(true);
-    }
-    cookie
 }
 
 #[cfg(test)]

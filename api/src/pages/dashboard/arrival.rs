@@ -4,12 +4,14 @@
 use std::time::Duration;
 
 use domain::link::Addresses;
-use poem::web::cookie::{Cookie, SameSite};
+use poem::web::cookie::SameSite;
 use poem::{Request, Response};
 
 use crate::html::with_cookie;
+use crate::http::cookies::CookieScope;
 
 const NAME: &str = "svc_arrival";
+const SCOPE: CookieScope = CookieScope { name: NAME, path: "/dashboard", same_site: SameSite::Lax };
 /// The dashboard is opened right after.
 const KEPT: Duration = Duration::from_secs(60);
 
@@ -40,7 +42,7 @@ impl How {
 impl Arrival {
     /// The answer that gave somebody an account, with the way to it.
     pub fn told_with(answer: Response, handle: &str, how: How, addresses: &Addresses) -> Response {
-        with_cookie(answer, &cookie(&format!("{}.{handle}", how.as_str()), KEPT, addresses))
+        with_cookie(answer, &SCOPE.set(&format!("{}.{handle}", how.as_str()), KEPT, addresses))
     }
 
     pub fn of(request: &Request) -> Option<Self> {
@@ -55,18 +57,8 @@ impl Arrival {
 
     /// The answer that has told it: once is enough.
     pub fn forgotten_with(answer: Response, addresses: &Addresses) -> Response {
-        with_cookie(answer, &cookie("", Duration::ZERO, addresses))
+        with_cookie(answer, &SCOPE.clear(addresses))
     }
-}
-
-fn cookie(value: &str, kept: Duration, addresses: &Addresses) -> String {
-    let mut cookie = Cookie::new_with_str(NAME, value);
-    cookie.set_http_only(true);
-    cookie.set_same_site(SameSite::Lax);
-    cookie.set_path("/dashboard");
-    cookie.set_max_age(kept);
-    cookie.set_secure(addresses.base_url.starts_with("https://"));
-    cookie.to_string()
 }
 
 #[cfg(test)]
