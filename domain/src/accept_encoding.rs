@@ -1,46 +1,46 @@
-//! Which of several encodings of a content a client likes best, by its `Accept-Encoding`.
+//! Chooses the encoding of a content that a client prefers, by its `Accept-Encoding`.
 
 use crate::Encoding;
 
-/// Thousandths, as `q` has three decimals at most.
+/// In thousandths, because `q` has at most three decimals.
 type Weight = u16;
 
 const FULL: Weight = 1000;
 
-/// How a visitor weighs encodings. What is not named is worth what `*` is worth.
+/// A client's weight for each encoding. An encoding that is not named has the weight of `*`.
 #[derive(Debug, Default, PartialEq)]
-struct Wishes {
+struct Preferences {
     named: [Option<Weight>; Encoding::ALL.len()],
     identity: Option<Weight>,
     others: Option<Weight>,
 }
 
-/// The best of the offers, or none for the plain bytes. Plain bytes are also chosen when the client refuses everything:
-/// better that than nothing. `lines` are the values of the header, as often as it occurs.
+/// The best of the offers, or `None` for the plain bytes, which are also used when the client refuses everything.
+/// `lines` are the values of the header, which may occur several times.
 pub fn choose_encoding<'a>(
     lines: impl Iterator<Item = &'a str>,
     offers: impl Iterator<Item = Encoding>,
 ) -> Option<Encoding> {
-    let wishes = Wishes::of(lines)?;
-    let offers = offers.map(|encoding| (wishes.weight(encoding), encoding));
-    // Of equal wishes the first in our own order is the smallest.
+    let preferences = Preferences::of(lines)?;
+    let offers = offers.map(|encoding| (preferences.weight(encoding), encoding));
+    // Among equal weights, the first in our own order is the smallest.
     let best =
         offers.filter(|(weight, _)| *weight > 0).min_by_key(|(weight, encoding)| (FULL - weight, *encoding));
-    best.filter(|(weight, _)| *weight >= wishes.identity.unwrap_or(0)).map(|(_, encoding)| encoding)
+    best.filter(|(weight, _)| *weight >= preferences.identity.unwrap_or(0)).map(|(_, encoding)| encoding)
 }
 
-impl Wishes {
-    /// None when the client sends no such header.
+impl Preferences {
+    /// `None` when the client sends no such header.
     fn of<'a>(lines: impl Iterator<Item = &'a str>) -> Option<Self> {
         let mut lines = lines.peekable();
         lines.peek()?;
-        let mut wishes = Self::default();
-        lines.flat_map(|line| line.split(',')).for_each(|wish| wishes.note(wish));
-        Some(wishes)
+        let mut preferences = Self::default();
+        lines.flat_map(|line| line.split(',')).for_each(|entry| preferences.note(entry));
+        Some(preferences)
     }
 
-    fn note(&mut self, wish: &str) {
-        let (token, parameters) = wish.split_once(';').unwrap_or((wish, ""));
+    fn note(&mut self, entry: &str) {
+        let (token, parameters) = entry.split_once(';').unwrap_or((entry, ""));
         let Some(weight) = weight_of(parameters) else { return };
         let token = token.trim();
         if token == "*" {
@@ -63,7 +63,7 @@ fn is_called(encoding: Encoding, token: &str) -> bool {
         || (encoding == Encoding::Gzip && token.eq_ignore_ascii_case("x-gzip"))
 }
 
-/// A weight that cannot be read makes its whole wish void.
+/// A malformed weight makes its whole entry invalid.
 fn weight_of(parameters: &str) -> Option<Weight> {
     let parameter = parameters.trim();
     if parameter.is_empty() {

@@ -1,5 +1,5 @@
-//! Artifacts, their versions and routes, as the operations and the edge see them. What is known of a content belongs
-//! to its version, never to the artifact: making another version live must not launder a verdict.
+//! Artifacts, their versions and routes. A moderation status belongs to a version, never to the artifact: making
+//! another version live must not clear a verdict.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ impl Visibility {
     }
 }
 
-/// What is known of a version's content (spec 3.3). It is kept per version; an artifact shows its live version's.
+/// The moderation status of a version's content (spec 3.3). An artifact shows its live version's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModerationStatus {
@@ -47,7 +47,7 @@ impl ModerationStatus {
     }
 }
 
-/// An artifact as the operations see it. Outcomes keep it: a new field needs a default.
+/// An artifact. Stored outcomes contain it, so a new field needs a default.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Artifact {
     pub id: ArtifactId,
@@ -55,7 +55,7 @@ pub struct Artifact {
     pub slug: Slug,
     pub host: Host,
     pub visibility: Visibility,
-    /// The live version, once one is live: an artifact may begin with a staged one.
+    /// `None` until a version is live: the first version may be staged.
     pub live: Option<LiveVersion>,
     pub created_at: Time,
     pub updated_at: Time,
@@ -65,7 +65,7 @@ pub struct Artifact {
 pub struct LiveVersion {
     pub id: VersionId,
     pub seq: u32,
-    // Outcomes that were kept before it was told have none.
+    // Outcomes that were stored before this field existed have none.
     #[serde(default)]
     pub total_bytes: u64,
     pub moderation: ModerationStatus,
@@ -84,7 +84,7 @@ pub struct Version {
     pub moderation: ModerationStatus,
 }
 
-/// All that the edge needs to serve a host: one row, no joins.
+/// Everything that the edge needs to serve a host, in one row without joins.
 #[derive(Clone, Debug)]
 pub struct Route {
     pub host: Host,
@@ -93,24 +93,24 @@ pub struct Route {
     pub version: VersionId,
     pub visibility: Visibility,
     pub moderation: ModerationStatus,
-    /// Set while the account is provisional: past it the answer is 410, before it pages wear the badge.
+    /// Set while the account is provisional. Before this time pages have the badge, after it the response is 410.
     pub expires_at: Option<Time>,
-    /// Whether an operator has suspended the account: then the answer is 451.
+    /// Whether an operator has suspended the account. The response is then 451.
     pub is_suspended: bool,
-    /// When what visitors get last changed: by a publish, a claim, a verdict or a new visibility.
+    /// When the served content last changed: by a publish, a claim, a verdict or a visibility change.
     pub updated_at: Time,
-    /// From when on visitors are shown no documents until the version has a verdict: its scan failed, or scans are late.
-    /// Only pages of provisional accounts are held back.
+    /// From this time on, documents are not served until the version has a verdict, because its scan failed or scans
+    /// are late. Only pages of provisional accounts are held back.
     pub held_from: Option<Time>,
     pub manifest: Manifest,
 }
 
 impl Route {
-    /// How long the oldest version without a verdict may wait before pending pages of provisional accounts are held back.
+    /// How long the oldest version may wait for a verdict before pending pages of provisional accounts are held back.
     pub const SCAN_WAIT_MAX: Duration = Duration::from_secs(30);
 
-    /// Whether documents are held back until the version has a verdict. A version that was reported, or whose scan was
-    /// given up, is in review without one.
+    /// Whether documents are held back until the version has a verdict. A reported version, or one whose scan failed
+    /// for good, is in review without a verdict.
     pub fn is_held_back(&self, now: Time) -> bool {
         let is_held = self.held_from.is_some_and(|from| from <= now);
         let has_no_verdict = matches!(self.moderation, ModerationStatus::Pending | ModerationStatus::Review);

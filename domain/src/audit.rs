@@ -1,5 +1,4 @@
-//! Who did what to an account, from where: what the audit trail keeps. A password, a token's secret or a code must never
-//! be a part of it.
+//! The entries of an account's audit log. They must never contain a password, a token's secret or a code.
 
 use std::net::IpAddr;
 
@@ -9,7 +8,7 @@ use ulid::Ulid;
 
 use crate::{AuditId, Time};
 
-/// The way by which a call came in.
+/// The interface that a call came through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Via {
@@ -39,28 +38,28 @@ impl Via {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     pub via: Via,
-    /// The client's address, as far as trusted proxies vouch for it. None for work that no request asked for.
+    /// The client's address, as reported by trusted proxies. `None` for work that no request caused.
     #[serde(default)]
     pub address: Option<IpAddr>,
 }
 
-/// Who asked for something that the ledger settles later, and from where.
+/// The caller of an operation that the ledger settles later, and where the call came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CalledBy {
-    /// A user's id, a token's id, or the name of one of the operator's people.
+    /// A user's id, a token's id, or the name of an operator.
     pub actor: String,
     #[serde(flatten)]
     pub origin: Origin,
 }
 
 impl AuditId {
-    /// The least id that an entry of this moment may have.
+    /// The lowest id that an entry of this time can have.
     pub fn first_at(time: Time) -> Self {
         Self::from_ulid(Ulid::from_parts(u64::try_from(time.millis()).unwrap_or(0), 0))
     }
 }
 
-/// One entry of an account's audit trail, as its owner reads it.
+/// An entry of an account's audit log, as its owner sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditEntry {
     pub id: AuditId,
@@ -69,14 +68,14 @@ pub struct AuditEntry {
     pub action: String,
     /// A person's username, a token's id, `operator`, or the name of a part of the service.
     pub actor: String,
-    /// The name of the token that acted, if one did that is still known.
+    /// The name of the token that acted, if one did and it still exists.
     pub token_name: Option<String>,
-    /// None for entries that were written before this was kept.
+    /// `None` for entries that were written before this was stored.
     pub via: Option<String>,
     pub address: Option<String>,
-    /// What it was done to: a page's host, a username, an id.
+    /// The object of the action: a page's host, a username, an id.
     pub subject: String,
-    /// What else there is to know, for people.
+    /// More details, as text for people.
     pub detail: String,
 }
 

@@ -1,5 +1,5 @@
-//! The one source of randomness, so that a test can seed it. Tokens are drawn here too: the generator must never be
-//! one whose next draw can be guessed from the last.
+//! The only source of randomness, so that tests can seed it. Tokens are generated from it, so the generator must be
+//! unpredictable.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,12 +12,12 @@ use crate::Time;
 const ALPHANUMERIC: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const BASE36: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
-/// Where ids and secrets come from: a cryptographic generator seeded by the system, or by a test.
+/// The source of ids and secrets: a cryptographic generator that the system or a test seeds.
 #[derive(Clone, Debug)]
 pub struct Chance(Arc<Mutex<StdRng>>);
 
 impl Chance {
-    #[expect(clippy::disallowed_methods, reason = "the one place that asks the system for randomness")]
+    #[expect(clippy::disallowed_methods, reason = "the only place that reads the system's randomness")]
     pub fn from_system() -> Self {
         Self(Arc::new(Mutex::new(rand::make_rng())))
     }

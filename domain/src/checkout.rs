@@ -1,8 +1,8 @@
-//! What may be paid by card in one go. A card is charged in cents, so no other amount may get as far as the processor.
+//! The amounts that can be paid by card. Cards are charged in cents, so no other amount may reach the processor.
 
 use crate::Micro;
 
-/// A top-up by card: whole cents, within the bounds of spec 4.8.
+/// A top-up by card: whole cents, within the limits of spec 4.8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckoutAmount {
     cents: u32,
@@ -12,7 +12,7 @@ impl CheckoutAmount {
     pub const CENTS_MIN: u32 = 500;
     pub const CENTS_MAX: u32 = 50_000;
 
-    /// None when card payment does not take this amount.
+    /// `None` when cards cannot pay this amount.
     pub fn new(amount: Micro) -> Option<Self> {
         let cents = amount.cents()?;
         (Self::CENTS_MIN..=Self::CENTS_MAX).contains(&cents).then_some(Self { cents })

@@ -1,4 +1,4 @@
-//! Where "now" comes from. Nothing else may ask the system for the time, or a test could not move it.
+//! The only source of the current time. Nothing else may read the system's clock, so that tests can move the time.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,15 +7,16 @@ use std::time::{Duration, Instant};
 
 use crate::Time;
 
-/// Where "now" comes from: the machine's clock or, once it was read, the database's, so that all processes of a deployment
-/// agree. Between two readings the database's time is told by a monotonic clock, so a step of the machine's clock does
-/// not change it. Clones are one clock. Tests hold a clock that they move by hand.
+/// The current time: the machine's clock or, once it was read, the database's, so that all processes of a deployment
+/// agree. Between two readings a monotonic clock advances the database's time, so a step of the machine's clock does
+/// not affect it. Clones share one clock. Tests use a clock that they move by hand.
 #[derive(Clone, Debug)]
 pub struct Clock {
     source: Source,
-    /// Where the monotonic clock begins.
+    /// The start of the monotonic clock.
     started: Instant,
-    /// The database's time when the monotonic clock began, in milliseconds; [`NOT_READ`] before the first reading.
+    /// The database's time at the start of the monotonic clock, in milliseconds; [`NOT_READ`] before the first
+    /// reading.
     database_start_ms: Arc<AtomicI64>,
 }
 
@@ -31,26 +32,26 @@ enum Source {
 /// A clock that is moved by hand.
 #[derive(Debug)]
 struct Manual {
-    /// When it was made.
+    /// The time when it was created.
     start_ms: i64,
     elapsed_ms: AtomicI64,
     /// How far the machine's clock was stepped.
     stepped_ms: AtomicI64,
 }
 
-/// How a test moves the clock of real processes.
+/// How a test shifts the clocks of real processes.
 #[derive(Debug)]
 pub struct TestShift {
-    /// Holds the milliseconds by which all processes are ahead of the real time, the database's included.
+    /// Contains the number of milliseconds by which all processes and the database are ahead of real time.
     pub file: PathBuf,
-    /// By how much the clock of this machine is wrong.
+    /// The additional error of this machine's clock.
     pub machine_ahead_ms: i64,
 }
 
-/// Two clocks, read at the same time as far as anybody can know.
+/// A reading of two clocks at nearly the same time.
 #[derive(Clone, Copy, Debug)]
 pub struct ClockReading {
-    /// What [`Clock::elapsed`] returned.
+    /// The result of [`Clock::elapsed`].
     pub elapsed: Duration,
     pub database: Time,
     pub off_by_at_most: Duration,
@@ -61,7 +62,7 @@ impl Clock {
         Self::from(Source::System)
     }
 
-    /// A clock that stands still until [`Clock::advance`] moves it.
+    /// A clock that only [`Clock::advance`] moves.
     pub fn manual(start: Time) -> Self {
         Self::from(Source::Manual(Arc::new(Manual {
             start_ms: start.millis(),
@@ -85,7 +86,7 @@ impl Clock {
         }
     }
 
-    /// The monotonic clock: the time since this clock was made.
+    /// The monotonic clock: the time since this clock was created.
     pub fn elapsed(&self) -> Duration {
         match &self.source {
             Source::System | Source::Test(_) => self.started.elapsed(),
@@ -96,14 +97,14 @@ impl Clock {
         }
     }
 
-    /// How far the machine's clock is ahead of the database's; 0 if that was never read.
+    /// How far the machine's clock is ahead of the database's; 0 if the database's was never read.
     pub fn ahead_ms(&self) -> i64 {
         self.database_now()
             .map_or(0, |database| self.machine_now().millis().saturating_sub(database.millis()))
     }
 
-    /// Follows the database's clock from now on. A reading that agrees with the time so far, within its own uncertainty,
-    /// changes nothing: otherwise the time would jitter with every reading.
+    /// Follows the database's clock from now on. A reading that agrees with the current time, within its own
+    /// uncertainty, changes nothing. Otherwise the time would jitter with every reading.
     pub fn follow(&self, reading: ClockReading) {
         let elapsed_ms = millis_of(reading.elapsed);
         let known = self.database_start().unwrap_or_else(|| {
@@ -115,14 +116,14 @@ impl Clock {
         self.database_start_ms.store(if agrees { known } else { read }, Ordering::SeqCst);
     }
 
-    /// Moves a manual clock forward; any other clock goes its own way.
+    /// Moves a manual clock forward. Has no effect on other clocks.
     pub fn advance(&self, by: Duration) {
         if let Source::Manual(manual) = &self.source {
             manual.elapsed_ms.fetch_add(millis_of(by), Ordering::SeqCst);
         }
     }
 
-    /// What the clock of this machine says, right or wrong.
+    /// The time of this machine's clock, which may be wrong.
     fn machine_now(&self) -> Time {
         match &self.source {
             Source::System => system_now(),
@@ -155,7 +156,7 @@ fn millis_of(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
-#[expect(clippy::disallowed_methods, reason = "the one place that reads the wall clock")]
+#[expect(clippy::disallowed_methods, reason = "the only place that reads the wall clock")]
 fn system_now() -> Time {
     Time::from_millis(jiff::Timestamp::now().as_millisecond())
 }

@@ -1,12 +1,12 @@
-//! The 10,000 most common passwords, for secrets that an operator chooses. People's passwords follow the rule of the
-//! specification, which is about the 100 most common ones (`password.rs`).
+//! The 10,000 most common passwords, which an operator's password must not be. People's passwords follow the rule of
+//! the specification, which excludes the 100 most common ones (`password.rs`).
 //!
-//! `list.txt` is the first half of the list that Django's password validator uses (`common-passwords.txt.gz` of Django
-//! 5.2, under the licence beside it), in lower case, without the entries that are a shorter entry with digits after it.
+//! `list.txt` is the first half of the list of Django's password validator (`common-passwords.txt.gz` of Django 5.2,
+//! with its license beside it), in lowercase, without entries that are a shorter entry followed by digits.
 
 const COMMON: &str = include_str!("common_password/list.txt");
 
-/// Whether this is a common password, or one with digits after it. Capitals make no difference.
+/// Whether this is a common password, or one followed by digits. Case does not matter.
 pub fn is_common_password(password: &str) -> bool {
     let password = password.to_lowercase();
     let is_digits = |rest: &str| rest.bytes().all(|byte| byte.is_ascii_digit());

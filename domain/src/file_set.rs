@@ -1,13 +1,13 @@
-//! What must hold among the files of one publish: how many, how large, and no name twice. It counts and never holds
-//! their bytes.
+//! The rules for the files of one publish: their number, their total size, and unique paths. It counts and does not
+//! hold the bytes.
 
 use std::collections::BTreeSet;
 
 use crate::{Refusal, SitePath};
 
-/// The files of one publish as they arrive, through whichever door: every rule that concerns them together.
+/// Checks the files of one publish as they arrive, through whichever interface.
 ///
-/// It counts while reading, so that a door can stop at the first byte too many.
+/// It counts while the files are read, so that reading can stop at the first byte too many.
 #[derive(Debug, Default)]
 pub struct FileSet {
     paths: BTreeSet<String>,
@@ -17,10 +17,10 @@ pub struct FileSet {
 
 impl FileSet {
     pub const FILES_MAX: usize = 50;
-    /// 10 MB are 10 × 1,048,576 bytes of file content.
+    /// 10 MB: 10 × 1,048,576 bytes of file content.
     pub const BYTES_MAX: u64 = 10 * 1_048_576;
 
-    /// Takes one more file in, or says why it cannot stand beside the others.
+    /// Adds a file, or refuses it because of the others.
     pub fn add(&mut self, path: &SitePath) -> Result<(), Refusal> {
         if self.paths.len() == Self::FILES_MAX {
             return Err(Refusal::PublishTooLarge {
@@ -36,7 +36,7 @@ impl FileSet {
         Ok(())
     }
 
-    /// Counts content of a file that was taken in.
+    /// Counts content of the last file.
     pub fn grow(&mut self, bytes: usize) -> Result<(), Refusal> {
         self.total_bytes = self.total_bytes.saturating_add(bytes as u64);
         if self.total_bytes > Self::BYTES_MAX {
@@ -51,7 +51,7 @@ impl FileSet {
         self.paths.is_empty()
     }
 
-    // No name may be both a file and a folder: `a` and `a/b` cannot both be served.
+    // A path cannot be both a file and a folder: `a` and `a/b` cannot both be served.
     fn refuse_clash(&self, path: &SitePath) -> Result<(), Refusal> {
         let clash = if self.folders.contains(path.as_str()) {
             Some(path.as_str())

@@ -1,5 +1,5 @@
-//! The ids that the service gives out, and the hashes that address contents. Ids that must survive a repeat (of a
-//! scan, of a slot) are derived, never drawn.
+//! The ids that the service assigns, and the hashes of contents. An id that must be the same when work is repeated (a
+//! scan, a fire time) is derived, not random.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use ulid::Ulid;
 
 use crate::{Chance, Time};
 
-/// Ids are ULIDs of a type of their own: they sort by time and cannot be taken for one another.
+/// ULIDs with a type of their own: they sort by time, and one type cannot be used as another.
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {$(
         $(#[$doc])*
@@ -70,40 +70,40 @@ ids! {
     UserId,
     ReportId,
     AppealId,
-    /// A decision on a version; the newest is the greatest.
+    /// A decision on a version. The newest has the highest id.
     DecisionId,
-    /// An entry of the audit trail; the newest is the greatest.
+    /// An entry of the audit log. The newest has the highest id.
     AuditId,
-    /// Files that an agent puts at an address before it publishes them.
+    /// Files that an agent uploads before it publishes them.
     UploadId,
-    /// A job's own id: the key under which its outcome is kept, so that a redelivery changes nothing.
+    /// A job's id, under which its outcome is stored, so that a redelivery changes nothing.
     JobId,
 }
 
 impl From<VersionId> for JobId {
-    /// A publish is known by the version that it makes.
+    /// A publish has the id of its version.
     fn from(version: VersionId) -> Self {
         Self(version.0)
     }
 }
 
 impl JobId {
-    /// When it was made, by the clock of the process that made it.
+    /// The time of creation, by the clock of the process that created it.
     pub fn created_at(self) -> Time {
         Time::from_millis(i64::try_from(self.0.timestamp_ms()).unwrap_or(i64::MAX))
     }
 
-    /// The scan that follows a publish: as unique as the version, and told apart from the publish itself.
+    /// The scan after a publish: as unique as the version, and different from the publish's id.
     pub const fn of_scan(version: VersionId) -> Self {
         Self(Ulid(version.0.0 ^ 1))
     }
 
-    /// The scans of a version after its first: one at a time, however many ask for it.
+    /// The rescans of a version. There is only one at a time.
     pub const fn of_rescan(version: VersionId) -> Self {
         Self(Ulid(version.0.0 ^ 2))
     }
 
-    /// A schedule's firing for a slot: every process that fires it makes the same id.
+    /// The job of a schedule's fire time. Every process that fires it derives the same id.
     pub fn of_slot(schedule: &str, slot: Time) -> Self {
         let digest: [u8; 32] = Sha256::digest(format!("{schedule}@{}", slot.millis())).into();
         let random = digest[..16].iter().fold(0_u128, |id, byte| id << 8 | u128::from(*byte));
@@ -115,7 +115,7 @@ impl JobId {
 #[error("not an id")]
 pub struct MalformedId;
 
-/// The SHA-256 of a file's bytes: its address in the blob store.
+/// The SHA-256 of a file's bytes, which is its address in the blob store.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct BlobHash([u8; 32]);
@@ -126,7 +126,7 @@ impl BlobHash {
     }
 }
 
-/// Makes the hash of a content that comes in pieces.
+/// Hashes a content that arrives in pieces.
 #[derive(Clone, Default)]
 pub struct BlobHasher(Sha256);
 

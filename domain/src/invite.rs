@@ -1,5 +1,5 @@
-//! Invites: one code for people and agents, and when it is of no use any more. A code is a credential, so it must
-//! never show itself in a log.
+//! Invites: a code for people and agents to join an account, and when it stops working. A code is a credential and
+//! must never be logged.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::{AccountId, Chance, Maker, Refusal, Role, Time};
 
-/// An invite as it stands.
+/// An invite.
 #[derive(Clone, Debug)]
 pub struct Invite {
     pub code: InviteCode,
@@ -21,7 +21,7 @@ pub struct Invite {
     pub made_by: Maker,
 }
 
-/// What an invite is to be good for.
+/// The terms of a new invite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InviteTerms {
     pub role: Role,
@@ -29,12 +29,12 @@ pub struct InviteTerms {
     pub ttl: Duration,
 }
 
-/// What joins an account, long and random.
+/// The secret that lets its holder join an account: long and random.
 #[derive(Clone, PartialEq, Eq)]
 pub struct InviteCode(String);
 
 impl Invite {
-    // Spec 3.4: each of the three ends refuses, and the refusal says which.
+    // Spec 3.4: the refusal says which of the three conditions failed.
     pub fn must_be_usable(&self, now: Time) -> Result<(), Refusal> {
         if self.revoked_at.is_some() {
             return Err(Refusal::InviteRevoked);
@@ -55,7 +55,7 @@ impl InviteTerms {
     pub const USES: u32 = 1;
     pub const TTL_HOURS: u32 = 72;
 
-    /// Spec 4.5: what is not asked for is a member's invite, for one use in three days.
+    /// Spec 4.5: the default is a member's invite for one use within three days.
     pub fn new(role: Option<Role>, max_uses: Option<u32>, ttl_hours: Option<u32>) -> Result<Self, Refusal> {
         let role = role.unwrap_or(Role::Member);
         if role == Role::Owner {
@@ -89,7 +89,7 @@ impl InviteCode {
         &self.0
     }
 
-    /// Its beginning: enough to tell invites apart in the audit trail, and not enough to join.
+    /// The first characters of the code: enough to recognize an invite in the audit log, and not enough to join.
     pub fn mark(&self) -> &str {
         &self.0[..Self::MARK_LENGTH]
     }

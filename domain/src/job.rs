@@ -1,5 +1,5 @@
-//! What the queue carries, and how each queue is tried. Jobs outlive the program that pushed them: a new field needs
-//! a default, and a variant must never change its written form.
+//! The jobs of the queues, and the retry policy of each queue. Jobs outlive the program that queued them, so a new
+//! field needs a default, and the serialized form of a variant must never change.
 
 use std::time::Duration;
 
@@ -7,54 +7,55 @@ use serde::{Deserialize, Serialize};
 
 use crate::{AccountId, Host, JobId, PublishOrder, SitePath, Time, VersionId};
 
-/// Work for the queue, with what is needed to do it and to answer who asked.
+/// A job with everything needed to run it and to reply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobEnvelope {
     /// Unique in its queue: pushing the same id again changes nothing.
     pub id: JobId,
-    /// The process that waits for the outcome, if one does.
+    /// The process that waits for the outcome, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<String>,
-    /// The trace that it belongs to, as W3C's `traceparent` has it.
+    /// The trace that the job belongs to, as a W3C `traceparent`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
     #[serde(flatten)]
     pub job: Job,
 }
 
-/// The register of jobs. To add one: a variant here, its queue below, its file in `workers/src/jobs/`.
+/// All jobs. To add one, add a variant here, its queue below, and its file in `workers/src/jobs/`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "payload", rename_all = "snake_case")]
 pub enum Job {
-    /// Store the content, settle it with the ledger, tell the edges, answer. Idempotent by version id.
+    /// Stores the content, settles the publish with the ledger, notifies the edges and replies. Idempotent by version
+    /// id.
     Publish(Box<PublishJob>),
-    /// Judge a version. Idempotent: the same content gets the same verdict.
+    /// Scans a version. Idempotent: the same content gets the same verdict.
     Scan(ScanJob),
-    /// Judge a version again, at leisure: the rules have risen, or an operator asked for it. Idempotent like a scan. A
-    /// process whose rules are older than those that it asks for leaves it to another.
+    /// Scans a version again with low priority, because the rules have changed or an operator asked for it.
+    /// Idempotent like a scan. A process with older rules than the job requires leaves it to another process.
     Rescan(RescanJob),
-    /// Add views that an edge counted. Idempotent by job id.
+    /// Adds views that an edge counted. Idempotent by job id.
     Views(ViewsJob),
-    /// Purge provisional accounts that expired before the grace. Idempotent.
+    /// Purges provisional accounts that expired before the grace period. Idempotent.
     Cleanup,
-    /// Charge what recurs by the month, unless that is noted as done. Idempotent by the reasons of the charges.
+    /// Charges the monthly costs, unless the month is recorded as charged. Idempotent by the reasons of the charges.
     Meter,
-    /// Enqueue scans that are late, and a page of the rescans that are due. Idempotent by version id.
+    /// Enqueues late scans and a page of due rescans. Idempotent by version id.
     SweepScans,
-    /// Delete blobs that nothing refers to, and spooled uploads that nobody came for. Idempotent.
+    /// Deletes unreferenced blobs and abandoned spooled uploads. Idempotent.
     SweepBlobs,
-    /// Delete records past their keeping time: outcomes, idempotency keys, sessions, finished jobs. Idempotent.
+    /// Deletes records past their retention time: outcomes, idempotency keys, sessions, finished jobs. Idempotent.
     SweepRecords,
 }
 
-/// A queue: workers are scaled by queue, and a slow one does not hold up a fast one.
+/// A queue. Workers are scaled per queue, and a slow queue does not delay a fast one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Queue {
     Publish,
     Scan,
     Views,
     Upkeep,
-    /// Behind everything else: whatever is here was judged before.
+    /// Has the lowest priority: every version in it already has a verdict.
     Rescan,
 }
 
@@ -75,8 +76,8 @@ impl Queue {
         Self::ALL.into_iter().find(|queue| queue.name() == name)
     }
 
-    /// How long one attempt may take. A scan waits for a permit for up to a minute of it, and limits its computing by
-    /// itself.
+    /// The time limit of one attempt. A scan may wait for a permit for up to a minute of it, and limits its own
+    /// computing time.
     pub fn attempt_timeout(self) -> Duration {
         match self {
             Queue::Publish => Duration::from_secs(60),
@@ -86,18 +87,18 @@ impl Queue {
         }
     }
 
-    /// How often a job is tried before it goes to the dead list.
+    /// The number of attempts before a job is dead.
     pub fn attempts_max(self) -> u32 {
         match self {
-            // Views outlast an outage of several minutes. A publish ends at its deadline, whatever is left.
+            // Views survive an outage of several minutes. A publish ends at its deadline, even with attempts left.
             Queue::Publish | Queue::Views => 12,
             Queue::Scan | Queue::Upkeep => 8,
-            // It has a verdict, and the sweep asks again.
+            // The version has a verdict, and the sweep enqueues it again.
             Queue::Rescan => 3,
         }
     }
 
-    /// How long to wait after failed attempt number `attempt` (the first is 1): 0.5 s, doubling, 60 s at most.
+    /// The wait after failed attempt number `attempt` (the first is 1): 0.5 s, doubling up to 60 s.
     pub fn backoff(self, attempt: u32) -> Duration {
         Duration::from_millis(500)
             .saturating_mul(1 << attempt.saturating_sub(1).min(7))
@@ -118,7 +119,7 @@ impl Job {
         }
     }
 
-    /// The name in logs and on the board.
+    /// The job's name in logs and on the queue board.
     pub fn kind(&self) -> &'static str {
         match self {
             Job::Publish(_) => "publish",
@@ -134,7 +135,7 @@ impl Job {
     }
 }
 
-/// A publish with its content: the bytes beside it, or in the spool.
+/// A publish with its content: inline bytes, or an object in the spool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PublishJob {
     #[serde(flatten)]
@@ -143,20 +144,20 @@ pub struct PublishJob {
     pub content: Content,
 }
 
-/// One file's place in the content: files stand one behind the other, in this order.
+/// A file's position in the content. The files follow each other in this order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpooledFile {
     pub path: SitePath,
     pub size_bytes: u64,
 }
 
-/// Where the bytes of a publish are until they are blobs.
+/// Where the bytes of a publish are until they are stored as blobs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Content {
-    /// Small: base64 in the job itself.
+    /// Small content: base64 in the job itself.
     Inline(String),
-    /// Large: an object of the spool, named by the version.
+    /// Large content: an object in the spool, named by the version.
     Spooled,
 }
 
@@ -170,7 +171,7 @@ pub struct ScanJob {
 pub struct RescanJob {
     #[serde(flatten)]
     pub scan: ScanJob,
-    /// The number of the rules that whoever asked has: older ones would say what is known already.
+    /// The version of the rules that the requesting process has. Older rules would repeat a known verdict.
     pub rules: u32,
 }
 
@@ -180,7 +181,7 @@ pub struct ViewsJob {
     pub views: Vec<ViewCount>,
 }
 
-/// Views of one host that an edge counted since it last told.
+/// The views of one host that an edge has counted since its last report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ViewCount {
     pub account: AccountId,
@@ -205,7 +206,7 @@ mod tests {
         }
     }
 
-    /// As releases before this one write it, field by field: jobs of either release are in the queue during an upgrade.
+    /// As earlier releases write it, field by field: during an upgrade, jobs of both releases are in the queue.
     const PUBLISH: &str = r#"{"id":"01ABCDEFGHJKMNPQRSTVWXYZ00","reply_to":"api-1","trace":"00-1-2-01","kind":"publish",
         "payload":{"account":"01ABCDEFGHJKMNPQRSTVWXYZ01","version":"01ABCDEFGHJKMNPQRSTVWXYZ00","slug":"my-page",
         "target":"new_or_existing","activation":"live","pinned_to":"01ABCDEFGHJKMNPQRSTVWXYZ02","payment":{"dev":5000},

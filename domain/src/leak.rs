@@ -1,7 +1,7 @@
-//! Secrets in the files of a publish. Texts of the form of a bearer token of this service are returned by their hash, for
-//! the caller to look up; keys of other providers become warnings. No secret leaves this module.
+//! Finds secrets in the files of a publish. Possible bearer tokens of this service are returned as hashes, for the
+//! caller to look up. Keys of other providers become warnings. No secret leaves this module.
 //!
-//! Files are searched as they are: what is compressed or encoded is not found.
+//! Files are searched as they are. Secrets in compressed or encoded content are not found.
 
 mod keys;
 
@@ -14,34 +14,34 @@ use aho_corasick::{AhoCorasick, BuildError};
 use crate::{Refusal, SitePath, TokenSecret, Warning, WarningCode};
 use keys::{KEY_FORMATS, KeyFormat};
 
-/// How many different texts of the form of a token are looked up for one publish.
+/// The number of different possible tokens that are looked up for one publish.
 const TOKENS_MAX: usize = 1_000;
-/// A file with a zero byte among its first ones is not text and has no lines.
+/// A file with a zero byte in its first bytes is not text, so it has no line numbers.
 const TEXT_CHECKED_BYTES: usize = 8_192;
 
-/// What the files of a publish hold.
+/// The secrets in the files of a publish.
 #[derive(Debug, Default)]
 pub struct Leaks {
-    /// Texts of the form of a token, each once.
+    /// Possible tokens, without duplicates.
     pub tokens: Vec<LeakedToken>,
     pub warnings: Vec<Warning>,
 }
 
-/// A text of the form of a token. Whether it is one is for the database to say.
+/// A string with the format of a token. Only the database knows whether it is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeakedToken {
     pub secret_hash: String,
-    /// Where it occurs first.
+    /// The file of its first occurrence.
     pub path: SitePath,
     pub line: Option<u32>,
 }
 
-/// All prefixes: that of a token first, then those of [`KEY_FORMATS`] in their order.
+/// All prefixes: a token's first, then those of [`KEY_FORMATS`] in order.
 static PREFIXES: LazyLock<Result<AhoCorasick, BuildError>> = LazyLock::new(|| {
     AhoCorasick::new([TokenSecret::PREFIX].into_iter().chain(KEY_FORMATS.iter().map(|format| format.prefix)))
 });
 
-/// Searches the files of a publish for secrets. More texts of the form of a token than can be looked up are refused.
+/// Searches the files of a publish for secrets. Refuses more possible tokens than can be looked up.
 pub fn find_leaks<'a>(files: impl IntoIterator<Item = (&'a SitePath, &'a [u8])>) -> Result<Leaks, Refusal> {
     let prefixes = PREFIXES.as_ref().map_err(|_| Refusal::Internal)?;
     let mut search = Search::default();
@@ -60,14 +60,14 @@ struct Search {
 impl Search {
     fn read(&mut self, prefixes: &AhoCorasick, path: &SitePath, text: &[u8]) -> Result<(), Refusal> {
         let mut lines = Lines::of(text);
-        // Up to where each format was read: no byte is read twice for one format.
+        // The position up to which each format was read, so that no byte is read twice for one format.
         let mut read_to = vec![0; KEY_FORMATS.len()];
         for found in prefixes.find_iter(text) {
-            let Some(place) = found.pattern().as_usize().checked_sub(1) else {
+            let Some(index) = found.pattern().as_usize().checked_sub(1) else {
                 self.take_token(path, &text[found.start()..], lines.line_at(found.start()))?;
                 continue;
             };
-            let (Some(format), Some(read_to)) = (KEY_FORMATS.get(place), read_to.get_mut(place)) else {
+            let (Some(format), Some(read_to)) = (KEY_FORMATS.get(index), read_to.get_mut(index)) else {
                 continue;
             };
             if found.start() < *read_to || self.leaks.warnings.len() == Warning::COUNT_MAX {
@@ -91,7 +91,7 @@ impl Search {
         }
         if self.token_hashes.len() > TOKENS_MAX {
             let fault = format!(
-                "the files hold more than {TOKENS_MAX} different texts of the form of a token ({}…)",
+                "the files contain more than {TOKENS_MAX} different strings that look like tokens ({}…)",
                 TokenSecret::PREFIX
             );
             return Err(Refusal::invalid("files", fault));
@@ -100,7 +100,7 @@ impl Search {
         Ok(())
     }
 
-    /// One warning for each format and line: a minified file repeats itself.
+    /// Adds one warning for each format and line: a minified file can contain many.
     fn warn(&mut self, path: &SitePath, format: &KeyFormat, line: Option<u32>) {
         let warnings = &mut self.leaks.warnings;
         let warning = Warning {
@@ -116,7 +116,7 @@ impl Search {
     }
 }
 
-/// Counts lines up to offsets that only grow.
+/// Counts lines up to increasing offsets.
 struct Lines<'a> {
     text: &'a [u8],
     is_text: bool,
@@ -141,7 +141,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// A text with one byte a character, for the file that says by its byte order mark that it is in UTF-16.
+/// One byte for each character, if the byte order mark says that the file is UTF-16.
 fn in_one_byte(bytes: &[u8]) -> Cow<'_, [u8]> {
     let unit_of = match bytes {
         [0xFF, 0xFE, ..] => u16::from_le_bytes,

@@ -1,5 +1,5 @@
-//! What a ledger settles, and how that ended. Outcomes are kept in the database and read back later: their written
-//! form must never change so that an old one no longer parses.
+//! The operations that a ledger settles, and their outcomes. Outcomes are stored in the database and read back later:
+//! old ones must always parse.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::{
     Receipt, Refusal, Slug, Time, VersionId, Visibility,
 };
 
-/// Something that moves money or uses allowance. Only an account's ledger settles deeds, and each at most once.
+/// An operation that moves money or uses allowance. Only an account's ledger settles operations, each at most once.
 #[derive(Clone, Debug)]
 pub enum LedgerOperation {
     Publish(Box<PublishOperation>),
@@ -20,47 +20,47 @@ pub enum LedgerOperation {
     Charge(ChargeOperation),
 }
 
-/// A version whose blobs are in place, to be written, paid and made live in one transaction.
+/// A version whose blobs are stored, to be recorded, paid for and made live in one transaction.
 #[derive(Clone, Debug)]
 pub struct PublishOperation {
     pub order: PublishOrder,
     pub manifest: Manifest,
-    /// As of when the manifest's blobs are known to be in place.
+    /// The sweep count at the time when the manifest's blobs were known to exist.
     pub blobs_as_of: SweepNumber,
 }
 
-/// How many sweeps at once there had been when blobs were looked for. A publish settles only if there was none since,
-/// or what it counts on may be gone.
+/// How many immediate sweeps had run when blobs were checked. A publish settles only if none ran since, because a
+/// sweep may have deleted its blobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SweepNumber(pub i64);
 
-/// An artifact that is to be seen by more or fewer, with the first month of what is not public.
+/// A change of an artifact's visibility, with the charge for the first month if it is no longer public.
 #[derive(Clone, Debug)]
 pub struct VisibilityOperation {
     pub account: AccountId,
-    /// The key under which the outcome is kept, and the id of an inline payment.
+    /// The id under which the outcome is stored, and the id of an inline payment.
     pub job: JobId,
     pub slug: Slug,
     pub to: Visibility,
-    /// The artifact that the token is pinned to, if it is.
+    /// The artifact that the token is pinned to, if any.
     pub pinned_to: Option<ArtifactId>,
     pub payment: Option<Payment>,
     pub deadline: Option<Time>,
     pub called_by: Option<CalledBy>,
 }
 
-/// Credit that a caller has bought: the payment was found to fit before this was made.
+/// Credit that a caller has bought. Its payment has already been checked.
 #[derive(Clone, Debug)]
 pub struct TopUpOperation {
     pub account: AccountId,
-    /// The key under which the outcome is kept, and the id of the payment.
+    /// The id under which the outcome is stored, and the id of the payment.
     pub job: JobId,
     pub amount: Micro,
     pub deadline: Option<Time>,
     pub called_by: Option<CalledBy>,
 }
 
-/// Money that comes in. The reason is unique in the account, so a repeated credit adds nothing.
+/// Incoming money. The reason is unique within the account, so a repeated credit adds nothing.
 #[derive(Clone, Debug)]
 pub struct CreditOperation {
     pub account: AccountId,
@@ -69,17 +69,17 @@ pub struct CreditOperation {
     pub source: CreditSource,
 }
 
-/// Credit that an operator gives, or takes when the amount is negative. It is no payment. The id is unique in the account,
-/// so a repeated grant changes nothing.
+/// Credit that an operator grants, or takes when the amount is negative. It is not a payment. The id is unique within
+/// the account, so a repeated grant changes nothing.
 #[derive(Clone, Debug)]
 pub struct GrantOperation {
     pub account: AccountId,
-    /// The key under which the outcome is kept. Every attempt has its own, so a grant whose attempt missed its deadline can be
-    /// repeated with the same id.
+    /// The id under which the outcome is stored. Every attempt has its own, so a grant that missed its deadline can
+    /// be repeated with the same grant id.
     pub job: JobId,
     pub id: JobId,
     pub amount: Micro,
-    /// Why, in the operator's words.
+    /// The operator's note on the reason.
     pub note: String,
     pub deadline: Option<Time>,
     pub called_by: CalledBy,
@@ -92,7 +92,7 @@ pub enum PaymentMethod {
     Card,
 }
 
-/// Where credited money came from: an account that took real money is never purged.
+/// The source of credited money. An account that received real money is never purged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CreditSource {
     Dev,
@@ -103,12 +103,12 @@ pub enum CreditSource {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardPayment {
     pub session: String,
-    /// By which the processor names it when the money goes back.
+    /// The processor's reference for refunds and disputes.
     pub payment_intent: Option<String>,
 }
 
-/// Money of a card payment that went back: it is taken from the account that the payment credited, whatever the balance,
-/// and never more than was credited.
+/// A card payment's money that went back. It is taken from the credited account, whatever the balance, and never
+/// exceeds the credited amount.
 #[derive(Clone, Debug)]
 pub struct CardReversalOperation {
     pub account: AccountId,
@@ -126,13 +126,13 @@ pub struct CardReversal {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReversalExtent {
-    /// What was refunded of the payment in all: what an earlier refund took is not taken again.
+    /// The total that was refunded of the payment. Amounts of earlier refunds are not taken again.
     RefundedInAll(Micro),
-    /// What one dispute takes back.
+    /// The amount of one dispute.
     Disputed(Micro),
 }
 
-/// Money that goes out whatever the balance (metering). The reason is unique in the account.
+/// Outgoing money, whatever the balance (metering). The reason is unique within the account.
 #[derive(Clone, Debug)]
 pub struct ChargeOperation {
     pub account: AccountId,
@@ -153,8 +153,8 @@ impl LedgerOperation {
         }
     }
 
-    /// The key under which the outcome is kept: a deed that is handed in again finds it and changes nothing. What
-    /// has none is known by its reason.
+    /// The id under which the outcome is stored: a repeated operation finds it and changes nothing. Operations
+    /// without one are identified by their reason.
     pub fn job(&self) -> Option<JobId> {
         match self {
             LedgerOperation::Publish(operation) => Some(operation.order.job()),
@@ -167,8 +167,8 @@ impl LedgerOperation {
         }
     }
 
-    /// When it must be settled, by the database's clock: from then on it is refused. What the card processor reports
-    /// and metered charges have no deadline, because they are repeated until they are settled.
+    /// The deadline by the database's clock, after which the operation is refused. Reports of the card processor and
+    /// metered charges have none, because they are repeated until they are settled.
     pub fn deadline(&self) -> Option<Time> {
         match self {
             LedgerOperation::Publish(operation) => operation.order.deadline,
@@ -181,9 +181,9 @@ impl LedgerOperation {
         }
     }
 
-    /// Whether the account's people or agents asked for it. Such a deed is a write, which the account may refuse. What
-    /// the card processor, the metering and operators do is settled whatever state the account is in, so that no money
-    /// is lost.
+    /// Whether the account's people or agents requested it. Such an operation is a write, which a suspended or
+    /// expired account refuses. The operations of the card processor, metering and operators settle in every state,
+    /// so that no money is lost.
     pub fn is_write(&self) -> bool {
         match self {
             LedgerOperation::Publish(_) | LedgerOperation::Visibility(_) | LedgerOperation::TopUp(_) => true,
@@ -194,7 +194,7 @@ impl LedgerOperation {
         }
     }
 
-    /// The name that is kept beside the outcome.
+    /// The name that is stored with the outcome.
     pub fn kind(&self) -> &'static str {
         match self {
             LedgerOperation::Publish(_) => "publish",
@@ -214,7 +214,7 @@ impl CardReversalOperation {
     }
 }
 
-/// How a deed ended. It is written in the deed's own transaction, and so is what a redelivery answers.
+/// The result of an operation. It is stored in the operation's transaction, and a redelivery returns it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -225,7 +225,7 @@ pub enum Outcome {
     Refused(Box<Refusal>),
 }
 
-/// A publish that came to pass.
+/// A publish that succeeded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Published {
     pub account: AccountId,
@@ -237,17 +237,17 @@ pub struct Published {
     pub free_publishes_left: u64,
     pub balance: Micro,
     pub expires_at: Option<Time>,
-    /// Who sees the page: public, where a kept outcome is older than this field.
+    /// The page's visibility. Outcomes that are older than this field are public.
     #[serde(default)]
     pub visibility: Visibility,
     pub receipt: Option<Receipt>,
 }
 
-/// A change of visibility that came to pass, or that there was nothing to change.
+/// A change of visibility, including one that changed nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VisibilitySet {
     pub artifact: Artifact,
-    /// False if the artifact had this visibility already, or the kept outcome is older than this field.
+    /// `false` if the artifact already had this visibility, or the outcome is older than this field.
     #[serde(default)]
     pub has_changed: bool,
     pub receipt: Option<Receipt>,
@@ -260,11 +260,11 @@ pub struct ToppedUp {
     pub receipt: Receipt,
 }
 
-/// A credit or a charge that came to pass, now or earlier under the same reason.
+/// A credit or a charge that was made, now or earlier under the same reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moved {
     pub balance: Micro,
-    /// Whether this very deed moved the money; `false` when the reason had been used before.
+    /// Whether this operation moved the money; `false` when the reason had been used before.
     pub is_new: bool,
 }
 
@@ -274,7 +274,7 @@ mod tests {
 
     const ID: &str = "01K00000000000000000000000";
 
-    // As the database has them from earlier days: none may stop parsing.
+    // As stored by earlier releases. All of them must still parse.
     #[test]
     fn an_outcome_that_was_written_once_is_read_for_ever() {
         let receipt = format!(r#"{{"rail":"dev","amount":500000,"id":"{ID}","settled_at":1}}"#);

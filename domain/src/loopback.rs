@@ -1,8 +1,9 @@
-//! Which host names mean this machine and no other.
+//! Recognizes the host names of this machine.
 
 use std::net::IpAddr;
 
-/// Whether this is `localhost`, a name below it, or a loopback address. An IPv6 address may stand in brackets, as in a URL.
+/// Whether this is `localhost`, a subdomain of it, or a loopback address. An IPv6 address may be in brackets, as in a
+/// URL.
 pub fn is_loopback_host(host: &str) -> bool {
     let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     if let Ok(address) = address.parse::<IpAddr>() {

@@ -1,32 +1,31 @@
-//! What a version consists of, file by file. Manifests are kept as JSON for as long as their version: a new field
-//! needs a default, so that the oldest one still parses.
+//! The files of a version. Manifests are stored as JSON for as long as their version, so a new field needs a default.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{BlobHash, SitePath};
 
-/// Every file of a version, ordered by path. Made once, never changed.
+/// Every file of a version, ordered by path. It never changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Manifest(Vec<ManifestFile>);
 
-/// One file: where it lies in the site, and where its bytes lie in the blob store.
+/// A file: its path in the site, and the location of its bytes in the blob store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ManifestFile {
     pub path: SitePath,
     pub hash: BlobHash,
     pub size_bytes: u64,
     pub content_type: String,
-    /// The encodings that won, stored behind the plain bytes in the same object.
+    /// The encodings that are smaller, stored after the plain bytes in the same object.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variants: Vec<Variant>,
 }
 
-/// What a path means to whoever visits the site.
+/// What a path of a site refers to.
 #[derive(Debug, PartialEq)]
 pub enum AtPath<'m> {
     File(&'m ManifestFile),
-    /// A folder, asked for without its slash.
+    /// A folder, requested without its trailing slash.
     Folder,
 }
 
@@ -63,7 +62,7 @@ impl Encoding {
 }
 
 impl Manifest {
-    /// The file that a folder shows.
+    /// The file that is served for a folder.
     pub const INDEX: &'static str = "index.html";
 
     pub fn new(mut files: Vec<ManifestFile>) -> Self {
@@ -79,8 +78,8 @@ impl Manifest {
         self.0.binary_search_by(|file| file.path.as_str().cmp(path)).ok().map(|at| &self.0[at])
     }
 
-    /// What a path within the site means, decoded and without the slash before it: a file of that name, a folder's
-    /// page, or the page of that name without its `.html`.
+    /// What a path within the site refers to, decoded and without its leading slash: the file with that name, a
+    /// folder's page, or the page with that name without its `.html`.
     pub fn at(&self, path: &str) -> Option<AtPath<'_>> {
         let index = Self::INDEX;
         if path.is_empty() || path.ends_with('/') {
@@ -106,25 +105,25 @@ impl ManifestFile {
         self.content_type.split(';').next().unwrap_or_default().trim_end()
     }
 
-    /// Whether a browser that opens it shows a document that may run scripts, with all the rights of the site. SVG is
-    /// one, and so is any other XML, which may hold XHTML or SVG.
+    /// Whether a browser opens it as a document that may run scripts with all the rights of the site. This includes
+    /// SVG and any other XML, which may contain XHTML or SVG.
     pub fn runs_as_document(&self) -> bool {
         let essence = self.essence();
         essence == "text/html" || essence.ends_with("+xml") || essence.ends_with("/xml")
     }
 
-    /// Whether a browser runs it as a document or as a script of one.
+    /// Whether a browser runs it as a document or as a document's script.
     pub fn runs_as_document_or_script(&self) -> bool {
         let (_, subtype) = self.essence().split_once('/').unwrap_or_default();
         self.runs_as_document() || SCRIPT_SUBTYPES.contains(&subtype)
     }
 }
 
-/// The subtypes of the content types of scripts, each below `text/` or `application/`.
+/// The subtypes of scripts, each below `text/` or `application/`.
 const SCRIPT_SUBTYPES: [&str; 6] =
     ["javascript", "x-javascript", "ecmascript", "x-ecmascript", "jscript", "livescript"];
 
-/// The content type that a file name stands for, with a charset where text needs one.
+/// The content type for a file name, with a charset for text.
 pub fn content_type_of(path: &SitePath) -> String {
     let guess = mime_guess::from_path(path.as_str()).first_or_octet_stream();
     let essence = guess.essence_str();

@@ -1,11 +1,11 @@
-//! What a publisher says of a version: one line that stands in lists.
+//! A publisher's message for a version: one line that is shown in lists.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The message of a version: short, and without anything that a terminal would obey.
+/// The message of a version: short, and without characters that control a terminal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Message(String);

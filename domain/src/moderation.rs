@@ -1,15 +1,15 @@
-//! Who may say what of a page: the scan, people who report it, a moderator. The rule that a later word never launders
-//! an earlier one is kept where the words are written, in `store`.
+//! The sources of a moderation status: the scan, reports, a moderator. `store` enforces that a later source cannot
+//! clear an earlier one.
 
 use std::str::FromStr;
 
 use crate::operator::OperatorName;
 use crate::{ModerationStatus, UserId};
 
-/// Whose word a version's status is.
+/// The source of a version's status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModeratedBy {
-    /// Nobody has looked yet.
+    /// Nothing has been decided yet.
     Nobody,
     Scan,
     Report,
@@ -31,7 +31,7 @@ impl ModeratedBy {
     }
 }
 
-/// A moderator's word on a page (spec 4.10).
+/// A moderator's decision on a page (spec 4.10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModerationDecision {
     Pass,
@@ -47,20 +47,20 @@ impl ModerationDecision {
     }
 }
 
-/// Whose word a ruling is.
+/// Who made a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Moderator {
     /// A person with a session, in dev mode.
     Person(UserId),
-    /// One of the operator's people.
+    /// A member of the operator's staff.
     Operator(OperatorName),
 }
 
-/// Why somebody reports a page, in their own words. It is shown to moderators, so it is bounded.
+/// Why a page was reported, in the reporter's words. Moderators see it, so its length is limited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportReason(String);
 
-/// What kind of abuse a report is about. None is chosen for the reporter.
+/// The kind of abuse that a report is about. It has no default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReportCategory {
     Phishing,
@@ -92,26 +92,25 @@ impl ReportCategory {
         }
     }
 
-    /// The category of this name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|category| category.as_str() == name)
     }
 }
 
-/// Why the owner of a page wants a moderator to look at it again. It is never empty.
+/// Why the owner of a page wants a moderator to review it again. It is never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppealMessage(String);
 
-/// What a moderator writes beside a ruling, for those who come later.
+/// A moderator's note on a decision, for other moderators.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RulingNote(String);
 
-/// What is wrong with such a text, in words that follow the field's name.
+/// What is wrong with such a text. The message follows the field's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MalformedReason {
     #[error("is longer than {LENGTH_MAX} characters")]
     TooLong,
-    #[error("has a control character")]
+    #[error("contains a control character")]
     Control,
     #[error("is empty")]
     Empty,
@@ -121,7 +120,7 @@ const LENGTH_MAX: usize = 2_000;
 const PATTERN: &str = r"^[^\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F]*$";
 
 impl AppealMessage {
-    /// The message without the space around it.
+    /// Trims the message.
     pub fn written(text: &str) -> Result<Self, MalformedReason> {
         let text = text.trim();
         if text.is_empty() { Err(MalformedReason::Empty) } else { text.parse() }
@@ -129,7 +128,7 @@ impl AppealMessage {
 }
 
 impl RulingNote {
-    /// A note of white space only counts as no note.
+    /// A note of only white space counts as none.
     pub fn written(text: &str) -> Result<Option<Self>, MalformedReason> {
         let text = text.trim();
         if text.is_empty() { Ok(None) } else { text.parse().map(Some) }
@@ -154,7 +153,7 @@ macro_rules! texts_by_people {
                 if text.chars().count() > LENGTH_MAX {
                     return Err(MalformedReason::TooLong);
                 }
-                // People write lines; whatever else is invisible comes from no keyboard.
+                // Line breaks and tabs are allowed. Keyboards do not produce other control characters.
                 if text.chars().any(|one| one.is_control() && !matches!(one, '\n' | '\r' | '\t')) {
                     return Err(MalformedReason::Control);
                 }

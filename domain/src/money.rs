@@ -1,4 +1,5 @@
-//! Money, as integers. A float may show an amount or bring one in, exactly; a sum must never pass through one.
+//! Money as integers. A float may represent an amount on the wire, where it is exact; calculations must never use
+//! one.
 
 use std::fmt;
 use std::iter::Sum;
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 const MICRO_PER_USD: i64 = 1_000_000;
 const MICRO_PER_CENT: i64 = 10_000;
 
-/// An amount of money in integer micro-dollars (1 USD = 1,000,000). Nothing else ever holds money.
+/// An amount of money in integer micro-dollars (1 USD = 1,000,000). No other type holds money.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Micro(i64);
@@ -33,24 +34,24 @@ impl Micro {
         self.0 == 0
     }
 
-    /// Cents, as cards are charged in them.
+    /// From cents, as cards are charged.
     pub const fn from_cents(cents: u32) -> Self {
         Self(cents as i64 * MICRO_PER_CENT)
     }
 
-    /// The same amount in cents; `None` when it is negative, not in whole cents, or out of all bounds.
+    /// The amount in cents; `None` when it is negative, not in whole cents, or out of range.
     pub fn cents(self) -> Option<u32> {
         let is_whole = self.0 % MICRO_PER_CENT == 0;
         u32::try_from(self.0 / MICRO_PER_CENT).ok().filter(|_| is_whole && !self.is_negative())
     }
 
-    /// The number that the wire shows. One division of an integer by a million is rounded once, so the shortest
-    /// text of the result is the exact decimal: `0.005`, never `0.005000000000000001`.
+    /// The amount as a JSON number. The division of an integer by a million is rounded once, so the shortest text of
+    /// the result is the exact decimal: `0.005`, never `0.005000000000000001`.
     pub fn usd(self) -> f64 {
         self.0 as f64 / MICRO_PER_USD as f64
     }
 
-    /// Reads a JSON number of dollars; `None` when it has more than six decimals or is out of all bounds.
+    /// Parses a JSON number of dollars; `None` when it has more than six decimals or is out of range.
     pub fn from_usd(usd: f64) -> Option<Self> {
         if !usd.is_finite() {
             return None;
@@ -58,8 +59,8 @@ impl Micro {
         Self::parse_usd(&format!("{usd}"))
     }
 
-    /// Reads dollars written as a plain decimal, exactly: an optional sign, digits, at most six decimals and then
-    /// nothing but zeros.
+    /// Parses dollars in plain decimal notation, exactly: an optional sign, digits, at most six significant decimals,
+    /// and then only zeros.
     pub fn parse_usd(text: &str) -> Option<Self> {
         let (negative, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
         let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
@@ -80,7 +81,7 @@ impl Micro {
 }
 
 impl fmt::Display for Micro {
-    /// Dollars without trailing zeros, as `X-PAYMENT` takes them: exact where a float would not be.
+    /// Dollars without trailing zeros, as in `X-PAYMENT`. It is exact where a float is not.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (sign, micro) = (if self.is_negative() { "-" } else { "" }, self.0.unsigned_abs());
         let scale = MICRO_PER_USD.unsigned_abs();

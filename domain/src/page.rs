@@ -18,7 +18,7 @@ pub enum List {
     Audit,
 }
 
-/// A position in a list: behind the row with this rank and id. To clients it is an opaque text.
+/// A position in a list: after the row with this rank and id. Clients must treat it as opaque.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor {
     pub list: List,

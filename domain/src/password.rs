@@ -1,5 +1,5 @@
-//! Which passwords are good enough, and the form in which one is kept. A password itself is never kept, shown by
-//! `Debug` or serialised; hashing takes a good part of a second, so no async thread may do it.
+//! Rules for passwords, and their stored hashes. A password itself must never be stored, logged or serialized.
+//! Hashing takes a large part of a second, so it must not run on an async thread.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -11,7 +11,7 @@ use pbkdf2::{Params, Pbkdf2};
 
 use crate::{Chance, Refusal, Username};
 
-/// A password as somebody typed it, good or not.
+/// A password as it was typed, valid or not.
 #[derive(Clone)]
 pub struct Password(String);
 
@@ -23,7 +23,7 @@ impl Password {
         Self(text)
     }
 
-    /// Spec 2.11. The refusal names every rule that the password breaks, so that nobody meets them one by one.
+    /// Spec 2.11. The refusal names every rule that the password breaks, so that nobody learns of them one by one.
     pub fn must_suit(&self, username: &Username) -> Result<(), Refusal> {
         let broken: Vec<&str> =
             RULES.iter().filter(|rule| !(rule.holds)(&self.0, username)).map(|rule| rule.text).collect();
@@ -48,7 +48,7 @@ const RULES: [Rule; 4] = [
         holds: |password, _| Password::LENGTHS.contains(&password.chars().count()),
     },
     Rule {
-        text: "it must use at least two of: small letters, capitals, digits, other characters",
+        text: "it must have at least two of: lowercase letters, uppercase letters, digits, symbols",
         holds: |password, _| classes_in(password) >= Password::CLASSES_MIN,
     },
     Rule {
@@ -68,11 +68,11 @@ fn classes_in(password: &str) -> usize {
     known + usize::from(password.chars().any(is_other))
 }
 
-/// What leaked lists of passwords begin with, in small letters.
+/// The most common entries of leaked password lists, in lowercase.
 static COMMON: LazyLock<HashSet<&str>> =
     LazyLock::new(|| include_str!("common_passwords.txt").lines().collect());
 
-/// A password as it is kept: `$pbkdf2-sha256$i=600000,l=32$<salt>$<hash>`.
+/// A stored password hash: `$pbkdf2-sha256$i=600000,l=32$<salt>$<hash>`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PasswordHash(String);
 
@@ -81,25 +81,25 @@ impl PasswordHash {
     const ROUNDS: u32 = 600_000;
     const SALT_BYTES: usize = 16;
 
-    /// Slow, as it must be.
+    /// Slow by design.
     pub fn of(password: &Password, chance: &Chance) -> Result<Self, Error> {
         let salt = chance.bytes::<{ Self::SALT_BYTES }>();
         Ok(Self(stretched(password, &salt)?.to_string()))
     }
 
-    /// What a person has who was never given a password: nothing fits it.
+    /// The hash of a person without a password. No password matches it.
     pub fn unusable() -> Self {
         Self("!".to_owned())
     }
 
-    /// Whether it is a hash of the form that this program makes, with as many rounds: then checking a password against it
-    /// takes as long as against any other.
+    /// Whether the hash has the current format and number of rounds, so that checking a password against it takes as
+    /// long as against any other.
     pub fn is_current(&self) -> bool {
         let has_our_cost = self.0.starts_with(&format!("$pbkdf2-sha256$i={},l=32$", Self::ROUNDS));
         has_our_cost && self.0.parse::<PhcHash>().is_ok_and(|hash| hash.hash.is_some())
     }
 
-    /// The hash as a database kept it.
+    /// A hash from the database.
     pub fn kept(text: String) -> Self {
         Self(text)
     }
@@ -108,8 +108,8 @@ impl PasswordHash {
         &self.0
     }
 
-    /// Whether the password is the one. It takes as long where there is no hash, or none that anything fits: the
-    /// time must not tell who exists.
+    /// Whether the password matches. It takes the same time when there is no hash or an unusable one. This prevents
+    /// user enumeration.
     pub fn verifies(kept: Option<&PasswordHash>, password: &Password) -> bool {
         match kept.and_then(|hash| hash.0.parse::<PhcHash>().ok()) {
             Some(hash) => Pbkdf2::default().verify_password(password.0.as_bytes(), &hash).is_ok(),
@@ -136,7 +136,7 @@ fn stretched(password: &Password, salt: &[u8]) -> Result<PhcHash, Error> {
 mod tests {
     use super::*;
 
-    /// The rules that a password of `ada` breaks, in the refusal's own words.
+    /// The rules that a password of `ada` breaks, in the refusal's words.
     fn broken(password: &str) -> Option<String> {
         let refusal = Password::new(password.to_owned()).must_suit(&"ada".parse().unwrap()).err()?;
         let said = refusal.message();

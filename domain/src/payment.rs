@@ -1,19 +1,19 @@
-//! What a caller offers, what a 402 demands, and what proves a payment. A challenge must never tell a caller to pay
-//! in a way that cannot settle here.
+//! Payments that callers offer, the challenge of a 402, and receipts. A challenge must never ask for a payment that
+//! cannot settle on this deployment.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Micro, Time};
 
-const NO_RAIL: &str = "and ask the operator for credit: no payment settles here";
+const NO_METHOD: &str = "and ask the operator for credit, because no payment settles here";
 
-/// What the `X-PAYMENT` header offers.
+/// The payment in an `X-PAYMENT` header.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Payment {
-    /// `dev:<amount_usd>`: instant, no real money.
+    /// `dev:<amount_usd>`: settles instantly, without real money.
     Dev(Micro),
-    /// Anything else. It settles nothing, but a call that costs nothing ignores it.
+    /// Anything else. It settles nothing, and a call that costs nothing ignores it.
     Unreadable,
 }
 
@@ -46,7 +46,7 @@ pub struct Challenge {
     pub accepts: Vec<Accept>,
 }
 
-/// One way to pay: with instructions where it can settle here, with a status where it cannot.
+/// A way to pay: with instructions if it can settle here, otherwise with a status.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Accept {
     pub scheme: String,
@@ -56,21 +56,21 @@ pub struct Accept {
     pub status: Option<String>,
 }
 
-/// Whether `dev:<amount_usd>` settles on this deployment: in dev mode only.
+/// Whether `dev:<amount_usd>` settles on this deployment, which it does only in dev mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DevPaymentTerms {
     Open,
     Closed,
 }
 
-/// Whether an account's owner buys credit by card on this deployment.
+/// Whether an account's owner can buy credit by card on this deployment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CardTerms {
     Open,
     Closed,
 }
 
-/// The ways in which money comes in here.
+/// The payment methods of this deployment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PaymentMethods {
     pub dev: DevPaymentTerms,
@@ -78,7 +78,7 @@ pub struct PaymentMethods {
 }
 
 impl PaymentMethods {
-    /// Those of a deployment of which nothing is set.
+    /// The defaults of the configuration.
     pub const DEFAULT: PaymentMethods =
         PaymentMethods { dev: DevPaymentTerms::Open, card: CardTerms::Closed };
 }
@@ -87,9 +87,9 @@ impl Challenge {
     /// The reason of a challenge for buying credit.
     const OF_CREDIT: &str = "credits";
 
-    /// The challenge of a call that needs so much money.
-    pub fn new(reason: &str, amount: Micro, rails: PaymentMethods) -> Self {
-        let way = match rails {
+    /// The challenge for a call that costs this much.
+    pub fn new(reason: &str, amount: Micro, methods: PaymentMethods) -> Self {
+        let way = match methods {
             PaymentMethods { dev: DevPaymentTerms::Open, .. } => format!(
                 "then resend the identical request with the header X-PAYMENT: dev:{amount}, or buy credit with \
                  POST /v1/credits and retry with no header"
@@ -98,7 +98,7 @@ impl Challenge {
                 "and have the account's owner buy credit on the dashboard, then retry with no header"
                     .to_owned()
             }
-            PaymentMethods { card: CardTerms::Closed, .. } => NO_RAIL.to_owned(),
+            PaymentMethods { card: CardTerms::Closed, .. } => NO_METHOD.to_owned(),
         };
         Self {
             reason: reason.to_owned(),
@@ -107,13 +107,13 @@ impl Challenge {
                 "this call costs {amount} USD and the account has no allowance or credit for it"
             ),
             hint: format!("tell your human the price ({amount} USD), {way}"),
-            accepts: ways_to_pay(amount, rails.dev),
+            accepts: ways_to_pay(amount, methods.dev),
         }
     }
 
-    /// The challenge of one who buys credit: it costs what it is worth (spec 4.8).
-    pub fn of_credit(amount: Micro, rails: PaymentMethods) -> Self {
-        let way = match rails {
+    /// The challenge for buying credit, which costs its face value (spec 4.8).
+    pub fn of_credit(amount: Micro, methods: PaymentMethods) -> Self {
+        let way = match methods {
             PaymentMethods { dev: DevPaymentTerms::Open, .. } => {
                 format!("then resend the identical request with the header X-PAYMENT: dev:{amount}")
             }
@@ -121,18 +121,18 @@ impl Challenge {
                 "and have the account's owner buy credit by card on the dashboard: no payment by header settles here"
                     .to_owned()
             }
-            PaymentMethods { card: CardTerms::Closed, .. } => NO_RAIL.to_owned(),
+            PaymentMethods { card: CardTerms::Closed, .. } => NO_METHOD.to_owned(),
         };
         Self {
             reason: Self::OF_CREDIT.to_owned(),
             amount,
-            message: format!("{amount} USD of credit cost exactly {amount} USD; nothing was paid yet"),
+            message: format!("{amount} USD of credit costs exactly {amount} USD; nothing has been paid yet"),
             hint: format!("tell your human the amount ({amount} USD), {way}"),
-            accepts: ways_to_pay(amount, rails.dev),
+            accepts: ways_to_pay(amount, methods.dev),
         }
     }
 
-    /// The same challenge, told to one whose payment did not fit it.
+    /// The same challenge, for a payment that does not match it.
     #[must_use]
     pub fn refusing(mut self, payment: &Payment) -> Self {
         let settles_here = self.accepts.iter().any(|accept| accept.instructions.is_some());
@@ -145,13 +145,13 @@ impl Challenge {
                 self.amount
             ),
             Payment::Unreadable => {
-                "X-PAYMENT is not of a form that settles here; nothing was charged".to_owned()
+                "X-PAYMENT is not a payment that settles here; nothing was charged".to_owned()
             }
         };
         self
     }
 
-    /// The same challenge, told to one who calls tools and can send no header: it buys this much credit first.
+    /// The same challenge for a caller of MCP tools, who cannot send a header and buys this much credit first.
     #[must_use]
     pub fn settled_by_tool(mut self, top_up: Micro) -> Self {
         let price = self.amount;
@@ -169,13 +169,13 @@ impl Challenge {
         self
     }
 
-    /// The same challenge for a request that the dev payment is refused to.
+    /// The same challenge for a request that may not use the dev payment.
     #[must_use]
     pub fn without_dev(self, card: CardTerms) -> Self {
-        let rails = PaymentMethods { dev: DevPaymentTerms::Closed, card };
+        let methods = PaymentMethods { dev: DevPaymentTerms::Closed, card };
         let closed = match self.reason.as_str() {
-            Self::OF_CREDIT => Self::of_credit(self.amount, rails),
-            reason => Self::new(reason, self.amount, rails),
+            Self::OF_CREDIT => Self::of_credit(self.amount, methods),
+            reason => Self::new(reason, self.amount, methods),
         };
         closed.saying(self.message)
     }
@@ -187,8 +187,8 @@ impl Challenge {
     }
 }
 
-fn ways_to_pay(amount: Micro, dev_rail: DevPaymentTerms) -> Vec<Accept> {
-    let dev = match dev_rail {
+fn ways_to_pay(amount: Micro, dev: DevPaymentTerms) -> Vec<Accept> {
+    let dev = match dev {
         DevPaymentTerms::Open => Accept::open(
             "dev",
             format!("resend the identical request with the header X-PAYMENT: dev:{amount}"),
@@ -245,7 +245,7 @@ mod tests {
     fn only_a_rail_that_settles_here_carries_instructions() {
         let price = Micro::new(5_000);
         let challenges =
-            |rails| [Challenge::new("publish", price, rails), Challenge::of_credit(price, rails)];
+            |methods| [Challenge::new("publish", price, methods), Challenge::of_credit(price, methods)];
         for open in challenges(PaymentMethods::DEFAULT) {
             assert!(open.accepts[0].instructions.as_deref().unwrap().ends_with("dev:0.005"));
             assert!(open.hint.contains("X-PAYMENT: dev:0.005"), "{}", open.hint);
@@ -261,7 +261,7 @@ mod tests {
     fn a_challenge_without_the_dev_payment_is_that_of_a_deployment_without_it() {
         let price = Micro::new(5_000);
         let challenges =
-            |rails| [Challenge::new("publish", price, rails), Challenge::of_credit(price, rails)];
+            |methods| [Challenge::new("publish", price, methods), Challenge::of_credit(price, methods)];
         for (open, closed) in challenges(PaymentMethods::DEFAULT).into_iter().zip(challenges(NONE)) {
             assert_eq!(open.clone().without_dev(CardTerms::Closed), closed);
             assert_eq!(open.saying("owes").without_dev(CardTerms::Closed).message, "owes");
@@ -271,8 +271,9 @@ mod tests {
     #[test]
     fn nobody_is_sent_to_the_dashboard_where_no_card_is_taken() {
         let price = Micro::new(5_000);
-        let hints = |rails| {
-            [Challenge::new("publish", price, rails), Challenge::of_credit(price, rails)].map(|one| one.hint)
+        let hints = |methods| {
+            [Challenge::new("publish", price, methods), Challenge::of_credit(price, methods)]
+                .map(|one| one.hint)
         };
         for hint in hints(CARD_ALONE) {
             assert!(hint.contains("USD), and have the account's owner buy credit"), "{hint}");

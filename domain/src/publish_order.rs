@@ -1,11 +1,11 @@
-//! What a publish asks for, once: the queue's job and the ledger's operation both carry it. It is written to the queue,
-//! so a new field needs a default, and no value may change its written form.
+//! The parameters of a publish, shared by the queue's job and the ledger's operation. It is serialized to the queue,
+//! so a new field needs a default, and the serialized form of a value must never change.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{AccountId, ArtifactId, CalledBy, JobId, Message, Payment, Slug, Time, TokenId, VersionId};
 
-/// A publish as the API accepted it: checked and parsed. Its content is not part of it.
+/// A publish that the API has checked and parsed, without its content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PublishOrder {
     pub account: AccountId,
@@ -13,7 +13,7 @@ pub struct PublishOrder {
     pub slug: Slug,
     pub target: Target,
     pub activation: Activation,
-    /// The artifact that the token is pinned to, if it is.
+    /// The artifact that the token is pinned to, if any.
     #[serde(default)]
     pub pinned_to: Option<ArtifactId>,
     #[serde(default)]
@@ -23,22 +23,22 @@ pub struct PublishOrder {
     pub message: Option<Message>,
     #[serde(default)]
     pub created_by: Option<TokenId>,
-    /// For the audit trail. A job that an earlier release pushed has none.
+    /// For the audit log. Jobs of an earlier release have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub called_by: Option<CalledBy>,
-    /// When the publish must be settled, by the database's clock; from then on it is refused. A job that an earlier
-    /// release pushed has none.
+    /// The deadline for settling the publish, by the database's clock. After it the publish is refused. Jobs of an
+    /// earlier release have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Time>,
 }
 
-/// Which artifact a publish may go to.
+/// The artifact that a publish may go to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Target {
-    /// The artifact that bears the slug, or a new one.
+    /// The artifact with the slug, or a new one.
     NewOrExisting,
-    /// Only one that exists: `POST …/versions`.
+    /// Only an existing artifact: `POST …/versions`.
     Existing,
 }
 
@@ -47,7 +47,7 @@ pub enum Target {
 pub enum Activation {
     /// The new version becomes the live one.
     Live,
-    /// The pointer stays where it is.
+    /// The live version does not change.
     Staged,
 }
 
@@ -62,7 +62,7 @@ pub enum CreatedVia {
 }
 
 impl PublishOrder {
-    /// A publish is known by the version that it makes.
+    /// A publish has the id of its version.
     pub fn job(&self) -> JobId {
         self.version.into()
     }

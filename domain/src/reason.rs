@@ -1,28 +1,27 @@
-//! Why money moved. A ledger holds each reason once per account, so a reason must be the same text for the same cause,
-//! whoever writes it and however often.
+//! Why money moved. A reason is unique within an account's ledger, so the same cause must always give the same text.
 
 use std::fmt;
 
 use crate::{ArtifactId, JobId, Month, VersionId};
 
-/// The cause of a ledger entry, kept as its text.
+/// The cause of a ledger entry, stored as its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// A publish past the allowance.
+    /// A publish above the allowance.
     Publish(VersionId),
-    /// A month of an artifact off the public: its first by the call, the later ones by metering.
+    /// A month of an artifact that is not public. The call charges the first one, metering the later ones.
     Visibility(ArtifactId, Month),
-    /// A month of storage beyond what is free.
+    /// A month of storage above the free amount.
     Storage(Month),
-    /// A month's views beyond what is free.
+    /// A month of views above the free amount.
     Traffic(Month),
-    /// Credit by the dev rail, alone or as the inline payment of a call.
+    /// Credit by the dev payment, by itself or as the inline payment of a call.
     DevTopUp(JobId),
     /// Credit by card: the processor's checkout session.
     CardTopUp(String),
     /// Money that went back to a card: the processor's refund or dispute.
     CardRefund(String),
-    /// Credit that an operator gave or took.
+    /// Credit that an operator granted or took.
     OperatorCredit(JobId),
 }
 

@@ -1,5 +1,5 @@
-//! Every expected no, in one list, so that no two doors word one differently. It knows no HTTP status, and a message
-//! must never carry a secret: it goes to the caller and into outcomes.
+//! All expected error responses in one list, so that every interface uses the same text. It does not know HTTP
+//! statuses. A message must never contain a secret, because it is returned to the caller and stored in outcomes.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,31 +12,31 @@ mod hint;
 pub use catalogue::RefusalEntry;
 pub use cause::{Crowd, Missing, MissingRight, Repeating};
 
-/// When a retry makes sense, where nothing better is known.
+/// The default for `Retry-After`.
 const RETRY_AFTER_SECONDS: u64 = 2;
 
-/// An expected no. Every refusal that the service knows lives here, with its code, its message and the hint that
-/// names the next call; the API alone gives each its HTTP status.
+/// An expected error response, with its code, its message, and a hint that names the next call. The API assigns the
+/// HTTP status.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, strum::EnumDiscriminants)]
 #[serde(rename_all = "snake_case")]
 #[strum_discriminants(name(RefusalKind), derive(strum::EnumIter), doc = "A refusal without its facts.")]
 pub enum Refusal {
     Unauthorized,
-    /// A call of a person without a session.
+    /// A person's call without a session.
     NotSignedIn,
     AccountExpired,
-    /// A claim that came after the account's end. The code is that of `AccountExpired`, the status is not.
+    /// A claim of an expired account. It has the code of `AccountExpired`, but another status.
     ClaimExpired,
-    /// A write to an account that an operator has suspended, a claim of it, or an invite to it.
+    /// A write to a suspended account, a claim of it, or an invite to it.
     AccountSuspended,
     PaymentRequired(Box<Challenge>),
     InsufficientScope(MissingRight),
-    /// A malformed field, path or parameter: its name and what is wrong with it.
+    /// A malformed field, path or parameter: its name, and what is wrong with it.
     InvalidRequest {
         field: String,
         fault: String,
     },
-    /// JSON that did not parse or does not fit.
+    /// JSON that does not parse or does not match its schema.
     InvalidBody {
         fault: String,
     },
@@ -47,22 +47,22 @@ pub enum Refusal {
     RateLimited {
         retry_after_seconds: u64,
     },
-    /// A body that is longer than this call takes.
+    /// A body that is too long for this call.
     TooLarge {
         limit: String,
     },
-    /// More files, or larger ones, than one publish has.
+    /// Too many or too large files for one publish.
     PublishTooLarge {
         limit: String,
     },
-    /// More than a provisional account stores.
+    /// More than a provisional account may store.
     StorageFull {
         limit: String,
     },
     SlugTaken {
         slug: String,
     },
-    /// Several artifacts bear the slug, and the call means one.
+    /// Several artifacts have the slug, and the call needs one.
     AmbiguousSlug {
         slug: String,
     },
@@ -81,11 +81,11 @@ pub enum Refusal {
     Forbidden {
         fault: String,
     },
-    /// A person who is on no account yet.
+    /// A person who is not on any account yet.
     NoAccount,
-    /// An account that a person named and is not on.
+    /// A person's call for an account that the person is not on.
     ForeignAccount,
-    /// The owner was to be removed.
+    /// A removal of the owner.
     OwnerStays,
     UsernameTaken {
         username: String,
@@ -94,60 +94,60 @@ pub enum Refusal {
     InviteExpired,
     InviteUsedUp,
     AlreadyClaimed,
-    /// A team was asked for on an account that nobody has claimed.
+    /// An invite on an account that nobody has claimed.
     NotClaimed,
-    /// A change that another site's page made with a person's cookie, or in their browser.
+    /// A change that another site's page requested, with a person's cookie or in their browser.
     ForeignPage,
-    /// Something that only dev mode offers was asked for from elsewhere than this machine.
+    /// A call for a dev mode feature from another machine.
     DevModeIsLocal,
     ProcessorError,
     QuotaExceeded {
         limit: String,
     },
-    /// The account's team is as large as it gets.
+    /// The account has reached its limit of tokens, invites or members.
     TooMany(Crowd),
-    /// A claim by a person who owns as many accounts as one person may own.
+    /// A claim by a person who has reached the limit of accounts.
     TooManyAccounts {
         limit: u32,
     },
     IdempotencyConflict,
-    /// A file that was to be published holds a token that works.
+    /// A file of a publish contains an active token.
     SecretInPublish {
         path: String,
         line: Option<u32>,
     },
-    /// Arguments of a tool that do not fit it.
+    /// Invalid arguments of an MCP tool.
     InvalidArguments {
         tool: String,
         fault: String,
     },
-    /// A second upload to the same address.
+    /// A second upload to the same URL.
     UploadTaken,
-    /// A moderator's word on a version that is no longer the live one: another is, if any.
+    /// A moderator's decision on a version that is no longer live. `live` is the live version, if any.
     VersionChanged {
         live: Option<u32>,
     },
-    /// A moderator's word on a version of which something was decided that they have not seen.
+    /// A moderator's decision on a version that has a newer decision than the moderator has seen.
     DecidedMeanwhile {
         status: ModerationStatus,
     },
-    /// A second appeal against what was decided of one version.
+    /// A second appeal for the same version.
     AlreadyAppealed,
-    /// An appeal for a version that is served and waits for nobody.
+    /// An appeal for a version that is served and not in review.
     NothingToAppeal {
         status: ModerationStatus,
     },
-    /// An operator's word on a job that is in a state in which it cannot be done.
+    /// An operation that the job's state does not allow.
     JobIs {
         state: String,
     },
-    /// Busy, or without a part that is needed. It is also the outcome of an operation whose deadline has passed, which the
-    /// release before must be able to read.
+    /// The server is overloaded or a part of it is unavailable. It is also the outcome of an operation whose deadline
+    /// has passed. That outcome is stored, and earlier releases must be able to read it.
     Overloaded {
         fault: String,
         retry_after_seconds: u64,
     },
-    /// The database did not answer while an operation was carried out, so nobody knows whether it was done.
+    /// The database stopped responding during an operation, so its outcome is unknown.
     OutcomeUnknown(Repeating),
     Internal,
 }
@@ -157,7 +157,7 @@ impl Refusal {
         Refusal::InvalidRequest { field: field.into(), fault: fault.into() }
     }
 
-    /// A slug that is none.
+    /// A malformed slug.
     pub fn malformed_slug() -> Self {
         Self::invalid("slug", format!("must match {}", Slug::PATTERN))
     }
@@ -166,7 +166,8 @@ impl Refusal {
         Refusal::Overloaded { fault: fault.into(), retry_after_seconds: RETRY_AFTER_SECONDS }
     }
 
-    /// An operation that was not settled before its deadline.
+    /// An operation that was not settled before its deadline. Stored outcomes contain this text, so it must not
+    /// change.
     pub fn past_deadline() -> Self {
         Self::overloaded("this could not be done in time; nothing was done, and nothing will be")
     }
@@ -316,7 +317,7 @@ impl Refusal {
         }
     }
 
-    /// When a retry makes sense, where the answer says so in a header.
+    /// The value of `Retry-After`, for refusals that have one.
     pub fn retry_after_seconds(&self) -> Option<u64> {
         match self {
             Refusal::RateLimited { retry_after_seconds }

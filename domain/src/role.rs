@@ -1,15 +1,15 @@
-//! What a person may on an account. A role is kept and shown by name, so a name must never come to mean something else.
+//! The roles of people on accounts. Roles are stored and shown by name, so the meaning of a name must never change.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A person's role on an account. The order is that of their rights: the later may all that the earlier may.
+/// A person's role on an account. Each role has all rights of the roles before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Publishes, reads, rolls back and deletes; mints tokens for itself.
+    /// Publishes, reads, rolls back and deletes; creates tokens.
     Member,
     /// Also invites, removes members and revokes anyone's tokens.
     Admin,

@@ -1,13 +1,13 @@
-//! The content that a scan judges, known by its hash.
+//! The identity of a scanned content, as a hash.
 
 use std::fmt;
 
 use crate::id::BlobHasher;
 use crate::{BlobHash, Manifest};
 
-/// All that a verdict depends on beside the rules: the paths, content types and contents of the files, and whether the
-/// account is provisional, since the scanner has stricter rules for those. Two versions with the same value have the same
-/// verdict.
+/// Everything that a verdict depends on besides the rules: the paths, content types and contents of the files, and
+/// whether the account is provisional, for which the scanner has stricter rules. Two versions with the same value
+/// have the same verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ScannedContent(BlobHash);
 
@@ -16,7 +16,8 @@ impl ScannedContent {
         let mut hash = BlobHasher::default();
         hash.take(if is_provisional { b"provisional\n" } else { b"claimed\n" });
         for file in manifest.files() {
-            // Neither a path nor a content type has a control character, so no two lists of files read the same.
+            // Neither paths nor content types contain control characters, so different lists of files never hash the
+            // same bytes.
             hash.take(format!("{}\0{}\0{}\n", file.path, file.content_type, file.hash).as_bytes());
         }
         Self(hash.finish())

@@ -1,4 +1,4 @@
-//! The rights of a token. They are kept and shown by name, so a name must never come to mean something else.
+//! The scopes of a token. They are stored and shown by name, so the meaning of a name must never change.
 
 use std::fmt;
 use std::str::FromStr;
@@ -36,7 +36,7 @@ impl fmt::Display for Scope {
     }
 }
 
-/// The rights of a token, written as a comma-separated list everywhere.
+/// The scopes of a token, written as a comma-separated list everywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Scopes(u8);
@@ -50,12 +50,12 @@ impl Scopes {
         Self(0)
     }
 
-    /// What an invited agent may: work on artifacts, nothing else (spec 4.5).
+    /// The scopes of an invited agent: work on artifacts, nothing else (spec 4.5).
     pub fn of_invited_agent() -> Self {
         Self::none().with(Scope::ArtifactsWrite).with(Scope::ArtifactsRead)
     }
 
-    /// What a person of this role may hand on to a token.
+    /// The scopes that a person with this role may grant to a token.
     pub fn of_role(role: Role) -> Self {
         let member = Self::of_invited_agent();
         match role {
@@ -86,9 +86,9 @@ impl fmt::Display for Scopes {
     }
 }
 
-/// The name in a list of scopes that is no scope.
+/// The unknown name in a list of scopes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no scope")]
+#[error("{0:?} is not a scope")]
 pub struct UnknownScope(pub String);
 
 impl FromStr for Scopes {

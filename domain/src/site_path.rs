@@ -1,12 +1,12 @@
-//! Where a file lies in its site. A path that leads out of the site, or that two readers could read differently, must
-//! never become a [`SitePath`].
+//! The path of a file in its site. A path that leads out of the site, or that two parsers could read differently,
+//! must never become a [`SitePath`].
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The path of a file inside its site: relative, with forward slashes, with no way out of the site.
+/// The path of a file inside its site: relative, with forward slashes, and never outside the site.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct SitePath(String);
@@ -18,8 +18,8 @@ impl SitePath {
         Self("index.html".to_owned())
     }
 
-    /// The path of a file that is published now. Stored paths may be older than the rule about hidden characters, which
-    /// can make one name look like another.
+    /// The path of a newly uploaded file. Stored paths may be older than the rule about hidden characters, which can
+    /// make two names look the same.
     pub fn of_upload(text: &str) -> Result<Self, MalformedPath> {
         if text.chars().any(is_hidden) { Err(MalformedPath::Hidden) } else { text.parse() }
     }
@@ -28,13 +28,13 @@ impl SitePath {
         &self.0
     }
 
-    /// The folders above this file, from the outermost: `a/b/c.txt` lies in `a` and `a/b`.
+    /// The folders of this file, outermost first: for `a/b/c.txt`, `a` and `a/b`.
     pub fn folders(&self) -> impl Iterator<Item = &str> {
         self.0.match_indices('/').map(|(at, _)| &self.0[..at])
     }
 }
 
-/// What is wrong with a path, in words that follow "the file path …".
+/// What is wrong with a path. The message follows "the file path …".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MalformedPath {
     #[error("is empty")]
@@ -43,17 +43,17 @@ pub enum MalformedPath {
     TooLong,
     #[error("begins with a slash; paths are relative to the site")]
     Absolute,
-    #[error("has a backslash; folders are separated by /")]
+    #[error("contains a backslash; separate folders with /")]
     Backslash,
-    #[error("has an empty, . or .. part")]
+    #[error("contains an empty, . or .. part")]
     Part,
-    #[error("has a control character")]
+    #[error("contains a control character")]
     Control,
-    #[error("has an invisible character, or one that turns the direction of the text")]
+    #[error("contains an invisible character or one that changes the text direction")]
     Hidden,
 }
 
-/// Bidirectional controls, zero-width characters and line separators: what a reader of the name cannot see.
+/// Bidirectional controls, zero-width characters and line separators, which are invisible in a name.
 fn is_hidden(letter: char) -> bool {
     matches!(
         letter,

@@ -1,5 +1,5 @@
-//! The two names of an artifact: its slug in the account, its host among all. A host is drawn and not promised to be
-//! free: that it is unique, the database says.
+//! The two names of an artifact: its slug within the account, and its host within the installation. A host is random
+//! and may be taken; the database ensures that it is unique.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,7 +16,7 @@ pub struct Slug(String);
 impl Slug {
     pub const PATTERN: &'static str = "^[a-z0-9-]{3,40}$";
 
-    /// A slug for a publish that names none.
+    /// A slug for a publish without one.
     pub fn generate(chance: &Chance) -> Self {
         Self(format!("page-{}", chance.base36(8)))
     }
@@ -26,7 +26,7 @@ impl Slug {
     }
 }
 
-/// The name of an artifact among all accounts: `<slug>-<4 base36 characters>`.
+/// The name of an artifact in the installation: `<slug>-<4 base36 characters>`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Host(String);
@@ -43,14 +43,14 @@ impl Host {
         &self.0
     }
 
-    /// Whether it can be a label of a DNS name. Resolvers refuse a dash at either end, and browsers decode what follows
-    /// `xn--` as Unicode.
+    /// Whether it can be a label of a DNS name. Resolvers refuse a dash at either end, and browsers decode names that
+    /// begin with `xn--` as Unicode.
     pub fn is_dns_label(&self) -> bool {
         !self.0.starts_with('-') && !self.0.ends_with('-') && !self.0.starts_with("xn--")
     }
 }
 
-/// A slug or a host: the two look alike, so only a look at what there is can tell them apart.
+/// A slug or a host. Their forms overlap, so only existing artifacts can tell which one it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArtifactName(String);
 

@@ -1,5 +1,5 @@
-//! Prices, allowances and quotes. The door's early look and the ledger's commit ask the same functions; these must
-//! never write or look anything up, so that both come to one price.
+//! Prices, allowances and quotes. The API's early check and the ledger's commit call the same functions. These must
+//! be pure, so that both get the same price.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use crate::{
     AccountStatus, CardTerms, Challenge, DevPaymentTerms, Micro, Payment, PaymentMethods, StoredBytes,
 };
 
-/// What things cost and what is free, in one place.
+/// All prices and free amounts.
 #[derive(Clone, Debug)]
 pub struct Tariff {
     pub publish_price: Micro,
@@ -28,26 +28,26 @@ pub struct Tariff {
     pub card_rail: CardTerms,
 }
 
-/// What an account has when a price is quoted.
+/// The state of an account when a price is quoted.
 #[derive(Clone, Copy, Debug)]
 pub struct BillingState {
     pub status: AccountStatus,
     pub balance: Micro,
-    /// Publishes that count against the allowance: of the whole life while provisional, else of the month.
+    /// The publishes that count against the allowance: all of them while provisional, afterwards those of the month.
     pub publishes_used: u64,
 }
 
-/// What one metered call will do to the account.
+/// The effect of one metered call on the account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settlement {
     /// Credited first, by the inline payment.
     pub credited: Micro,
-    /// Spent then.
+    /// Charged afterwards.
     pub charged: Micro,
 }
 
 impl Settlement {
-    /// Nothing to pay: arrears are not asked for either, and a payment is ignored.
+    /// Costs nothing: arrears are not demanded either, and a payment is ignored.
     pub const FREE: Settlement = Settlement { credited: Micro::ZERO, charged: Micro::ZERO };
 }
 
@@ -87,7 +87,7 @@ impl Tariff {
         self.free_publishes(standing.status).saturating_sub(standing.publishes_used)
     }
 
-    /// What a publish or a new version does to this account, or the challenge that must be met first.
+    /// The effect of a publish or a new version on this account, or the challenge to meet first.
     pub fn settle_publish(
         &self,
         standing: BillingState,
@@ -98,12 +98,12 @@ impl Tariff {
         self.settle(standing.balance, price, "publish", payment)
     }
 
-    /// What the accounts that were claimed earlier leave of the owner's free storage.
+    /// The part of the owner's free storage that earlier claimed accounts leave.
     pub fn free_storage_left(&self, stored: StoredBytes) -> u64 {
         self.free_storage_bytes.saturating_sub(stored.claimed_earlier)
     }
 
-    /// A month of storage beyond what is free, in whole micro-dollars. 1 GB is 10^9 bytes.
+    /// A month of storage above the free amount, in whole micro-dollars. 1 GB is 10^9 bytes.
     pub fn storage_charge(&self, stored: StoredBytes) -> Micro {
         let billed_bytes = stored.own.saturating_sub(self.free_storage_left(stored));
         let micro = i128::from(self.storage_price_per_gb.get()) * i128::from(billed_bytes) / 1_000_000_000;
@@ -116,19 +116,19 @@ impl Tariff {
         Micro::new(self.visibility_price.get().saturating_mul(count))
     }
 
-    /// Views of a month beyond what is free.
+    /// Views of a month above the free amount.
     pub fn overage_views(&self, views: u64) -> u64 {
         views.saturating_sub(self.free_views)
     }
 
-    /// The views of a month beyond what is free, in whole micro-dollars.
+    /// The charge for a month's views above the free amount, in whole micro-dollars.
     pub fn traffic_charge(&self, views: u64) -> Micro {
         let overage = i128::from(self.overage_views(views));
         let micro = i128::from(self.traffic_price_per_million.get()) * overage / 1_000_000;
         Micro::new(i64::try_from(micro).unwrap_or(i64::MAX))
     }
 
-    /// The first month of a page that leaves the public.
+    /// The first month of a page that is no longer public.
     pub fn settle_visibility(
         &self,
         balance: Micro,
@@ -137,7 +137,7 @@ impl Tariff {
         self.settle(balance, self.visibility_price, "visibility", payment)
     }
 
-    /// Credit costs what it is worth: arrears are not added, and the balance is no way to pay it.
+    /// Credit costs its face value: arrears are not added, and the balance cannot pay for it.
     pub fn settle_credit(
         &self,
         amount: Micro,
@@ -158,8 +158,8 @@ impl Tariff {
         self.dev_rail == DevPaymentTerms::Open && *payment == Payment::Dev(due)
     }
 
-    // Spec 2.9: the amount due is the price, plus the arrears of a negative balance. What costs nothing ignores a
-    // payment.
+    // Spec 2.9: the amount due is the price plus the arrears of a negative balance. A call that costs nothing ignores
+    // a payment.
     fn settle(
         &self,
         balance: Micro,

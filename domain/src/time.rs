@@ -1,4 +1,4 @@
-//! Moments, days and months, in UTC.
+//! Times, days and months in UTC.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use jiff::civil::DateTime;
 use jiff::fmt::temporal::Pieces;
 use serde::{Deserialize, Serialize};
 
-/// A moment in UTC, to the millisecond. It is what the database keeps and what states are compared with.
+/// A time in UTC, to the millisecond, as the database stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Time(i64);
@@ -31,23 +31,23 @@ impl Time {
         Self(self.0.saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// The time that has passed since `earlier`; zero when `earlier` lies ahead.
+    /// The time that has passed since `earlier`; zero when `earlier` is in the future.
     pub fn since(self, earlier: Time) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
-    /// The UTC calendar month that this moment falls in.
+    /// The UTC calendar month of this time.
     pub fn month(self) -> Month {
         let date = self.timestamp().to_zoned(jiff::tz::TimeZone::UTC).date();
         Month { year: date.year(), month: date.month() }
     }
 
-    /// The UTC day that this moment falls in.
+    /// The UTC day of this time.
     pub fn day(self) -> Day {
         Day(self.0.div_euclid(DAY_MILLIS))
     }
 
-    /// RFC 3339 in UTC with `Z`, the form that the wire shows.
+    /// RFC 3339 in UTC with `Z`, as on the wire.
     pub fn rfc3339(self) -> String {
         match EPOCH.checked_add(SignedDuration::from_millis(self.0)) {
             Ok(at) => format!("{at}Z"),
@@ -55,8 +55,8 @@ impl Time {
         }
     }
 
-    /// Reads RFC 3339 and nothing else. People write the end of the year 9999 for "never", which is more than a
-    /// timestamp of jiff holds and no more than its dates do.
+    /// Parses RFC 3339 and nothing else. People write the end of the year 9999 for "never", which exceeds the range
+    /// of jiff's timestamps but not of its dates.
     pub fn parse_rfc3339(text: &str) -> Option<Self> {
         if !is_rfc3339(text) {
             return None;
@@ -83,7 +83,7 @@ const EPOCH: DateTime = jiff::civil::date(1970, 1, 1).at(0, 0, 0, 0);
 /// The length of `2026-01-31T12:00:00`.
 const LOCAL_LENGTH: usize = 19;
 
-/// `2026-01-31T12:00:00`, a fraction perhaps, and `Z` or an offset in hours and minutes.
+/// `2026-01-31T12:00:00`, an optional fraction, and `Z` or an offset in hours and minutes.
 fn is_rfc3339(text: &str) -> bool {
     let Some((local, rest)) = text.split_at_checked(LOCAL_LENGTH) else { return false };
     let fits = |text: &str, pattern: &str| {
@@ -114,7 +114,7 @@ impl fmt::Display for Time {
     }
 }
 
-/// A UTC calendar month, written `YYYY-MM`: the key of usage and of recurring charges.
+/// A UTC calendar month, written `YYYY-MM`: the key of usage and monthly charges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Month {
     year: i16,
@@ -122,7 +122,7 @@ pub struct Month {
 }
 
 impl Month {
-    /// Midnight in UTC, with which the month begins.
+    /// Midnight UTC at the start of the month.
     pub fn start(self) -> Time {
         let first = jiff::civil::Date::new(self.year, self.month, 1);
         let midnight = first.and_then(|date| date.to_zoned(jiff::tz::TimeZone::UTC));
@@ -188,7 +188,7 @@ impl Day {
         self.0
     }
 
-    /// Midnight in UTC, with which the day begins.
+    /// Midnight UTC at the start of the day.
     pub fn start(self) -> Time {
         Time(self.0.saturating_mul(DAY_MILLIS))
     }

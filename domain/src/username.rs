@@ -1,12 +1,12 @@
-//! The name under which a person signs in. A `Username` is always in its stored form, so that two spellings of one
-//! name can never become two people.
+//! A person's username. A `Username` is always in its stored form, so that two spellings of a name cannot become two
+//! users.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::Refusal;
 
-/// A person's name: `^[a-z0-9][a-z0-9_-]{2,29}$`. Capitals are accepted and lowered.
+/// A username: `^[a-z0-9][a-z0-9_-]{2,29}$`. Uppercase letters are converted to lowercase.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Username(String);
 
@@ -25,7 +25,10 @@ pub struct MalformedUsername;
 
 impl From<MalformedUsername> for Refusal {
     fn from(_: MalformedUsername) -> Self {
-        Refusal::invalid("username", format!("must match {} (capitals are lowered)", Username::PATTERN))
+        Refusal::invalid(
+            "username",
+            format!("must match {}; uppercase letters are converted to lowercase", Username::PATTERN),
+        )
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a publish reports about its files without refusing them. A warning must never repeat a secret.
+//! Warnings about published files that do not refuse the publish. A warning must never contain a secret.
 
 use crate::SitePath;
 
@@ -7,7 +7,7 @@ use crate::SitePath;
 pub struct Warning {
     pub code: WarningCode,
     pub path: SitePath,
-    /// The line in the file, counted from 1; none in a file that is not text.
+    /// The line in the file, counted from 1; `None` in a file that is not text.
     pub line: Option<u32>,
     pub message: String,
     /// What to do about it.
@@ -17,12 +17,12 @@ pub struct Warning {
 /// The kinds of warnings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WarningCode {
-    /// A key of another provider that looks live.
+    /// A key of another provider that looks real.
     Secret,
 }
 
 impl Warning {
-    /// How many warnings one publish returns at most.
+    /// The maximum number of warnings for one publish.
     pub const COUNT_MAX: usize = 50;
 }
 

@@ -1,26 +1,27 @@
-//! The formats of keys that other providers give out: a prefix, and the characters that follow it.
+//! The formats of other providers' keys: a prefix, and the characters after it.
 
 use std::ops::{Range, RangeInclusive};
 
-/// A format by which a key is known.
+/// The format of a key.
 pub(super) struct KeyFormat {
-    /// What a message calls it.
+    /// The key's name in messages.
     pub(super) name: &'static str,
     pub(super) prefix: &'static str,
     pub(super) hint: &'static str,
     /// The characters that may follow the prefix.
     is_body: fn(u8) -> bool,
-    /// How many of them follow.
+    /// The number of these characters.
     lengths: RangeInclusive<usize>,
 }
 
-/// Texts with fewer different characters are placeholders, such as `AKIAXXXXXXXXXXXXXXXX`.
+/// Strings with fewer different characters are placeholders, such as `AKIAXXXXXXXXXXXXXXXX`.
 const DISTINCT_CHARACTERS_MIN: usize = 6;
-/// What providers write into the keys of their documentation.
+/// Providers use this word in the keys of their documentation.
 const EXAMPLE: &[u8] = b"EXAMPLE";
-/// No bound: the key ends where its characters end.
+/// No upper limit: the key ends where its characters end.
 const ANY: usize = usize::MAX;
-/// As much of a body is read. Without a bound, a file that repeats a prefix would be read once for each of them.
+/// The number of characters that are read. Without a limit, a file that repeats a prefix would be read once for each
+/// repetition.
 const BODY_READ_MAX: usize = 512;
 
 const REVOKE: &str = "if it is real, revoke it at its provider and publish again without it: anyone who can open the page can \
@@ -71,7 +72,7 @@ const fn key(
 }
 
 impl KeyFormat {
-    /// Whether a key stands in the text where its prefix was found, and up to where that was read.
+    /// Whether a key starts at this prefix, and the position up to which the text was read.
     pub(super) fn read_at(&self, text: &[u8], prefix: Range<usize>) -> (bool, usize) {
         if text[..prefix.start].last().is_some_and(u8::is_ascii_alphanumeric) {
             return (false, prefix.end);
@@ -109,7 +110,7 @@ fn is_word_or_dot(byte: u8) -> bool {
     is_word(byte) || byte == b'.'
 }
 
-/// Base64 with its line breaks, which in JSON and scripts are `\n`.
+/// Base64 with line breaks, which are written as `\n` in JSON and scripts.
 fn is_pem(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'\\' | b'\r' | b'\n')
 }

@@ -1,4 +1,4 @@
-//! Which strings count as secrets.
+//! The strings that count as secrets.
 
 use super::*;
 use crate::{Chance, hash_secret};
@@ -11,7 +11,7 @@ fn token(seed: u64) -> String {
     TokenSecret::generate(&Chance::seeded(seed)).reveal()
 }
 
-/// A text that no scanner of this repository's files takes for a key.
+/// A string that secret scanners do not report when they scan this repository.
 fn key(prefix: &str, length: usize) -> String {
     let digits = "Q7RTWXK4ZB2MNV6".chars().cycle();
     prefix.chars().chain(digits.take(length)).collect()
@@ -22,8 +22,8 @@ fn tokens_are_found_in_any_file_each_once_with_the_line_of_the_first() {
     let (one, other) = (token(1), token(2));
     let page = format!("<p>\n{one}\n<p>{one}\nx{other}9");
     let found = leaks_in(page.as_bytes()).tokens;
-    let told: Vec<_> = found.iter().map(|token| (token.secret_hash.clone(), token.line)).collect();
-    assert_eq!(told, [(hash_secret(&one), Some(2)), (hash_secret(&other), Some(4))]);
+    let hashes: Vec<_> = found.iter().map(|token| (token.secret_hash.clone(), token.line)).collect();
+    assert_eq!(hashes, [(hash_secret(&one), Some(2)), (hash_secret(&other), Some(4))]);
 
     let binary = [b"\0\xff", one.as_bytes(), b"\n"].concat();
     assert_eq!(leaks_in(&binary).tokens[0].line, None);
@@ -89,8 +89,8 @@ fn every_format_is_found_and_its_warning_never_repeats_the_key() {
 
 #[test]
 fn every_format_is_known_by_a_prefix_of_its_own() {
-    for (place, format) in KEY_FORMATS.iter().enumerate() {
-        let others = KEY_FORMATS.iter().enumerate().filter(|(other, _)| *other != place);
+    for (index, format) in KEY_FORMATS.iter().enumerate() {
+        let others = KEY_FORMATS.iter().enumerate().filter(|(other, _)| *other != index);
         for (_, other) in others {
             assert!(!other.prefix.starts_with(format.prefix), "{} {}", format.prefix, other.prefix);
         }

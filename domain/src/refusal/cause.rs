@@ -1,10 +1,10 @@
-//! The causes that several refusals share: what is not there, which right is missing, of what there is too much.
+//! Details that several refusals share: the missing resource, the missing right, the exceeded limit.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Scope;
 
-/// What was asked for and is not there.
+/// A resource that does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Missing {
@@ -17,32 +17,32 @@ pub enum Missing {
     Member,
     Token,
     Host,
-    /// A page that a moderator asks for, and what they look at of it.
+    /// A page that a moderator requests, and its versions and files.
     ReviewedHost,
     ReviewedVersion,
     ReviewedFile,
     BlockedContent,
     Upload,
-    /// An upload whose address or whose files have had their time.
+    /// An upload whose URL or files have expired.
     LapsedUpload,
     Job,
     Queue,
     Schedule,
 }
 
-/// How a request may be repeated when it is unknown whether it was done.
+/// How a request can be repeated when its outcome is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Repeating {
-    /// It carried an `Idempotency-Key`.
+    /// It had an `Idempotency-Key`.
     WithTheSameKey,
-    /// It carried none, so a repetition may do it a second time.
+    /// It had no key, so a repetition may do it twice.
     AfterACheck,
-    /// An operator's grant with an id of the caller's.
+    /// An operator's grant with an id from the caller.
     WithTheSameId,
-    /// An operator's grant without one, so a repetition may make it a second time.
+    /// An operator's grant without an id, so a repetition may grant twice.
     AfterALedgerCheck,
-    /// A repetition changes nothing that was done.
+    /// A repetition changes nothing.
     AsItIs,
 }
 
@@ -53,15 +53,15 @@ pub enum MissingRight {
     ArtifactsRead,
     TokensManage,
     AccountManage,
-    /// The token is pinned to another artifact.
+    /// The caller's token is pinned to another artifact.
     OtherArtifact,
-    /// What was asked of a new token exceeds what its minter has: in scopes, in artifacts, or in time.
+    /// A new token would exceed the rights of the token that creates it: in scopes, artifacts or time.
     ToHandOnScopes,
     ToHandOnOtherArtifact,
     ToOutliveIt,
 }
 
-/// What an account has a bounded number of.
+/// The resources whose number is limited per account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Crowd {

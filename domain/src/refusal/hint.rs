@@ -1,4 +1,4 @@
-//! What the caller of a refused call does next.
+//! The next step for the caller of a refused request.
 
 use super::Refusal;
 
@@ -46,7 +46,7 @@ impl Refusal {
                 "send a shorter body; GET /openapi.json gives the maximum length of each field"
                     .into()
             }
-            // A second publish does not add to the first: it takes its place.
+            // A second publish does not add files to the first, it replaces them.
             Refusal::PublishTooLarge { .. } => {
                 "publish again with fewer or smaller files; publish the other files under another slug with \
                  POST /v1/publish, because each publish replaces all files of its slug"
@@ -156,7 +156,7 @@ impl Refusal {
             Refusal::JobIs { .. } => {
                 "get its state with GET /internal/queues/{queue}/jobs/{id}: dead, cancelled and failed jobs \
                  can be retried, waiting and failed jobs can be cancelled, dead jobs can be discarded, and \
-                 running jobs end without help"
+                 running jobs cannot be changed"
                     .into()
             }
             Refusal::Overloaded { retry_after_seconds, .. } => {
