@@ -27,7 +27,7 @@ use crate::http::paths::{ListedPath, Paths};
 use crate::http::permits::{RequestPermit, RequestPermits};
 use crate::http::terms::Terms;
 use crate::http::trace::Traced;
-use crate::http::upload_budget::{BodyRoom, SmallRoom};
+use crate::http::upload_budget::{BodyBudget, SmallBodyBudget};
 use crate::{LoadTerms, routes};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -48,8 +48,8 @@ struct DetachedState<E> {
     background_tasks: TaskTracker,
     permits: RequestPermits,
     bodies: BodyTerms,
-    uploads: BodyRoom,
-    small: SmallRoom,
+    uploads: BodyBudget,
+    small: SmallBodyBudget,
 }
 
 /// A request without a response yet. If the client disconnects, dropping it records the request as gone:
@@ -92,7 +92,7 @@ impl<E: Endpoint> DetachedRequests<E> {
         load: &LoadTerms,
     ) -> Self {
         let (permits, bodies) = (RequestPermits::new(load.permits), load.bodies);
-        let (uploads, small) = (BodyRoom::new(load.upload_bytes_max), SmallRoom::default());
+        let (uploads, small) = (BodyBudget::new(load.upload_bytes_max), SmallBodyBudget::default());
         Self(Arc::new(DetachedState {
             routes,
             paths,
@@ -116,7 +116,7 @@ impl<E: Endpoint + 'static> DetachedState<E> {
             Err(refusal) => {
                 // The rest of the body is read while the response is sent.
                 body::bound(&mut request, self.bodies, &RequestPermit::free());
-                let answer = RefusalForm::for_whom(&request).respond(&refusal);
+                let answer = RefusalForm::for_request(&request).respond(&refusal);
                 self.finish(answer, request.method(), None, pending.since, &trace)
             }
         };
@@ -138,7 +138,7 @@ impl<E: Endpoint + 'static> DetachedState<E> {
         // From here on the task itself records the outcome.
         pending.is_answered = true;
         let (started, method) = (pending.since, request.method().clone());
-        let form = RefusalForm::for_whom(&request);
+        let form = RefusalForm::for_request(&request);
         let (state, traced) = (self.clone(), trace.clone());
         let running = async move { state.call_routes(request, permit, started, &traced).await };
         let running = running.in_current_span().instrument(trace.clone());
@@ -156,7 +156,7 @@ impl<E: Endpoint + 'static> DetachedState<E> {
         trace: &Span,
     ) -> Response {
         let method = request.method().clone();
-        let form = RefusalForm::for_whom(&request);
+        let form = RefusalForm::for_request(&request);
         body::bound(&mut request, self.bodies, &permit);
         if let Some(path) = self.paths.without_slash(request.uri().path()) {
             permit.release();
@@ -223,7 +223,7 @@ impl<E: Endpoint + 'static> DetachedState<E> {
     /// The trace of a request. It continues the caller's trace only if a trusted proxy sent it; otherwise
     /// clients could write into any trace.
     fn begin_trace(&self, request: &mut Request, id: &str) -> Span {
-        let follows = request.header(TRACEPARENT).filter(|_| self.proxies.have_sent(request));
+        let follows = request.header(TRACEPARENT).filter(|_| self.proxies.is_peer_of(request));
         let trace = telemetry::spans::request(id, follows);
         request.set_data(Traced(trace.clone()));
         trace

@@ -66,7 +66,7 @@ pub struct LoadTerms {
 impl Default for LoadTerms {
     fn default() -> Self {
         let (permits, bodies) = (PermitLimits::default(), BodyTerms::default());
-        Self { permits, bodies, upload_bytes_max: http::upload_budget::ROOM_BYTES }
+        Self { permits, bodies, upload_bytes_max: http::upload_budget::UPLOAD_MEMORY_BYTES }
     }
 }
 

@@ -79,5 +79,5 @@ pub fn ran(schedule: &str, queue: Queue, job: JobId) -> String {
 
 /// As every route returns a refusal.
 pub fn refused(refusal: &Refusal) -> String {
-    crate::http::refusal::told(refusal).to_string()
+    crate::http::refusal::json_of(refusal).to_string()
 }

@@ -1,4 +1,4 @@
-//! Who decided what, the newest first. It can be read and never changed.
+//! The audit log of decisions on pages, newest first. It is read-only.
 
 use askama::Template;
 use domain::{Host, ModerationStatus, Refusal};
@@ -21,7 +21,7 @@ const PATH: &str = "/admin/audit";
 #[template(path = "admin/audit.html")]
 pub struct AuditPage<'a> {
     pub frame: &'a Frame,
-    /// What was asked for.
+    /// The host to filter by, as it was typed.
     pub host: String,
     pub who: AuditActor,
     pub rows: Vec<DecisionRow>,
@@ -50,16 +50,16 @@ pub struct AuditQuery {
 #[handler]
 pub async fn show(
     request: &Request,
-    Query(asked): Query<AuditQuery>,
+    Query(query): Query<AuditQuery>,
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
     let frame = Frame::begin(request, Tab::Audit)?;
-    let who = asked.who;
-    let wanted = match asked.wanted() {
+    let who = query.who;
+    let wanted = match query.wanted() {
         Ok(wanted) => wanted,
         Err(refusal) => {
             let faults = Faults::of(&refusal, &["host"], PATH);
-            let (host, rows) = (asked.host, Vec::new());
+            let (host, rows) = (query.host, Vec::new());
             let template = AuditPage { frame: &frame, host, who, rows, next: None, faults };
             return again(&refusal, &template);
         }
@@ -90,7 +90,7 @@ impl AuditActor {
     pub fn name(self) -> &'static str {
         match self {
             AuditActor::People => "People",
-            AuditActor::All => "Everyone, scans included",
+            AuditActor::All => "Everyone, including scans",
         }
     }
 }
@@ -98,9 +98,9 @@ impl AuditActor {
 impl AuditQuery {
     fn wanted(&self) -> Result<DecisionsWanted, Refusal> {
         let host = Some(self.host.trim()).filter(|host| !host.is_empty()).map(str::parse::<Host>);
-        let host = host.transpose().map_err(|_| Refusal::invalid("host", "is no host of a page"))?;
+        let host = host.transpose().map_err(|_| Refusal::invalid("host", "is not the host of a page"))?;
         let before = self.before.as_deref().map(str::parse).transpose();
-        let before = before.map_err(|_| Refusal::invalid("before", "is no place in the log"))?;
+        let before = before.map_err(|_| Refusal::invalid("before", "is not a position in the log"))?;
         Ok(DecisionsWanted { host, by_moderators: self.who == AuditActor::People, before })
     }
 }

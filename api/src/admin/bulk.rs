@@ -1,4 +1,4 @@
-//! One decision on several pages of the queue, from the form around its list.
+//! One decision on several pages of the queue.
 
 use askama::Template;
 use domain::{ModerationStatus, Refusal};
@@ -10,7 +10,7 @@ use service::{BULK_MAX, BulkOutcome, DecisionRequest, Service};
 use super::decision::ruling_of;
 use super::frame::{Frame, Tab, operator};
 use super::list::List;
-use super::queue::{BulkShownAgain, shown};
+use super::queue::{BulkShownAgain, render};
 use super::reasons::note_of;
 use super::seen::read_ticked;
 use crate::html::faults::Faults;
@@ -20,7 +20,7 @@ use crate::http::refusal::{RefusedCall, status_of};
 
 const FIELDS: &[&str] = &["note"];
 
-/// What came of each page, when some of them were not decided on.
+/// The outcome for each page, shown when a page could not be decided on.
 #[derive(Template)]
 #[template(path = "admin/bulk.html")]
 pub struct BulkPage<'a> {
@@ -33,12 +33,12 @@ pub struct BulkPage<'a> {
 pub struct OutcomeRow {
     pub host: String,
     pub path: String,
-    /// None when nothing was decided.
+    /// `None` when no decision was made.
     pub status: Option<ModerationStatus>,
     pub note: Option<String>,
 }
 
-/// Leads back to the list. When a page could not be decided on, the outcomes are listed page by page.
+/// Redirects to the list. When a page could not be decided on, the outcome for each page is shown instead.
 #[handler]
 pub async fn decide(
     request: &Request,
@@ -51,7 +51,7 @@ pub async fn decide(
         Err(refusal) if accepts_html(request) => {
             let faults = form.faults(&refusal, request.uri().path());
             let again = BulkShownAgain { note: form.note, standard_reason: form.standard_reason, faults };
-            return shown(request, &service, status_of(&refusal), again).await;
+            return render(request, &service, status_of(&refusal), again).await;
         }
         Err(refusal) => return Err(refusal.into()),
     };
@@ -65,7 +65,7 @@ pub async fn decide(
     page(StatusCode::OK, &BulkPage::new(&frame, list, outcomes))
 }
 
-/// The form as it came: `page` stands in it once for each tick.
+/// The form's fields. `page` occurs once for each selected page.
 #[derive(Default)]
 struct BulkForm {
     action: String,
@@ -95,11 +95,12 @@ impl BulkForm {
         let ruling = ruling_of(&self.action)?;
         let note = note_of(&self.standard_reason, &self.note)?;
         if self.pages.is_empty() || self.pages.len() > BULK_MAX {
-            return Err(Refusal::invalid("page", format!("is given 1 to {BULK_MAX} times")));
+            return Err(Refusal::invalid("page", format!("must be sent 1 to {BULK_MAX} times")));
         }
         let mut requests: Vec<DecisionRequest> = Vec::new();
         for ticked in &self.pages {
-            let malformed = || Refusal::invalid("page", "is not a page as the queue lists it");
+            let malformed =
+                || Refusal::invalid("page", "must have the value that the queue's checkbox sends");
             let (host, seq, seen) = read_ticked(ticked).ok_or_else(malformed)?;
             if requests.iter().any(|request| request.host == host) {
                 continue;
@@ -138,13 +139,13 @@ impl OutcomeRow {
         let path = list.case(&outcome.host);
         let (status, note) = match outcome.result {
             Ok(made) => {
-                let more = "More versions hold the same content. Open the page and block it again.";
+                let more = "More versions have the same content. Open the page and block it again.";
                 (Some(made.moderation), made.has_more.then(|| more.to_owned()))
             }
             Err(failure) => {
                 let RefusedCall(refusal) = RefusedCall::from(failure);
                 let faults = Faults::of(&refusal, &[], &path);
-                (None, faults.whole().map(|told| told.what.clone()))
+                (None, faults.whole().map(|text| text.what.clone()))
             }
         };
         Self { host: outcome.host.to_string(), path, status, note }

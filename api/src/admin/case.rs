@@ -1,4 +1,4 @@
-//! One page before a moderator: why it is here, what it shows, and what to say of it.
+//! The review of one page: why it is in the queue, what it contains, and the form to decide.
 
 use std::collections::HashSet;
 
@@ -15,21 +15,21 @@ use service::{
 
 use super::frame::{Frame, Tab};
 use super::history::HistoryRows;
+use super::labels::{rule_in_words, source_label};
 use super::list::List;
 use super::log::DecisionRow;
 use super::reasons::REASONS;
-use super::words::{rule_in_words, source_in_words};
 use crate::html::faults::Faults;
 use crate::html::figures::{Moment, Size, SuspendedSince};
 use crate::html::page_framing;
 use crate::http::refusal::RefusedCall;
 
-/// Everything but what RFC 3986 calls unreserved, and the slash between folders.
+/// Everything except RFC 3986's unreserved characters and the slash between folders.
 const ENCODED_IN_PATHS: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-/// Files that are listed; a version has hardly more.
+/// The number of files that are listed. Few versions have more.
 const FILES_SHOWN_MAX: usize = 50;
-/// Characters of one thing that the scan found; a page can make them many.
+/// The number of characters render of each finding, because a page can make findings long.
 const EVIDENCE_LENGTH_MAX: usize = 200;
 
 #[derive(Template)]
@@ -37,11 +37,11 @@ const EVIDENCE_LENGTH_MAX: usize = 200;
 pub struct CasePage<'a> {
     pub frame: &'a Frame,
     pub host: String,
-    /// This page's own address.
+    /// The path of this page.
     pub path: String,
-    /// Where the form of a decision is sent: with the list, so that the next case comes from it.
+    /// The path of the form, with the list that the next case comes from.
     pub action: String,
-    /// The list, and the cases before and after this one.
+    /// The paths of the list, and of the previous and next cases.
     pub back: String,
     pub previous: Option<String>,
     pub next: Option<String>,
@@ -55,26 +55,27 @@ pub struct CasePage<'a> {
     pub reports: Vec<ReportRow>,
     pub appeals: Vec<AppealRow>,
     pub decisions: Vec<DecisionRow>,
-    /// The newest of what is shown here: it goes back with the decision.
+    /// The newest decision, report and appeal on this page. They are sent with the decision, so that it fails if
+    /// there is a newer one.
     pub seen_decision: String,
     pub seen_report: String,
     pub seen_appeal: String,
     pub same: Vec<SameRow>,
-    /// Those of them that a tick blocks, as it goes back with the decision.
+    /// The pages that the checkbox also blocks, sent with the decision.
     pub listed: Vec<String>,
     pub has_more_same: bool,
     pub history: HistoryRows,
     pub form: DecisionShownAgain,
 }
 
-/// What stands beside a case: the account's record, and the list that the case was opened from.
+/// The account's history, and the list that the case was opened from.
 pub struct CaseContext {
     pub history: AccountHistoryPage,
     pub list: List,
     pub around: CasesAround,
 }
 
-/// What was typed into the form that was refused: that of a decision, or that of a suspension.
+/// The contents of a form that was refused: that of a decision or of a suspension.
 #[derive(Default)]
 pub struct DecisionShownAgain {
     pub note: String,
@@ -91,7 +92,7 @@ pub struct LiveRows {
     pub published_at: Moment,
     pub scanned_at: Option<Moment>,
     pub findings: Vec<FindingRow>,
-    /// Where the preview begins: at what the scan objects to.
+    /// The path where the preview begins: the file of the first finding.
     pub preview: String,
     pub files: Vec<FileRow>,
 }
@@ -101,12 +102,12 @@ pub struct FindingRow {
     pub file: String,
     pub source: Option<String>,
     pub field: String,
-    pub words: String,
+    pub text: String,
 }
 
 pub struct FileRow {
     pub path: String,
-    /// Its content is on the list of blocked ones.
+    /// Its content is on the list of blocked files.
     pub is_blocked: bool,
     pub size: Size,
     pub preview: String,
@@ -132,18 +133,18 @@ pub struct SameRow {
     pub path: String,
     pub account: String,
     pub status: ModerationStatus,
-    /// The file of it that is the same.
+    /// The file that both pages contain.
     pub file: String,
     pub is_passed_by_moderator: bool,
 }
 
 #[handler]
 pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
-    shown(request, &service, StatusCode::OK, DecisionShownAgain::default()).await
+    render(request, &service, StatusCode::OK, DecisionShownAgain::default()).await
 }
 
-/// The page as it is now, with a decision that was refused or none yet.
-pub async fn shown(
+/// The current page, with the refused decision if there is one.
+pub async fn render(
     request: &Request,
     service: &Service,
     status: StatusCode,
@@ -159,7 +160,7 @@ pub async fn shown(
     page_framing(status, &template, "'self'")
 }
 
-/// The page that the path names. What is no host is no page's.
+/// The page that the path names. A malformed host is reported as not found.
 pub fn host_of(request: &Request) -> Result<Host, Refusal> {
     let host = request.raw_path_param("host").unwrap_or_default();
     host.parse().map_err(|_| Refusal::NotFound(Missing::ReviewedHost))
@@ -227,12 +228,12 @@ impl<'a> CasePage<'a> {
 impl LiveRows {
     fn new(live: LivePages, blocked: &HashSet<BlobHash>, path: &str, ticket: &str) -> Self {
         let preview = format!("{path}/preview/{}/{ticket}/", live.seq);
-        let source_of = |file: &str| format!("{path}/source/{}/{}", live.seq, in_address(file));
+        let source_of = |file: &str| format!("{path}/source/{}/{}", live.seq, encoded(file));
         let files = live.files.iter().take(FILES_SHOWN_MAX).map(|file| FileRow {
             path: file.path.to_string(),
             is_blocked: blocked.contains(&file.hash),
             size: Size(file.size_bytes),
-            preview: format!("{preview}{}", in_address(file.path.as_str())),
+            preview: format!("{preview}{}", encoded(file.path.as_str())),
             source: source_of(file.path.as_str()),
         });
         let findings = live.findings.iter().map(|finding| {
@@ -242,7 +243,7 @@ impl LiveRows {
                 file: shortened(&finding.file),
                 source: is_there.then(|| source_of(&finding.file)),
                 field: shortened(&finding.field),
-                words: shortened(&finding.words.join(", ")),
+                text: shortened(&finding.words.join(", ")),
             }
         });
         let begins_at = live
@@ -250,12 +251,12 @@ impl LiveRows {
             .iter()
             .find_map(|finding| live.files.iter().find(|file| file.path.as_str() == finding.file));
         let begins_at = begins_at.or_else(|| first_document(&live.files));
-        let begins_at = begins_at.map(|file| in_address(file.path.as_str()).to_string()).unwrap_or_default();
+        let begins_at = begins_at.map(|file| encoded(file.path.as_str()).to_string()).unwrap_or_default();
         Self {
             preview: format!("{preview}{begins_at}"),
             seq: live.seq,
             status: live.status,
-            set_by: source_in_words(live.moderated_by),
+            set_by: source_label(live.moderated_by),
             published_at: Moment(live.published_at),
             scanned_at: live.scanned_at.map(Moment),
             findings: findings.collect(),
@@ -299,8 +300,8 @@ impl From<AppealKept> for AppealRow {
     }
 }
 
-/// A file's path as a part of an address.
-fn in_address(path: &str) -> PercentEncode<'_> {
+/// A file's path, encoded for a URL.
+fn encoded(path: &str) -> PercentEncode<'_> {
     utf8_percent_encode(path, ENCODED_IN_PATHS)
 }
 
@@ -317,8 +318,8 @@ mod tests {
 
     #[test]
     fn a_file_s_name_stands_for_itself_in_an_address() {
-        assert_eq!(in_address("a b/ü?#%.html").to_string(), "a%20b/%C3%BC%3F%23%25.html");
-        assert_eq!(in_address("css/app_1~2-3.css").to_string(), "css/app_1~2-3.css");
+        assert_eq!(encoded("a b/ü?#%.html").to_string(), "a%20b/%C3%BC%3F%23%25.html");
+        assert_eq!(encoded("css/app_1~2-3.css").to_string(), "css/app_1~2-3.css");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The contents that no new version may bring: each can be taken off the list here.
+//! The list of blocked files, which no new version may contain. A moderator can remove files from it.
 
 use askama::Template;
 use domain::{BlobHash, Refusal};
@@ -15,7 +15,7 @@ use crate::html::{found_at, page};
 use crate::http::refusal::RefusedCall;
 
 pub const PATH: &str = "/admin/contents";
-/// Characters of a hash that are shown; the whole one is in the form.
+/// The number of characters of a hash that are shown. The form sends the whole hash.
 const HASH_SHOWN: usize = 12;
 
 #[derive(Template)]
@@ -23,7 +23,7 @@ const HASH_SHOWN: usize = 12;
 pub struct ContentsPage<'a> {
     pub frame: &'a Frame,
     pub rows: Vec<ContentRow>,
-    /// The address of the next page of the list, if there is one.
+    /// The path of the next page of the list, if there is one.
     pub next: Option<String>,
 }
 
@@ -32,7 +32,7 @@ pub struct ContentRow {
     pub short_hash: String,
     pub file: String,
     pub size: Size,
-    /// The page that was blocked, and its case.
+    /// The page that was blocked with the file.
     pub host: String,
     pub case: String,
     pub blocked_by: String,
@@ -55,17 +55,17 @@ pub struct UnblockForm {
 #[handler]
 pub async fn show(
     request: &Request,
-    Query(asked): Query<ContentsQuery>,
+    Query(query): Query<ContentsQuery>,
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
     let frame = Frame::begin(request, Tab::Contents)?;
-    let unknown = |()| Refusal::invalid("after", "is no place in the list");
-    let after = asked.after.as_deref().map(str::parse).transpose().map_err(unknown)?;
-    let shown = service.blocked_contents(after.as_ref()).await?;
+    let unknown = |()| Refusal::invalid("after", "is not a position in the list");
+    let after = query.after.as_deref().map(str::parse).transpose().map_err(unknown)?;
+    let list = service.blocked_contents(after.as_ref()).await?;
     let template = ContentsPage {
         frame: &frame,
-        rows: shown.contents.into_iter().map(ContentRow::from).collect(),
-        next: shown.next.map(|place| format!("{PATH}?after={place}")),
+        rows: list.contents.into_iter().map(ContentRow::from).collect(),
+        next: list.next.map(|after| format!("{PATH}?after={after}")),
     };
     page(StatusCode::OK, &template)
 }
@@ -77,7 +77,7 @@ pub async fn unblock(
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
     let hash: BlobHash =
-        form.hash.parse().map_err(|_| Refusal::invalid("hash", "is no SHA-256 in hexadecimal"))?;
+        form.hash.parse().map_err(|_| Refusal::invalid("hash", "is not a SHA-256 in hexadecimal"))?;
     service.unblock_content(&operator(request)?.name, hash).await?;
     Ok(found_at(&format!("{PATH}?done=unblocked")))
 }

@@ -1,5 +1,5 @@
-//! The cookie of who has signed in at `/admin`. It goes nowhere else, and no other site can bring it along, not even
-//! with a link.
+//! The cookie of an operator's session. Browsers send it only to `/admin`, and never from another site, not even when a
+//! link is followed.
 
 use domain::OperatorSession;
 use domain::link::Addresses;
@@ -11,19 +11,19 @@ use crate::http::cookies::CookieScope;
 const NAME: &str = "svc_admin";
 const SCOPE: CookieScope = CookieScope { name: NAME, path: "/admin", same_site: SameSite::Strict };
 
-/// The session that a request carries, ours or not.
+/// The session that a request carries, which may be forged.
 pub fn session(request: &Request) -> Option<String> {
     let cookie = request.cookie().get(NAME)?;
     let session = cookie.value_str();
     (!session.is_empty()).then(|| session.to_owned())
 }
 
-/// The value of a `Set-Cookie` that keeps a session as long as it lasts.
+/// A `Set-Cookie` value that keeps a session for its lifetime.
 pub fn kept(session: &str, addresses: &Addresses) -> String {
     SCOPE.set(session, OperatorSession::LIFETIME, addresses)
 }
 
-/// The value of a `Set-Cookie` that forgets it.
+/// A `Set-Cookie` value that clears the session.
 pub fn forgotten(addresses: &Addresses) -> String {
     SCOPE.clear(addresses)
 }

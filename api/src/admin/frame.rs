@@ -1,4 +1,4 @@
-//! What stands around every page of the operator's people.
+//! The frame of the operator's pages.
 
 use domain::{Host, ModerationStatus, OperatorName};
 use poem::Request;
@@ -10,7 +10,7 @@ use super::list::List;
 use super::queues::done::Done;
 use crate::http::refusal::RefusedCall;
 
-/// Who looks, where, and what they have just done.
+/// Who is signed in, on which tab, and a message about what they have just done.
 #[derive(Clone, Debug)]
 pub struct Frame {
     pub name: OperatorName,
@@ -54,16 +54,15 @@ impl Frame {
         let SignedInOperator { name, has_session } = operator(request)?.clone();
         let done = match tab {
             Tab::Moderation | Tab::Audit | Tab::Contents => done(request),
-            Tab::Queues => Done::told_in(request).map(|done| done.words()),
+            Tab::Queues => Done::of(request).map(|done| done.text()),
         };
         Ok(Self { name, has_session, tab, done })
     }
 }
 
-/// Who was let in by the guard.
+/// The person that the guard has authenticated.
 pub fn operator(request: &Request) -> Result<&SignedInOperator, RefusedCall> {
-    let missing =
-        || service::Failure::Bug(anyhow::anyhow!("a page of the operator's stands behind no guard"));
+    let missing = || service::Failure::Bug(anyhow::anyhow!("an operator's page has no guard"));
     request.data::<SignedInOperator>().ok_or_else(|| missing().into())
 }
 
@@ -74,25 +73,25 @@ struct FlashMessage {
     host: String,
     elsewhere: u64,
     more: bool,
-    /// How many pages a bulk decision was made on.
+    /// The number of pages of a bulk decision.
     pages: u64,
 }
 
-/// What a redirect says has been done, in words of ours alone.
+/// The message for a redirect's `done` parameter. Only these fixed texts are shown, whatever the URL contains.
 fn done(request: &Request) -> Option<String> {
-    let told: FlashMessage = request.params().unwrap_or_default();
-    match told.done.as_str() {
+    let flash: FlashMessage = request.params().unwrap_or_default();
+    match flash.done.as_str() {
         "unblocked" => {
             let done = "File removed from the list. Pages that were blocked only because of it are scanned \
                  again.";
             return Some(done.to_owned());
         }
-        "blocked-all" => return Some(format!("Blocked: {}.", pages_in_words(told.pages))),
-        "passed-all" => return Some(format!("Passed: {}.", pages_in_words(told.pages))),
+        "blocked-all" => return Some(format!("Blocked: {}.", page_count(flash.pages))),
+        "passed-all" => return Some(format!("Passed: {}.", page_count(flash.pages))),
         _ => {}
     }
-    let host: Host = told.host.parse().ok()?;
-    let what = match told.done.as_str() {
+    let host: Host = flash.host.parse().ok()?;
+    let what = match flash.done.as_str() {
         "passed" => format!("{host} passed and is served."),
         "blocked" => format!("{host} is blocked. Visitors see a notice."),
         "suspended" => format!("The account of {host} is suspended. Visitors no longer see its pages."),
@@ -101,37 +100,37 @@ fn done(request: &Request) -> Option<String> {
         }
         _ => return None,
     };
-    let elsewhere = match told.elsewhere {
+    let elsewhere = match flash.elsewhere {
         0 => String::new(),
         1 => " 1 other page with the same content is blocked too.".to_owned(),
         count => format!(" {count} other pages with the same content are blocked too."),
     };
-    let more = if told.more { " There are more. Block it again to continue." } else { "" };
+    let more = if flash.more { " More pages have this content. Block it again to continue." } else { "" };
     Some(format!("{what}{elsewhere}{more}"))
 }
 
-fn pages_in_words(pages: u64) -> String {
+fn page_count(pages: u64) -> String {
     if pages == 1 { "1 page".to_owned() } else { format!("{pages} pages") }
 }
 
-/// The address that a decision leads to: the next case of the list, or the list when none is left.
+/// The path to go to after a decision: the next case of the list, or the list when there is none.
 pub fn path_after(made: &DecisionMade, list: &List, next: Option<&Host>) -> String {
     let done = match made.moderation {
         ModerationStatus::Blocked => "blocked",
         _ => "passed",
     };
-    let mut told = format!("done={done}&host={}", made.host);
+    let mut query = format!("done={done}&host={}", made.host);
     if !made.blocked_elsewhere.is_empty() {
-        told.push_str(&format!("&elsewhere={}", made.blocked_elsewhere.len()));
+        query.push_str(&format!("&elsewhere={}", made.blocked_elsewhere.len()));
     }
     if made.has_more {
-        told.push_str("&more=true");
+        query.push_str("&more=true");
     }
-    // What is left of this decision comes before the next case.
+    // A block that has more pages to cover leads back to the same case first.
     let next = if made.has_more { Some(&made.host) } else { next };
     match next {
-        Some(host) => list.case_with(host, &told),
-        None => list.path_with(&told),
+        Some(host) => list.case_with(host, &query),
+        None => list.path_with(&query),
     }
 }
 
@@ -139,14 +138,14 @@ pub fn path_after(made: &DecisionMade, list: &List, next: Option<&Host>) -> Stri
 mod tests {
     use super::*;
 
-    fn told(query: &str) -> Option<String> {
+    fn message(query: &str) -> Option<String> {
         done(&Request::builder().uri_str(format!("/admin/moderation?{query}")).finish())
     }
 
     #[test]
     fn what_was_done_is_told_in_our_own_words() {
         assert_eq!(
-            told("done=passed&host=my-page-a1b2").as_deref(),
+            message("done=passed&host=my-page-a1b2").as_deref(),
             Some("my-page-a1b2 passed and is served.")
         );
         let made = service::DecisionMade {
@@ -160,15 +159,15 @@ mod tests {
         let (list, next) = (List::default(), "next-a1b2".parse().unwrap());
         let path = path_after(&made, &list, Some(&next));
         assert!(path.starts_with("/admin/moderation/my-page-a1b2?"), "{path}");
-        let words = told(path.split_once('?').unwrap().1).unwrap();
-        assert!(words.contains("2 other pages") && words.contains("There are more"), "{words}");
-        assert_eq!(told("done=blocked-all&pages=1").as_deref(), Some("Blocked: 1 page."));
-        assert_eq!(told("done=passed-all&pages=7").as_deref(), Some("Passed: 7 pages."));
+        let text = message(path.split_once('?').unwrap().1).unwrap();
+        assert!(text.contains("2 other pages") && text.contains("More pages"), "{text}");
+        assert_eq!(message("done=blocked-all&pages=1").as_deref(), Some("Blocked: 1 page."));
+        assert_eq!(message("done=passed-all&pages=7").as_deref(), Some("Passed: 7 pages."));
         let done = service::DecisionMade { has_more: false, ..made };
         assert!(path_after(&done, &list, Some(&next)).starts_with("/admin/moderation/next-a1b2?"));
         assert!(path_after(&done, &list, None).starts_with("/admin/moderation?done=blocked&"));
         for nothing in ["", "done=burnt&host=my-page-a1b2", "done=passed&host=%3Cb%3E", "done=passed"] {
-            assert_eq!(told(nothing), None, "{nothing}");
+            assert_eq!(message(nothing), None, "{nothing}");
         }
     }
 }

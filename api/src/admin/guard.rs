@@ -1,4 +1,4 @@
-//! Who comes in at `/admin`, decided before a page is asked anything, its methods included.
+//! Access to `/admin`, decided before a page's handler and method.
 
 use std::sync::Arc;
 
@@ -11,29 +11,29 @@ use super::preview::in_frame;
 use super::{SIGN_IN, cookie};
 use crate::html::{accepts_html, found_at};
 use crate::http::dev_mode;
-use crate::http::operator::{is_operator, name_told};
+use crate::http::operator::{is_operator, operator_name};
 use crate::http::refusal::RefusedCall;
 use crate::http::same_site;
 use crate::http::service_of::service_of;
 
-const LAPSED: &str = "This preview has had its hour. Open the page around it again.";
+const LAPSED: &str = "This preview has expired. Reload the page.";
 
-/// One of the operator's people, as the data of a request.
+/// A person of the operator's staff, in the data of a request.
 #[derive(Clone, Debug)]
 pub struct SignedInOperator {
     pub name: OperatorName,
-    /// Whether a session brought them, which they can end.
+    /// Whether the person has a session, which they can end.
     pub has_session: bool,
 }
 
-/// Pages for the operator's people. Others are led to the sign-in.
+/// Lets operators in and redirects others to the sign-in.
 pub async fn operators_only<E>(page: Arc<E>, mut request: Request) -> poem::Result<Response>
 where
     E: Endpoint<Output = Response>,
 {
     let service = service_of(&request)?;
-    let Some(operator) = who(&request, service)? else {
-        demand_door(service)?;
+    let Some(operator) = authenticated(&request, service)? else {
+        demand_access(service)?;
         return Ok(to_sign_in(&request));
     };
     same_site::demand(&request, service.addresses()).map_err(RefusedCall::from)?;
@@ -41,40 +41,40 @@ where
     page.call(request).await
 }
 
-/// The files of a preview: for the operator's people, and for an address that holds a ticket.
+/// Lets operators in, and URLs with a preview ticket.
 pub async fn operators_and_tickets<E>(page: Arc<E>, mut request: Request) -> poem::Result<Response>
 where
     E: Endpoint<Output = Response>,
 {
     let service = service_of(&request)?;
-    if let Some(untold) = behind_ticket(&request, service) {
-        request.set_data(untold);
+    if let Some(ticketed) = behind_ticket(&request, service) {
+        request.set_data(ticketed);
         return page.call(request).await;
     }
-    if has_ticket(&request) && accepts_html(&request) && who(&request, service)?.is_none() {
-        demand_door(service)?;
-        // The sign-in would not be shown in the frame.
+    if has_ticket(&request) && accepts_html(&request) && authenticated(&request, service)?.is_none() {
+        demand_access(service)?;
+        // The sign-in page cannot be shown in a frame.
         return Ok(in_frame(StatusCode::FORBIDDEN, LAPSED));
     }
     operators_only(page, request).await
 }
 
-/// The sign-in, where there is something to sign in with.
+/// The sign-in, which exists only when there is a password.
 pub async fn while_there_is_a_password<E>(page: Arc<E>, request: Request) -> poem::Result<Response>
 where
     E: Endpoint<Output = Response>,
 {
     let service = service_of(&request)?;
-    match door_for(&request, service)? {
+    match access_for(&request, service)? {
         OperatorAccess::Password => {}
         OperatorAccess::Open => return Ok(found_at(super::QUEUE)),
-        OperatorAccess::Closed => return Err(nothing_here().into()),
+        OperatorAccess::Closed => return Err(not_found().into()),
     }
     same_site::demand(&request, service.addresses()).map_err(RefusedCall::from)?;
     page.call(request).await
 }
 
-/// A path of a version without the ticket that stood before it, as the data of a request.
+/// A file's path without the preview ticket before it, in the data of a request.
 #[derive(Clone, Debug)]
 pub struct Ticketed(pub String);
 
@@ -85,19 +85,19 @@ fn behind_ticket(request: &Request, service: &Service) -> Option<Ticketed> {
     service.is_preview_ticket(ticket, &host, seq).then(|| Ticketed(path.to_owned()))
 }
 
-/// Whether the path holds something like a ticket.
+/// Whether the path contains something like a preview ticket.
 fn has_ticket(request: &Request) -> bool {
     request.raw_path_param("path").is_some_and(|path| path.starts_with(PreviewTicket::MARK))
 }
 
-fn who(request: &Request, service: &Service) -> Result<Option<SignedInOperator>, RefusedCall> {
+fn authenticated(request: &Request, service: &Service) -> Result<Option<SignedInOperator>, RefusedCall> {
     if is_operator(request)? {
         return Ok(Some(SignedInOperator {
-            name: name_told(request).unwrap_or_else(OperatorName::unnamed),
+            name: operator_name(request).unwrap_or_else(OperatorName::unnamed),
             has_session: false,
         }));
     }
-    Ok(match door_for(request, service)? {
+    Ok(match access_for(request, service)? {
         OperatorAccess::Closed => None,
         OperatorAccess::Open => Some(SignedInOperator { name: OperatorName::unnamed(), has_session: false }),
         OperatorAccess::Password => cookie::session(request)
@@ -106,31 +106,31 @@ fn who(request: &Request, service: &Service) -> Result<Option<SignedInOperator>,
     })
 }
 
-/// What is open to anybody is open on this machine only, wherever the API listens.
-fn door_for(request: &Request, service: &Service) -> Result<OperatorAccess, RefusedCall> {
-    let door = service.admin_door();
-    if door == OperatorAccess::Open {
+/// Open access is limited to this machine, whatever address the API listens on.
+fn access_for(request: &Request, service: &Service) -> Result<OperatorAccess, RefusedCall> {
+    let access = service.admin_door();
+    if access == OperatorAccess::Open {
         dev_mode::demand_from_here(request, service)?;
     }
-    Ok(door)
+    Ok(access)
 }
 
-/// Without a door there is nothing here.
-fn demand_door(service: &Service) -> Result<(), RefusedCall> {
+/// Refuses when the operator's pages are switched off.
+fn demand_access(service: &Service) -> Result<(), RefusedCall> {
     match service.admin_door() {
-        OperatorAccess::Closed => Err(nothing_here()),
+        OperatorAccess::Closed => Err(not_found()),
         OperatorAccess::Open | OperatorAccess::Password => Ok(()),
     }
 }
 
-fn nothing_here() -> RefusedCall {
+fn not_found() -> RefusedCall {
     Refusal::NotFound(Missing::Endpoint).into()
 }
 
-/// And back to where they wanted to go, if that can be opened.
+/// Redirects to the sign-in, which leads back to this path if it can be opened.
 fn to_sign_in(request: &Request) -> Response {
     let path = request.uri().path();
-    // In a query no other character of a path would be sure to stand for itself.
+    // Other characters would need escaping in a query.
     let is_plain = path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/_-".contains(&byte));
     let is_page = is_plain && !path.ends_with("/signout");
     let next = if is_page { path } else { super::QUEUE };

@@ -1,5 +1,5 @@
-//! Takes from a page that is previewed what would make a browser open connections ahead of any use, which no policy
-//! forbids it: links such as `preconnect` and `dns-prefetch`.
+//! Removes resource hints from a previewed page: links such as `preconnect` and `dns-prefetch` make browsers open
+//! connections, and no content security policy prevents that.
 
 use anyhow::Context;
 use lol_html::html_content::Element;
@@ -7,16 +7,16 @@ use lol_html::{HandlerResult, Settings, element, rewrite_str};
 
 use crate::http::refusal::RefusedCall;
 
-/// What a link may be in a preview. The names are those that are written out: a `rel` with anything escaped is no style.
+/// The links that a preview keeps. A `rel` with escaped characters is not recognized and is removed.
 const LINKS_KEPT: [&str; 2] = ["stylesheet", "alternate"];
-/// With this a page could ask again for what its headers switch off.
-const SWITCH: &str = "x-dns-prefetch-control";
+/// With this setting a page could turn prefetching on again after the headers turn it off.
+const PREFETCH_SETTING: &str = "x-dns-prefetch-control";
 
-/// A page whose links are styles and nothing else.
+/// The page without links other than stylesheets.
 pub fn without_hints(html: &str) -> Result<String, RefusedCall> {
-    // Strict, the rewriter would refuse pages that browsers put up with.
+    // In strict mode the rewriter rejects pages that browsers accept.
     let settings = Settings::new().with_strict(false).append_element_content_handler(element!("*", tame));
-    let tamed = rewrite_str(html, settings).context("take the hints from a previewed page");
+    let tamed = rewrite_str(html, settings).context("remove resource hints from a previewed page");
     tamed.map_err(|error| service::Failure::from(error).into())
 }
 
@@ -31,8 +31,8 @@ fn tame(element: &mut Element<'_, '_>) -> HandlerResult {
         }
         "meta" => {
             let names = element.get_attribute("http-equiv").unwrap_or_default();
-            // Escaped letters cannot be told from it.
-            if names.trim().eq_ignore_ascii_case(SWITCH) || names.contains('&') {
+            // A name with escaped characters could be this setting.
+            if names.trim().eq_ignore_ascii_case(PREFETCH_SETTING) || names.contains('&') {
                 element.remove_attribute("http-equiv");
             }
         }

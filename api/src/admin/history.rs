@@ -1,4 +1,4 @@
-//! The record of the account behind a page, as the page's case shows it.
+//! The history of a page's account, for the review of the page.
 
 use domain::Account;
 use service::{AccountHistoryPage, AccountReport};
@@ -10,7 +10,7 @@ use crate::html::figures::{Count, Moment};
 pub struct HistoryRows {
     pub created_at: Moment,
     pub pages: Count,
-    /// The account's pages in the queue, and those that are blocked.
+    /// The paths of the account's pages in the queue, and of its blocked pages.
     pub waiting: String,
     pub blocked: String,
     pub decisions: Vec<DecisionRow>,

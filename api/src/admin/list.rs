@@ -1,5 +1,5 @@
-//! Which list of the queue a moderator works through. It is chosen on the queue, and the addresses of its cases keep it,
-//! so that the next case comes from the same list.
+//! The part of the queue that a moderator works through. The queue's filters choose it, and the URLs of its cases
+//! keep it, so that the next case comes from the same list.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use service::{QueueWanted, WaitingFor};
 use url::form_urlencoded;
 
-use super::words::{RULES, rule_in_words};
+use super::labels::{RULES, rule_in_words};
 
 /// The waiting times to choose from: value, label and hours.
 const AGES: [(&str, &str, u64); 5] = [
@@ -20,10 +20,10 @@ const AGES: [(&str, &str, u64); 5] = [
     ("168h", "1 week", 168),
 ];
 const HOUR: Duration = Duration::from_secs(3600);
-/// A rule's name is shorter.
+/// Longer than any rule's name.
 const RULE_LENGTH_MAX: usize = 64;
 
-/// A list and its filters, as an address has them. An empty filter lets every page through.
+/// A list and its filters, as in a query. An empty filter matches every page.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct List {
@@ -33,7 +33,7 @@ pub struct List {
     pub age: String,
 }
 
-/// Which pages are listed.
+/// The status of the listed pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReviewStatusFilter {
@@ -51,7 +51,7 @@ pub struct Choice {
 }
 
 impl List {
-    /// The list that a request's address names; the whole review list when it names none.
+    /// The list in a request's query, or by default all pages to review.
     pub fn of(request: &Request) -> Self {
         request.params().unwrap_or_default()
     }
@@ -75,7 +75,7 @@ impl List {
         Ok(QueueWanted { waiting_for: self.status.into(), rule, account, waiting_at_least })
     }
 
-    /// The same, without the filters when they are malformed: they must not keep anybody from a case.
+    /// Ignores malformed filters, because they must not prevent access to a case.
     pub fn wanted_for_case(&self) -> QueueWanted {
         self.wanted().unwrap_or_else(|_| WaitingFor::from(self.status).into())
     }
@@ -94,17 +94,17 @@ impl List {
         Self { status: self.status, ..Self::default() }
     }
 
-    /// The address of the list.
+    /// The path of the list.
     pub fn path(&self) -> String {
         self.path_with("")
     }
 
-    /// The address of the list, with more in its query.
+    /// The path of the list, with more in its query.
     pub fn path_with(&self, more: &str) -> String {
         self.address(super::QUEUE.to_owned(), more)
     }
 
-    /// The address of one of its cases.
+    /// The path of one of its cases.
     pub fn case(&self, host: &Host) -> String {
         self.case_with(host, "")
     }
@@ -120,7 +120,7 @@ impl List {
             is_chosen: value == self.rule,
         };
         let mut choices: Vec<_> = RULES.iter().map(|name| choice(name)).collect();
-        // A rule that this release does not know can be in the address.
+        // The query can name a rule that this release does not know.
         if !self.rule.is_empty() && !choices.iter().any(|one| one.is_chosen) {
             choices.push(choice(&self.rule));
         }
@@ -177,8 +177,8 @@ impl ReviewStatusFilter {
 }
 
 impl From<ReviewStatusFilter> for WaitingFor {
-    fn from(shelf: ReviewStatusFilter) -> Self {
-        match shelf {
+    fn from(filter: ReviewStatusFilter) -> Self {
+        match filter {
             ReviewStatusFilter::Review => WaitingFor::Review,
             ReviewStatusFilter::Blocked => WaitingFor::BlockedAlready,
             ReviewStatusFilter::Pending => WaitingFor::Scan,

@@ -1,9 +1,9 @@
-//! Decisions as rows of a table: beside a page, and in the log of all.
+//! Decisions as rows of a table, for a page and for the audit log.
 
 use domain::{ModeratedBy, ModerationStatus};
 use service::DecisionShown;
 
-use super::words::{rule_in_words, source_in_words};
+use super::labels::{rule_in_words, source_label};
 use crate::html::figures::Moment;
 
 pub struct DecisionRow {
@@ -12,14 +12,14 @@ pub struct DecisionRow {
     pub path: String,
     pub seq: u32,
     pub status: ModerationStatus,
-    /// A scan only says what it found: where a moderator's word holds, nothing comes of it.
+    /// A scan's finding has no effect on a version that a moderator has decided on.
     pub is_found: bool,
-    /// Whose word it is.
+    /// Who decided: a moderator, a scan or a report.
     pub source: &'static str,
-    /// A moderator's name. It may look like anything, so it never stands without the source.
+    /// A moderator's name. It is free text, so it is always shown with the source.
     pub name: Option<String>,
     pub note: Option<String>,
-    /// The rules that a scan found broken, each once.
+    /// The rules that a scan found violated, without duplicates.
     pub rules: Vec<String>,
 }
 
@@ -39,7 +39,7 @@ impl From<DecisionShown> for DecisionRow {
             seq: kept.seq,
             status: kept.status,
             is_found: kept.source == ModeratedBy::Scan,
-            source: source_in_words(kept.source),
+            source: source_label(kept.source),
             name: kept.decided_by,
             note: kept.note,
             rules,

@@ -1,8 +1,8 @@
-//! The pages of the operator's people: the moderators' queue, who decided what, and the queue board. They come in by a password of their
-//! own, or by the operator's secret; to anybody else it must look as if these pages were not there, or be the sign-in.
+//! The operator's pages: the review queue, the audit log of decisions and the queue board. Access needs the
+//! operator's password or secret. To anyone else they must look as if they did not exist, or show the sign-in.
 //!
-//! A page here begins with a [`frame::Desk`]: who looks, and what stands around the page. A new page is a line in
-//! the table of routes; who may call it stands there, and its guard follows.
+//! A page begins with a [`frame::Frame`]: who is signed in, and what surrounds the page. A new page is a line in the
+//! table of routes. That line states who may call it, and its guard follows from that.
 
 pub mod audit;
 pub mod bulk;
@@ -14,6 +14,7 @@ mod frame;
 pub mod guard;
 mod hints;
 mod history;
+mod labels;
 mod list;
 mod log;
 pub mod preview;
@@ -25,17 +26,16 @@ pub mod signin;
 pub mod suspension;
 #[cfg(test)]
 pub mod tests;
-mod words;
 
 use poem::{Response, handler};
 
 use crate::html::found_at;
 
-/// The queue: where one lands.
+/// The review queue, which is the operator's start page.
 pub const QUEUE: &str = "/admin/moderation";
 pub const SIGN_IN: &str = "/admin/signin";
 
-/// Leads to where one lands.
+/// Redirects to the start page.
 #[handler]
 pub fn index() -> Response {
     found_at(QUEUE)

@@ -1,6 +1,6 @@
-//! What a version holds, for the operator's people alone: as a page that can do nothing, or as the text that it is. It
-//! is what somebody may have made to harm whoever looks; it must get neither script nor form nor origin nor network.
-//! What is wrong is told here as text that the frame shows.
+//! The files of a version for the operator's staff: rendered without any capability, or as source. A page may be made
+//! to attack its reviewer, so it must get no scripts, forms, origin or network. Errors are plain text, because the
+//! frame shows them.
 
 use bytes::Bytes;
 use domain::{Missing, Refusal};
@@ -36,10 +36,10 @@ const HEADERS: [(HeaderName, HeaderValue); 5] = [
 const PLAIN: &str = "text/plain; charset=utf-8";
 const DOCUMENTS: [&str; 2] = ["text/html", "application/xhtml+xml"];
 
-/// A file as a visitor's browser would get it, but tied up.
+/// A file as a visitor's browser would get it, but sandboxed.
 #[handler]
 pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
-    framed(request, shown(request, &service).await)
+    framed(request, render(request, &service).await)
 }
 
 /// The same as plain text.
@@ -48,13 +48,13 @@ pub async fn source(request: &Request, service: Data<&Service>) -> Result<Respon
     framed(request, source_of(request, &service).await)
 }
 
-/// What is told in the place of a file.
-pub fn in_frame(status: StatusCode, words: &str) -> Response {
-    let told = Response::builder().status(status).content_type(PLAIN).body(words.to_owned());
-    tied_up(told, TEXT_SANDBOX)
+/// A message in place of a file.
+pub fn in_frame(status: StatusCode, text: &str) -> Response {
+    let response = Response::builder().status(status).content_type(PLAIN).body(text.to_owned());
+    sandboxed(response, TEXT_SANDBOX)
 }
 
-async fn shown(request: &Request, service: &Service) -> Result<Response, RefusedCall> {
+async fn render(request: &Request, service: &Service) -> Result<Response, RefusedCall> {
     let path = match request.data::<Ticketed>() {
         Some(Ticketed(path)) => path,
         None => request.raw_path_param("path").unwrap_or_default(),
@@ -67,7 +67,7 @@ async fn shown(request: &Request, service: &Service) -> Result<Response, Refused
     let essence = content_type.split(';').next().unwrap_or_default().trim_end();
     let response = if DOCUMENTS.contains(&essence) {
         let bytes = whole(bytes, size_bytes).await?;
-        // As browsers do: a byte order mark outranks what is said of the page.
+        // As in browsers, a byte order mark takes precedence over the declared encoding.
         let document = without_hints(&UTF_8.decode(&bytes).0)?;
         Response::builder().content_type(format!("{essence}; charset=utf-8")).body(document)
     } else {
@@ -76,8 +76,9 @@ async fn shown(request: &Request, service: &Service) -> Result<Response, Refused
             .header(header::CONTENT_LENGTH, size_bytes)
             .body(Body::from_bytes_stream(bytes))
     };
-    let mut response = tied_up(response, SANDBOX);
-    // Browsers fetch a font as a script would, and what has no origin may only fetch what anybody may.
+    let mut response = sandboxed(response, SANDBOX);
+    // Browsers fetch fonts with CORS, and a sandboxed page has an opaque origin, so fonts must be readable from any
+    // origin.
     if is_font(&content_type) {
         response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     }
@@ -90,31 +91,31 @@ async fn source_of(request: &Request, service: &Service) -> Result<Response, Ref
         ShownFile::Folder => Ok(to_folder(request)),
         ShownFile::File { size_bytes, bytes, .. } => {
             let text = text_of(&whole(bytes, size_bytes).await?).into_owned();
-            Ok(tied_up(Response::builder().content_type(PLAIN).body(text), TEXT_SANDBOX))
+            Ok(sandboxed(Response::builder().content_type(PLAIN).body(text), TEXT_SANDBOX))
         }
     }
 }
 
-/// A file at once. A publish has a bound, and so has a file of it.
+/// A whole file in memory. The size of a publish, and so of a file, is limited.
 async fn whole(
     bytes: BoxStream<'static, std::io::Result<Bytes>>,
     size_bytes: u64,
 ) -> Result<Vec<u8>, RefusedCall> {
-    let room = Vec::with_capacity(usize::try_from(size_bytes).unwrap_or_default());
-    let read = bytes.try_fold(room, async |mut read, chunk| {
+    let buffer = Vec::with_capacity(usize::try_from(size_bytes).unwrap_or_default());
+    let read = bytes.try_fold(buffer, async |mut read, chunk| {
         read.extend_from_slice(&chunk);
         Ok(read)
     });
     read.await.map_err(|error| service::Failure::from(anyhow::Error::from(error)).into())
 }
 
-/// A refusal as text for people: the page of other refusals is shown in no frame.
+/// A refusal as text for people. A frame cannot show the usual error page.
 fn framed(request: &Request, answer: Result<Response, RefusedCall>) -> Result<Response, RefusedCall> {
     match answer {
         Err(RefusedCall(refusal)) if accepts_html(request) => {
             let faults = Faults::of(&refusal, &[], request.uri().path());
-            let words = faults.whole().map(|told| format!("{} {}", told.what, told.next));
-            Ok(in_frame(status_of(&refusal), &words.unwrap_or_default()))
+            let text = faults.whole().map(|text| format!("{} {}", text.what, text.next));
+            Ok(in_frame(status_of(&refusal), &text.unwrap_or_default()))
         }
         answer => answer,
     }
@@ -123,10 +124,10 @@ fn framed(request: &Request, answer: Result<Response, RefusedCall>) -> Result<Re
 fn to_folder(request: &Request) -> Response {
     let folder = format!("{}/", request.original_uri().path());
     let response = Response::builder().status(StatusCode::FOUND).header(header::LOCATION, folder).finish();
-    tied_up(response, SANDBOX)
+    sandboxed(response, SANDBOX)
 }
 
-fn tied_up(mut response: Response, policy: HeaderValue) -> Response {
+fn sandboxed(mut response: Response, policy: HeaderValue) -> Response {
     let headers = response.headers_mut();
     headers.extend(HEADERS.map(|(name, value)| (name, value)));
     headers.insert(header::CONTENT_SECURITY_POLICY, policy);

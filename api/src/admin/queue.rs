@@ -1,4 +1,4 @@
-//! The queue: which pages wait for a moderator, the next one first.
+//! The review queue: the pages that wait for a moderator, by priority.
 
 use askama::Template;
 use domain::{ModerationStatus, Refusal, Visibility};
@@ -9,17 +9,17 @@ use serde::Deserialize;
 use service::{ReviewQueuePage, Service, WaitingPages, WaitingPlace};
 
 use super::frame::{Frame, Tab};
+use super::labels::rule_in_words;
 use super::list::{List, ReviewStatusFilter};
 use super::reasons::REASONS;
 use super::seen::ticked;
-use super::words::rule_in_words;
 use crate::html::again;
 use crate::html::faults::Faults;
 use crate::html::figures::{Count, Moment};
 use crate::html::page;
 use crate::http::refusal::RefusedCall;
 
-/// The filters that can be wrong.
+/// The filters that can be malformed.
 const FIELDS: &[&str] = &["account"];
 
 #[derive(Template)]
@@ -27,17 +27,17 @@ const FIELDS: &[&str] = &["account"];
 pub struct QueuePage<'a> {
     pub frame: &'a Frame,
     pub list: List,
-    /// What was wrong with the filters.
+    /// The faults of the filters.
     pub faults: Faults,
     pub rows: Vec<WaitingRow>,
-    /// The address of the next list, if there is one.
+    /// The path of the next page of the list, if there is one.
     pub next: Option<String>,
-    /// Whether this is no first list.
+    /// Whether this is a later page of the list.
     pub goes_on: bool,
     pub form: BulkShownAgain,
 }
 
-/// What was typed into the form of a bulk decision that was refused.
+/// The contents of a bulk decision that was refused.
 #[derive(Default)]
 pub struct BulkShownAgain {
     pub note: String,
@@ -48,10 +48,10 @@ pub struct BulkShownAgain {
 pub struct WaitingRow {
     pub host: String,
     pub path: String,
-    /// What a tick on it sends.
+    /// The value of its checkbox.
     pub ticked: String,
     pub account: String,
-    /// The list of this account's pages alone.
+    /// The path of the list of this account's pages.
     pub account_path: String,
     pub visibility: Visibility,
     pub status: ModerationStatus,
@@ -69,18 +69,19 @@ struct ReviewQuery {
 
 #[handler]
 pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
-    shown(request, &service, StatusCode::OK, BulkShownAgain::default()).await
+    render(request, &service, StatusCode::OK, BulkShownAgain::default()).await
 }
 
-/// The list as it is now, with a bulk decision that was refused or none yet.
-pub async fn shown(
+/// The current list, with the refused bulk decision if there is one.
+pub async fn render(
     request: &Request,
     service: &Service,
     status: StatusCode,
     form: BulkShownAgain,
 ) -> Result<Response, RefusedCall> {
     let frame = Frame::begin(request, Tab::Moderation)?;
-    let list: List = request.params().map_err(|_| Refusal::invalid("status", "is no list of the queue"))?;
+    let list: List =
+        request.params().map_err(|_| Refusal::invalid("status", "is not a list of the queue"))?;
     let after = place_in(request)?;
     let wanted = match list.wanted() {
         Ok(wanted) => wanted,
@@ -98,9 +99,9 @@ pub async fn shown(
 }
 
 fn place_in(request: &Request) -> Result<Option<WaitingPlace>, Refusal> {
-    let asked: ReviewQuery = request.params().unwrap_or_default();
-    let unknown = |()| Refusal::invalid("after", "is no place in the queue");
-    asked.after.as_deref().map(str::parse).transpose().map_err(unknown)
+    let query: ReviewQuery = request.params().unwrap_or_default();
+    let unknown = |()| Refusal::invalid("after", "is not a position in the queue");
+    query.after.as_deref().map(str::parse).transpose().map_err(unknown)
 }
 
 impl<'a> QueuePage<'a> {
@@ -115,7 +116,7 @@ impl<'a> QueuePage<'a> {
             frame,
             faults: Faults::default(),
             rows: queue.waiting.into_iter().map(|waiting| WaitingRow::new(waiting, &list)).collect(),
-            next: queue.next.map(|place| list.path_with(&format!("after={place}"))),
+            next: queue.next.map(|after| list.path_with(&format!("after={after}"))),
             goes_on: after.is_some(),
             form,
             list,

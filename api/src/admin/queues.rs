@@ -1,6 +1,6 @@
-//! The queue board: how much is to be done and by whom, what became of each job, and the few things that one may do
-//! about it. Its pages are looked at while something burns, so they show what is true now: the script asks for them
-//! again every two seconds. They never show what somebody publishes or pays with; the board gives payloads redacted.
+//! The queue board: the queues' lengths, the processes, each job's state, and operations on them. Operators use it
+//! during incidents, so it shows current data: the script reloads it every two seconds. It must never show what
+//! somebody publishes or pays with; payloads are redacted.
 
 pub mod board;
 pub mod done;
@@ -14,10 +14,10 @@ use domain::{JobId, Missing, Queue, Refusal};
 use poem::Request;
 use service::JobState;
 
-/// Where the board is.
+/// The path of the board.
 pub const BOARD: &str = "/admin/queues";
 
-/// Characters of an error that a list shows; the job's own page has all of it.
+/// The number of characters of an error in a list. The job's own page shows all of it.
 const ERROR_LENGTH_MAX: usize = 160;
 
 pub fn path_of(queue: Queue) -> String {
@@ -38,7 +38,7 @@ fn queue_in(request: &Request) -> Result<Queue, Refusal> {
     Queue::parse(name).ok_or(Refusal::NotFound(Missing::Queue))
 }
 
-/// The job that the path names. What is no id is no job's.
+/// The job that the path names. A malformed id is reported as not found.
 fn job_in(request: &Request) -> Result<JobId, Refusal> {
     let id = request.raw_path_param("id").unwrap_or_default();
     id.parse().map_err(|_| Refusal::NotFound(Missing::Job))

@@ -1,21 +1,21 @@
-//! The standard reasons for a decision, which save moderators from typing them.
+//! The standard reasons for a decision, so that moderators do not type them.
 
 use domain::{MalformedReason, Refusal, RulingNote};
 
-/// Those that are offered. What is chosen becomes the first line of the note.
+/// The reasons to choose from. The chosen one becomes the first line of the note.
 pub const REASONS: [&str; 9] = [
-    "Imitates a company, a bank or a public service",
+    "Impersonates a company, bank or public service",
     "Asks for passwords, keys or card details",
     "Spreads malware or unwanted downloads",
     "Spam",
     "Copyright or trademark complaint",
     "Private information about a person",
-    "Checked: nothing wrong found",
-    "False alarm of the scan",
+    "Reviewed: no violation found",
+    "False positive of the scan",
     "The reports are unfounded",
 ];
 
-/// The note of a decision: the reason that was chosen and the text that was typed, either of which may be missing.
+/// The note of a decision: the chosen reason and the typed text, either of which may be missing.
 pub fn note_of(reason: &str, text: &str) -> Result<Option<RulingNote>, Refusal> {
     if !reason.is_empty() && !REASONS.contains(&reason) {
         return Err(Refusal::invalid("standard_reason", "is not in the list"));

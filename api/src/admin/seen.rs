@@ -1,4 +1,4 @@
-//! What a moderator was shown of a page, as forms send it back with a decision.
+//! What a moderator has seen of a page, as forms send it with a decision.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -6,17 +6,17 @@ use std::str::FromStr;
 use domain::Host;
 use service::{Seen, WaitingPages};
 
-/// The value of an id field that is empty.
+/// Stands for a missing id.
 const NONE: &str = "-";
 
-/// What the box of a page in the list sends: the page, its version and what was seen of it.
+/// The value of a page's checkbox in the list: its host, its version and what was shown of it.
 pub fn ticked(waiting: &WaitingPages) -> String {
     let Seen { decision, report, appeal } = waiting.seen;
     let (decision, report, appeal) = (id_or_none(decision), id_or_none(report), id_or_none(appeal));
     format!("{} {} {decision} {report} {appeal}", waiting.host, waiting.seq)
 }
 
-/// The page, its version and what was seen of it; none when this is not what the list sends.
+/// Parses the value of a checkbox; `None` if it is malformed.
 pub fn read_ticked(text: &str) -> Option<(Host, u32, Seen)> {
     let [host, seq, decision, report, appeal] = text.split(' ').collect::<Vec<_>>().try_into().ok()?;
     let id = |text| if text == NONE { "" } else { text };
@@ -32,7 +32,7 @@ fn id_or_none(id: Option<impl Display>) -> String {
     id.map_or_else(|| NONE.to_owned(), |id| id.to_string())
 }
 
-/// An id that may be none.
+/// An id that may be missing.
 pub fn id_of<T: FromStr>(text: &str) -> Result<Option<T>, T::Err> {
     if text.is_empty() { Ok(None) } else { text.parse().map(Some) }
 }

@@ -1,4 +1,4 @@
-//! How the operator's people sign in, and out.
+//! The operator's sign-in and sign-out.
 
 use askama::Template;
 use domain::Refusal;
@@ -23,7 +23,7 @@ const FIELDS: &[&str] = &["name", "password"];
 pub struct SignInPage<'a> {
     pub next: Option<&'a NextPath>,
     pub name: &'a str,
-    /// Something was sent after the session had ended.
+    /// A form was sent after the session had expired.
     pub is_lost: bool,
     pub faults: Faults,
 }
@@ -78,14 +78,14 @@ pub fn sign_out(service: Data<&Service>) -> Response {
     with_cookie(found_at(SIGN_IN), &cookie::forgotten(service.addresses()))
 }
 
-/// A sign-in here leads nowhere but to the pages that it is for.
+/// The path after the sign-in, which must be one of the operator's pages.
 fn next_path(text: Option<&str>) -> Option<NextPath> {
     text.filter(|text| text.starts_with("/admin/")).and_then(NextPath::parse)
 }
 
 pub fn faults_of(refusal: &Refusal) -> Faults {
     match refusal {
-        Refusal::InvalidCredentials => Faults::beside_field("password", "The name or the password is wrong."),
+        Refusal::InvalidCredentials => Faults::beside_field("password", "Wrong name or password."),
         refusal => Faults::of(refusal, FIELDS, SIGN_IN),
     }
 }

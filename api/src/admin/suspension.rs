@@ -1,4 +1,4 @@
-//! The suspension of the account behind a page and its lift, from the form beside that page.
+//! Suspends the account of a page, or lifts the suspension.
 
 use domain::{MalformedReason, Origin, Refusal, Via};
 use poem::web::Data;
@@ -6,7 +6,7 @@ use poem::{Request, Response, handler};
 use serde::Deserialize;
 use service::Service;
 
-use super::case::{DecisionShownAgain, host_of, shown};
+use super::case::{DecisionShownAgain, host_of, render};
 use super::frame::operator;
 use crate::html::faults::Faults;
 use crate::html::fields::Fields;
@@ -25,7 +25,7 @@ pub struct SuspensionForm {
     reason: String,
 }
 
-/// Leads back to the page; a malformed reason is reported on it.
+/// Redirects to the page. A malformed reason is reported on it.
 #[handler]
 pub async fn decide(
     request: &Request,
@@ -33,28 +33,28 @@ pub async fn decide(
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
     let host = host_of(request)?;
-    match form.carry_out(request, &service).await {
+    match form.execute(request, &service).await {
         Ok(done) => Ok(found_at(&format!("{}/{host}?done={done}&host={host}", super::QUEUE))),
         Err(RefusedCall(refusal))
             if accepts_html(request) && matches!(*refusal, Refusal::InvalidRequest { .. }) =>
         {
             let faults = Faults::of(&refusal, FIELDS, request.uri().path());
             let again = DecisionShownAgain { reason: form.reason, faults, ..DecisionShownAgain::default() };
-            shown(request, &service, status_of(&refusal), again).await
+            render(request, &service, status_of(&refusal), again).await
         }
         Err(refused) => Err(refused),
     }
 }
 
 impl SuspensionForm {
-    /// What the page reports as done.
-    async fn carry_out(&self, request: &Request, service: &Service) -> Result<&'static str, RefusedCall> {
+    /// Returns the value of the redirect's `done` parameter.
+    async fn execute(&self, request: &Request, service: &Service) -> Result<&'static str, RefusedCall> {
         let by = &operator(request)?.name;
         let origin = Origin { via: Via::Operator, address: Some(client_of(request)) };
         match self.action.as_str() {
             "suspend" => {
-                let told = |fault: MalformedReason| Refusal::invalid("reason", fault.to_string());
-                let reason = self.reason.parse().map_err(told)?;
+                let malformed = |fault: MalformedReason| Refusal::invalid("reason", fault.to_string());
+                let reason = self.reason.parse().map_err(malformed)?;
                 service.suspend(by, origin, &self.account, reason).await?;
                 Ok("suspended")
             }
@@ -62,7 +62,7 @@ impl SuspensionForm {
                 service.lift_suspension(by, origin, &self.account).await?;
                 Ok("lifted")
             }
-            _ => Err(Refusal::invalid("action", "is suspend or lift").into()),
+            _ => Err(Refusal::invalid("action", "must be suspend or lift").into()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Every page of the operator's people with sample data, for the snapshots of all pages.
+//! Every operator's page with sample data, for the snapshots of all pages.
 
 use std::collections::HashSet;
 
@@ -60,7 +60,7 @@ fn decision(source: ModeratedBy, who: Option<&str>, note: Option<&str>) -> Decis
         at: now(),
     };
     let other = Finding { rule: "private_key".into(), ..finding() };
-    // The same rule once more, and not beside itself.
+    // The same rule again, but not next to the first.
     let findings = if source == ModeratedBy::Scan { vec![finding(), other, finding()] } else { vec![] };
     DecisionShown { kept, findings }
 }
@@ -167,7 +167,7 @@ fn full() -> ReviewItem {
     }
 }
 
-/// A case among others, of an account with a record.
+/// A case between two others, of an account with a history.
 fn in_queue() -> CaseContext {
     let report = |reason: Option<&str>, is_open| AccountReport {
         host: "other-a1b2".parse().unwrap(),
@@ -242,14 +242,14 @@ fn queues() -> Vec<(String, String)> {
         seen: Seen::default(),
         rules: rules.iter().map(|rule| (*rule).to_owned()).collect(),
     };
-    let shown = |frame: &Frame, list, waiting, next: Option<&str>, after: Option<&str>, form| {
-        let place = |text: &str| text.parse().unwrap();
-        let queue = ReviewQueuePage { waiting, next: next.map(place) };
-        QueuePage::new(frame, list, queue, after.map(place).as_ref(), form).render().unwrap()
+    let sample = |frame: &Frame, list, waiting, next: Option<&str>, after: Option<&str>, form| {
+        let position = |text: &str| text.parse().unwrap();
+        let queue = ReviewQueuePage { waiting, next: next.map(position) };
+        QueuePage::new(frame, list, queue, after.map(position).as_ref(), form).render().unwrap()
     };
     let page = |frame: &Frame, status, waiting, next: Option<&str>, after: Option<&str>| {
         let list = List { status, ..List::default() };
-        shown(frame, list, waiting, next, after, BulkShownAgain::default())
+        sample(frame, list, waiting, next, after, BulkShownAgain::default())
     };
     let filtered = || List {
         rule: "a_new_rule".into(),
@@ -273,24 +273,24 @@ fn queues() -> Vec<(String, String)> {
     };
     let (done, fresh) =
         (frame(Tab::Moderation, Some("Done: my-page-a1b2 is blocked.")), frame(Tab::Moderation, None));
-    let place = Some("1.my-page-a1b2");
+    let after = Some("1.my-page-a1b2");
     let nothing = || ReviewQueuePage { waiting: vec![], next: None };
     let refused = QueuePage {
         faults: malformed,
         ..QueuePage::new(&fresh, filtered(), nothing(), None, BulkShownAgain::default())
     };
     vec![
-        ("admin-queue".into(), page(&done, ReviewStatusFilter::Review, full(), place, None)),
+        ("admin-queue".into(), page(&done, ReviewStatusFilter::Review, full(), after, None)),
         ("admin-queue-none".into(), page(&fresh, ReviewStatusFilter::Review, vec![], None, None)),
-        ("admin-queue-end".into(), page(&fresh, ReviewStatusFilter::Review, vec![], None, place)),
+        ("admin-queue-end".into(), page(&fresh, ReviewStatusFilter::Review, vec![], None, after)),
         ("admin-queue-blocked".into(), page(&fresh, ReviewStatusFilter::Blocked, full(), None, None)),
         ("admin-queue-blocked-none".into(), page(&fresh, ReviewStatusFilter::Blocked, vec![], None, None)),
         ("admin-queue-pending-none".into(), page(&fresh, ReviewStatusFilter::Pending, vec![], None, None)),
         (
             "admin-queue-filtered-none".into(),
-            shown(&fresh, filtered(), vec![], None, None, BulkShownAgain::default()),
+            sample(&fresh, filtered(), vec![], None, None, BulkShownAgain::default()),
         ),
-        ("admin-queue-unticked".into(), shown(&fresh, List::default(), full(), None, None, unticked)),
+        ("admin-queue-unticked".into(), sample(&fresh, List::default(), full(), None, None, unticked)),
         ("admin-queue-invalid_request".into(), refused.render().unwrap()),
         ("admin-bulk".into(), bulk(&fresh)),
     ]
@@ -348,7 +348,8 @@ fn audits() -> Vec<(String, String)> {
         };
         template.render().unwrap()
     };
-    let malformed = Faults::of(&Refusal::invalid("host", "is no host"), &["host"], "/admin/audit");
+    let malformed =
+        Faults::of(&Refusal::invalid("host", "is not the host of a page"), &["host"], "/admin/audit");
     let next = "/admin/audit?host=&before=01";
     vec![
         ("admin-audit".into(), page("", decisions(), Some(next), Faults::default())),

@@ -6,7 +6,7 @@ use domain::{Refusal, RefusalEntry};
 use serde_json::{Map, Value};
 
 use super::{examples, extra_operations};
-use crate::http::refusal::{status_of, told};
+use crate::http::refusal::{json_of, status_of};
 
 /// The completed document. `is_page` tells whether people open a path; those paths return errors as pages.
 pub fn complete(document: &str, is_page: fn(&str) -> bool) -> String {
@@ -26,7 +26,9 @@ pub fn complete(document: &str, is_page: fn(&str) -> bool) -> String {
             let refusal = refusal_of(status, response["description"].as_str().unwrap_or_default());
             for (kind, media) in contents(Some(response)) {
                 match &refusal {
-                    Some(refusal) if kind.starts_with("application/json") => media["example"] = told(refusal),
+                    Some(refusal) if kind.starts_with("application/json") => {
+                        media["example"] = json_of(refusal)
+                    }
                     Some(_) => {}
                     None => add_example(media, &components),
                 }

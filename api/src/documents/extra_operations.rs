@@ -339,7 +339,7 @@ impl ExtraOperation {
 
     fn responses(&self, is_page: bool) -> Map<String, Value> {
         let successes = self.responses.iter().map(|success| (success.status.to_owned(), success.described()));
-        let refusals = api_result::told(self.refusals);
+        let refusals = api_result::status_texts(self.refusals);
         let refusals = refusals.iter().map(|group| (group.status.to_string(), self.refused(group, is_page)));
         successes.chain(refusals).collect()
     }

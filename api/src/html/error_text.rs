@@ -1,9 +1,9 @@
-//! What a person is told when something was refused: what happened, what to do next, and a link that does it. A
-//! program is told in other words what to call; neither may learn more than the other.
+//! The text that a person sees when something was refused: what happened, what to do next, and a link for it. A
+//! program gets a hint with the next call instead. Neither text may reveal more than the other.
 
 use domain::{Missing, Refusal};
 
-/// A refusal in a person's words.
+/// A refusal as text for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErrorText {
     pub what: String,
@@ -14,27 +14,27 @@ pub struct ErrorText {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     pub href: String,
-    pub words: &'static str,
+    pub text: &'static str,
 }
 
 impl ErrorText {
-    /// `path` is the page that refused.
+    /// `path` is the path of the request that was refused.
     pub fn of(refusal: &Refusal, path: &str) -> Self {
-        let (next, link) = if is_the_operators(path) {
-            next_step_of_operators(refusal, path)
+        let (next, link) = if is_operator_path(path) {
+            next_step_for_operators(refusal, path)
         } else {
             next_step(refusal, path)
         };
         Self { what: what(refusal), next, link }
     }
 
-    /// What happened, as the heading of a page.
+    /// What happened, as a page heading.
     pub fn title(&self) -> &str {
         self.what.trim_end_matches('.')
     }
 }
 
-/// Text as a sentence of its own.
+/// Text as a sentence.
 pub fn sentence(text: &str) -> String {
     let mut letters = text.trim_end_matches('.').chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
@@ -59,13 +59,13 @@ fn what(refusal: &Refusal) -> String {
     }
 }
 
-/// What to do about it, and the link that leads there.
+/// What to do next, and the link for it.
 #[expect(clippy::too_many_lines, reason = "an arm for each refusal")]
 fn next_step(refusal: &Refusal, path: &str) -> (String, Link) {
-    let to = |href: &str, words| Link { href: href.to_owned(), words };
-    let again = |words| to(page_to_open(path), words);
+    let to = |href: &str, text| Link { href: href.to_owned(), text };
+    let again = |text| to(page_to_open(path), text);
     let dashboard = || match page_to_open(path) {
-        // The page itself has refused, or it is none of the dashboard's.
+        // The page itself was refused, or it is not part of the dashboard.
         page if page == path || !page.starts_with("/dashboard/") => to("/dashboard", "Go to your dashboard"),
         page => to(page, "Go back"),
     };
@@ -73,7 +73,7 @@ fn next_step(refusal: &Refusal, path: &str) -> (String, Link) {
         Refusal::Unauthorized | Refusal::NotSignedIn => ("Sign in to continue.", sign_in(path)),
         Refusal::InvalidCredentials => ("Check both, or create an account.", sign_in(path)),
         Refusal::ClaimExpired | Refusal::AccountExpired => (
-            "Its pages are gone for good. Ask your agent to sign up and publish again. You get a new claim \
+            "Its pages cannot be restored. Ask your agent to sign up and publish again. You get a new claim \
              link.",
             to("/", "Publish a page yourself"),
         ),
@@ -82,10 +82,9 @@ fn next_step(refusal: &Refusal, path: &str) -> (String, Link) {
              suspension.",
             dashboard(),
         ),
-        Refusal::AlreadyClaimed => (
-            "If you claimed it, you find it on your dashboard. If not, ask its owner for an invite.",
-            dashboard(),
-        ),
+        Refusal::AlreadyClaimed => {
+            ("If you claimed it, open your dashboard. If not, ask its owner for an invite.", dashboard())
+        }
         Refusal::NotFound(Missing::ClaimLink) => (
             "It may be incomplete or replaced by a newer one, or the account may be deleted. Ask your agent \
              for a new claim link.",
@@ -141,7 +140,7 @@ fn next_step(refusal: &Refusal, path: &str) -> (String, Link) {
     (next.to_owned(), link)
 }
 
-/// A time to wait, in a unit that a person can do something with.
+/// A waiting time in a unit that suits it.
 fn wait(seconds: u64) -> String {
     if seconds < 600 {
         format!("{seconds} seconds")
@@ -152,16 +151,16 @@ fn wait(seconds: u64) -> String {
     }
 }
 
-/// Whether a path is one of the pages of the operator's people, who have no dashboard to go back to.
-fn is_the_operators(path: &str) -> bool {
+/// Whether a path belongs to the operator's pages, which have no dashboard to go back to.
+fn is_operator_path(path: &str) -> bool {
     path == "/admin" || path.starts_with("/admin/")
 }
 
-fn next_step_of_operators(refusal: &Refusal, path: &str) -> (String, Link) {
-    if is_of_the_board(path) {
-        return next_step_of_board(refusal, path);
+fn next_step_for_operators(refusal: &Refusal, path: &str) -> (String, Link) {
+    if is_board_path(path) {
+        return next_step_for_board(refusal, path);
     }
-    let queue = Link { href: "/admin/moderation".to_owned(), words: "Go to the queue" };
+    let queue = Link { href: "/admin/moderation".to_owned(), text: "Go to the queue" };
     let next = match refusal {
         Refusal::NotFound(_) => "It may have been deleted.".to_owned(),
         Refusal::VersionChanged { .. } => "Review the live version, then decide.".to_owned(),
@@ -171,16 +170,16 @@ fn next_step_of_operators(refusal: &Refusal, path: &str) -> (String, Link) {
     (next, queue)
 }
 
-/// Whether a path is one of the pages of the queue board.
-fn is_of_the_board(path: &str) -> bool {
+/// Whether a path belongs to the queue board.
+fn is_board_path(path: &str) -> bool {
     path == "/admin/queues" || path.starts_with("/admin/queues/")
 }
 
-fn next_step_of_board(refusal: &Refusal, path: &str) -> (String, Link) {
-    let board = Link { href: "/admin/queues".to_owned(), words: "Go to the queues" };
+fn next_step_for_board(refusal: &Refusal, path: &str) -> (String, Link) {
+    let board = Link { href: "/admin/queues".to_owned(), text: "Go to the queues" };
     let next = match refusal {
         Refusal::NotFound(Missing::Job) => {
-            "Completed jobs are deleted after 48 hours. The log shows a job's queue as queue.name.".to_owned()
+            "Completed jobs are deleted after 48 hours. To find a job's queue, look for queue.name in the log.".to_owned()
         }
         Refusal::NotFound(_) => "Choose a queue from the list.".to_owned(),
         Refusal::JobIs { .. } => "Check its current state, then decide.".to_owned(),
@@ -193,10 +192,10 @@ fn sign_in(path: &str) -> Link {
     let next = page_to_open(path);
     let is_plain = next.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/-_".contains(&byte));
     let href = if is_plain && next != "/signin" { format!("/signin?next={next}") } else { "/signin".into() };
-    Link { href, words: "Sign in" }
+    Link { href, text: "Sign in" }
 }
 
-/// Not every address that takes a form can be opened; on the dashboard they lie below the page that has the form.
+/// Some paths only accept forms. On the dashboard, the page that has the form is a prefix of such a path.
 pub fn page_to_open(path: &str) -> &str {
     if path == "/signout" {
         return "/signin";
@@ -217,7 +216,7 @@ pub fn page_to_open(path: &str) -> &str {
     )
 }
 
-/// The account's own page, of a path below it.
+/// The account's own page, for a path below it.
 fn account_of(path: &str) -> &str {
     first_segments(path, 2)
 }
@@ -283,7 +282,7 @@ mod tests {
         let href = |refusal, path| ErrorText::of(&refusal, path).link.href;
         let forbidden = || Refusal::Forbidden { fault: String::new() };
         assert_eq!(href(forbidden(), "/dashboard/acct_x/tokens/1/revoke"), "/dashboard/acct_x/tokens");
-        // There the tab itself has refused, so it is not the way out.
+        // This tab itself was refused, so it is not the way back.
         assert_eq!(href(forbidden(), "/dashboard/acct_x/tokens"), "/dashboard");
         let missing = Refusal::NotFound(Missing::Artifact);
         assert_eq!(href(missing, "/dashboard/acct_x/pages/y/delete"), "/dashboard/acct_x");

@@ -1,10 +1,10 @@
-//! What was wrong with a form, told where it is mended: beside the field, or above the form when it is no field's.
+//! The faults of a form, shown beside the field, or above the form when no field is at fault.
 
 use domain::{Missing, Refusal};
 
 use super::error_text::{ErrorText, sentence};
 
-/// The faults of a form. None yet for one that is shown the first time.
+/// The faults of a form. Empty for a form that was not submitted yet.
 #[derive(Debug, Default)]
 pub struct Faults {
     field: Option<(&'static str, String)>,
@@ -12,11 +12,11 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// The refusal of a form with these fields that stands on the page at `path`.
+    /// The faults of a form with these fields on the page at `path`.
     pub fn of(refusal: &Refusal, fields: &[&'static str], path: &str) -> Self {
-        let beside = named(refusal).and_then(|(name, words)| {
+        let beside = named(refusal).and_then(|(name, text)| {
             let field = fields.iter().find(|field| **field == name)?;
-            Some((*field, words))
+            Some((*field, text))
         });
         match beside {
             Some(field) => Self { field: Some(field), whole: None },
@@ -24,16 +24,15 @@ impl Faults {
         }
     }
 
-    /// A fault that the page words itself.
-    pub fn beside_field(field: &'static str, words: &str) -> Self {
-        Self { field: Some((field, words.to_owned())), whole: None }
+    /// A fault with the page's own text.
+    pub fn beside_field(field: &'static str, text: &str) -> Self {
+        Self { field: Some((field, text.to_owned())), whole: None }
     }
 
     pub fn beside(&self, field: &str) -> Option<&str> {
-        self.field.as_ref().filter(|(name, _)| *name == field).map(|(_, words)| words.as_str())
+        self.field.as_ref().filter(|(name, _)| *name == field).map(|(_, text)| text.as_str())
     }
 
-    /// Whether anything was wrong.
     pub fn are_any(&self) -> bool {
         self.field.is_some() || self.whole.is_some()
     }
@@ -43,7 +42,7 @@ impl Faults {
     }
 }
 
-/// The field that a refusal is about, and what to tell beside it.
+/// The field that a refusal is about, and the text to show beside it.
 fn named(refusal: &Refusal) -> Option<(&str, String)> {
     Some(match refusal {
         Refusal::InvalidRequest { field, .. } if field == "username" => {
@@ -77,7 +76,7 @@ mod tests {
         assert_eq!(faults.beside("password"), Some("Too weak: it is short."));
         assert_eq!((faults.beside("username"), faults.whole()), (None, None));
         let faults = Faults::of(&Refusal::UsernameTaken { username: "ada".into() }, FIELDS, "/signin");
-        assert!(faults.beside("username").is_some_and(|words| words.contains("ada")));
+        assert!(faults.beside("username").is_some_and(|text| text.contains("ada")));
     }
 
     #[test]

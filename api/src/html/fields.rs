@@ -1,4 +1,4 @@
-//! The fields of a form that a page posts. A program may send the same as JSON.
+//! The fields of a form. A program may send the same fields as JSON.
 
 use domain::Refusal;
 use poem::error::{ParseFormError, ParseJsonError};
@@ -10,7 +10,7 @@ use crate::http::refusal::RefusedCall;
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// A form's fields as an argument of a handler. A body that is empty and of no type is a form without fields.
+/// A form's fields as an argument of a handler. An empty body without a content type is a form without fields.
 pub struct Fields<T>(pub T);
 
 impl<'a, T: DeserializeOwned + Default + Send> FromRequest<'a> for Fields<T> {
@@ -19,11 +19,11 @@ impl<'a, T: DeserializeOwned + Default + Send> FromRequest<'a> for Fields<T> {
         match kind.map(str::to_ascii_lowercase).as_deref() {
             Some(FORM) => match Form::<T>::from_request(request, body).await {
                 Ok(Form(fields)) => Ok(Self(fields)),
-                Err(error) => Err(told(error)),
+                Err(error) => Err(fault_of(error)),
             },
             Some("application/json") => match Json::<T>::from_request(request, body).await {
                 Ok(Json(fields)) => Ok(Self(fields)),
-                Err(error) => Err(told(error)),
+                Err(error) => Err(fault_of(error)),
             },
             None if body.take()?.into_bytes().await?.is_empty() => Ok(Self(T::default())),
             _ => Err(RefusedCall::from(Refusal::UnsupportedMediaType { expected: FORM.to_owned() }).into()),
@@ -31,8 +31,9 @@ impl<'a, T: DeserializeOwned + Default + Send> FromRequest<'a> for Fields<T> {
     }
 }
 
-/// Only what does not fit is told in our words here; a body that could not be read is told as for every request.
-fn told(error: poem::Error) -> poem::Error {
+/// Turns a mismatch into a fault of the body. Other errors, such as an interrupted body, are handled as for every
+/// request.
+fn fault_of(error: poem::Error) -> poem::Error {
     let fault = match (error.downcast_ref::<ParseFormError>(), error.downcast_ref::<ParseJsonError>()) {
         (Some(fault), _) => fault.to_string(),
         (_, Some(fault)) => fault.to_string(),

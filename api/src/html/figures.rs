@@ -1,18 +1,18 @@
-//! Amounts, sizes, counts and moments as people read them. They only show: nothing is ever read back from them.
+//! Amounts, sizes, counts and times as people read them. They are for display only and are never parsed.
 
 use std::fmt;
 
 use domain::{Day, Micro, Month, Suspension, Time};
 
-/// US dollars, to the cent or as exactly as need be: `$1.50`, `−$0.005`.
+/// US dollars, to the cent or as exactly as needed: `$1.50`, `−$0.005`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dollars(pub Micro);
 
-/// A number of bytes: `812 bytes`, `1.2 kB`. A kilobyte is 1,000 of them, as on the bill.
+/// A number of bytes: `812 bytes`, `1.2 kB`. A kilobyte is 1,000 bytes, as on the bill.
 #[derive(Clone, Copy, Debug)]
 pub struct Size(pub u64);
 
-/// A number with its thousands apart: `1,234`.
+/// A number with thousands separators: `1,234`.
 #[derive(Clone, Copy, Debug)]
 pub struct Count(pub u64);
 
@@ -20,7 +20,7 @@ pub struct Count(pub u64);
 #[derive(Clone, Copy, Debug)]
 pub struct Moment(pub Time);
 
-/// Since when an account is suspended, and why.
+/// When and why an account was suspended.
 #[derive(Clone, Debug)]
 pub struct SuspendedSince {
     pub at: Moment,
@@ -55,7 +55,7 @@ const MONTHS: [&str; 12] = [
     "November",
     "December",
 ];
-/// What a day has of its month's name.
+/// The length of a month's name in a day: `Nov`.
 const MONTH_LENGTH: usize = 3;
 const MICRO_PER_USD: u64 = 1_000_000;
 const CENT_DIGITS: usize = 2;
@@ -97,7 +97,7 @@ impl fmt::Display for Count {
 }
 
 impl Moment {
-    /// For machines, as `datetime` takes it.
+    /// For the `datetime` attribute.
     pub fn exact(&self) -> String {
         self.0.rfc3339()
     }
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn money_is_told_to_the_cent_or_exactly() {
-        for (micro, told) in [
+        for (micro, text) in [
             (0, "$0.00"),
             (500_000, "$0.50"),
             (-20_000, "−$0.02"),
@@ -159,13 +159,13 @@ mod tests {
             (-1, "−$0.000001"),
             (1_234_567_890_000, "$1,234,567.89"),
         ] {
-            assert_eq!(Dollars(Micro::new(micro)).to_string(), told);
+            assert_eq!(Dollars(Micro::new(micro)).to_string(), text);
         }
     }
 
     #[test]
     fn sizes_and_counts_are_short() {
-        for (bytes, told) in [
+        for (bytes, text) in [
             (0, "0 bytes"),
             (1, "1 byte"),
             (999, "999 bytes"),
@@ -174,7 +174,7 @@ mod tests {
             (12_345_678, "12.3 MB"),
             (3_000_000_000_000, "3,000.0 GB"),
         ] {
-            assert_eq!(Size(bytes).to_string(), told);
+            assert_eq!(Size(bytes).to_string(), text);
         }
         assert_eq!(
             (Count(999).to_string(), Count(1_000_000).to_string()),

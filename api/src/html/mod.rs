@@ -1,6 +1,6 @@
-//! What every page is made of: the response with its headers, the refusal in a person's words, the faults of a form,
-//! figures, and where a visitor goes on to. It holds no page of its own, so that the pages for people, those of the
-//! operator's people and the documents share it without knowing each other.
+//! What all pages share: responses with their headers, refusals as text for people, form faults, figures, and the
+//! path after a sign-in. It contains no page, so that the pages, the operator's pages and the documents can use it
+//! without knowing each other.
 
 pub mod error_text;
 pub mod faults;
@@ -22,16 +22,16 @@ use crate::http::{caller, session_cookie};
 pub use next_path::NextPath;
 pub use refused::RefusalForm;
 
-/// What our own pages may do: show themselves, run their one script and post their own forms.
+/// The content security policy of our own pages: their own style, script and forms only.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// A page as an answer. No cache may keep it: it may show what only this person may see.
+/// A page as a response. It must not be cached, because it may contain private data.
 pub fn page(status: StatusCode, template: &impl Template) -> Result<Response, RefusedCall> {
     page_under(HeaderValue::from_static(CONTENT_SECURITY_POLICY), status, template)
 }
 
-/// The same, and it may show published pages in frames.
+/// A page that may show published pages in frames.
 pub fn framing_page(
     status: StatusCode,
     template: &impl Template,
@@ -40,7 +40,7 @@ pub fn framing_page(
     page_framing(status, template, &origin_of_pages(addresses))
 }
 
-/// The same, for frames of another source, as a content security policy names it.
+/// A page that may show frames from `source`, an expression of the content security policy.
 pub fn page_framing(
     status: StatusCode,
     template: &impl Template,
@@ -51,7 +51,7 @@ pub fn page_framing(
     page_under(policy.unwrap_or(HeaderValue::from_static(CONTENT_SECURITY_POLICY)), status, template)
 }
 
-/// The same, and its script may ask for it again.
+/// A page whose script may reload parts of it.
 pub fn live_page(status: StatusCode, template: &impl Template) -> Result<Response, RefusedCall> {
     let policy = HeaderValue::from_str(&format!("{CONTENT_SECURITY_POLICY}; connect-src 'self'"));
     page_under(policy.unwrap_or(HeaderValue::from_static(CONTENT_SECURITY_POLICY)), status, template)
@@ -69,19 +69,19 @@ fn page_under(
         .header(header::CONTENT_SECURITY_POLICY, policy)
         .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
         .header(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
-        // Not `no-referrer`: with it browsers tell our own forms' origin as `null`.
+        // Not `no-referrer`: with it browsers send `Origin: null` with our own forms.
         .header(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"))
         .body(text))
 }
 
-/// The text of a template. Whatever keeps it from coming is a bug.
+/// The text of a template. A failure is a bug.
 pub fn rendered(template: &impl Template) -> Result<String, RefusedCall> {
     template.render().map_err(|error| {
         RefusedCall::from(service::Failure::Bug(anyhow::Error::new(error).context("render a page")))
     })
 }
 
-/// Where published pages are served, as the sources of a content security policy.
+/// The origins of published pages, as sources of a content security policy.
 fn origin_of_pages(addresses: &Addresses) -> String {
     let (scheme, rest) = addresses.serve_url.split_once("://").unwrap_or(("http", &addresses.serve_url));
     let authority = rest.split('/').next().unwrap_or(rest);
@@ -89,31 +89,31 @@ fn origin_of_pages(addresses: &Addresses) -> String {
         UrlStyle::Path => format!("{scheme}://{authority}"),
         UrlStyle::Host => {
             let port = authority.rsplit_once(':').map_or(String::new(), |(_, port)| format!(":{port}"));
-            // A host that is no DNS label is served by path.
+            // A host that is not a DNS label is served by path.
             format!("{scheme}://*.{}{port} {scheme}://{authority}", addresses.edge_domain)
         }
     }
 }
 
-/// Sends a browser on. It asks for the new path with GET, whatever the method was.
+/// Redirects with a 302, so that the browser uses GET for the new path.
 pub fn found(path: &NextPath) -> Response {
     found_at(path.as_str())
 }
 
-/// The same, to a path that we wrote ourselves.
+/// Redirects to a path that is not from a request.
 pub fn found_at(path: &str) -> Response {
     Response::builder().status(StatusCode::FOUND).header(header::LOCATION, path).finish()
 }
 
-/// The answer, with a `Set-Cookie` of this value.
-pub fn with_cookie(mut answer: Response, cookie: &str) -> Response {
+/// The response with this `Set-Cookie` value.
+pub fn with_cookie(mut response: Response, cookie: &str) -> Response {
     if let Some(value) = session_cookie::header_value(cookie) {
-        answer.headers_mut().append(header::SET_COOKIE, value);
+        response.headers_mut().append(header::SET_COOKIE, value);
     }
-    answer
+    response
 }
 
-/// Who is signed in, where a page also has something for those who are not.
+/// The signed-in person, for a page that also serves signed-out visitors.
 pub async fn person_if_any(request: &Request, service: &Service) -> Result<Option<Person>, RefusedCall> {
     match caller::person(request, service).await {
         Ok(person) => Ok(Some(person)),
@@ -122,12 +122,12 @@ pub async fn person_if_any(request: &Request, service: &Service) -> Result<Optio
     }
 }
 
-/// Whether the client names HTML among what it takes: browsers do, programs do not.
+/// Whether `Accept` names HTML: browsers do that, programs do not.
 pub fn accepts_html(request: &Request) -> bool {
     accepts(request, "text/html")
 }
 
-/// Whether an answer in JSON is wanted where browsers are sent on.
+/// Whether `Accept` prefers JSON to a redirect.
 pub fn asks_for_json(request: &Request) -> bool {
     accepts(request, "application/json") && !accepts_html(request)
 }
@@ -141,7 +141,7 @@ fn accepts(request: &Request, kind: &str) -> bool {
     })
 }
 
-/// A form once more, with what was wrong; the status is that of the refusal.
+/// The form again, with its faults and the status of the refusal.
 pub fn again(refusal: &Refusal, template: &impl Template) -> Result<Response, RefusedCall> {
     let mut page = page(status_of(refusal), template)?;
     if let Some(seconds) = refusal.retry_after_seconds() {

@@ -1,4 +1,5 @@
-//! Where a sign-in goes on to. It must never lead to another site: what is no plain path of our own is no path at all.
+//! The path to go to after a sign-in. It must never lead to another site, so only plain paths of our own are
+//! accepted.
 
 /// A path of this service, with its query.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -7,8 +8,8 @@ pub struct NextPath(String);
 impl NextPath {
     const LENGTH_MAX: usize = 2_048;
 
-    /// None for whatever a browser might read as an address elsewhere: `//evil`, `/\evil`, an absolute one, and
-    /// anything with control characters, which browsers leave out before they read.
+    /// `None` for anything that a browser might read as another site's address: `//evil`, `/\evil`, an absolute URL,
+    /// or control characters, which browsers strip before they parse.
     pub fn parse(text: &str) -> Option<Self> {
         let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
         let is_path = text.starts_with('/') && !text.starts_with("//") && text.len() <= Self::LENGTH_MAX;

@@ -1,4 +1,4 @@
-//! A refusal as a page, for people on the pages' own paths. Status and headers are those that a program gets.
+//! Refusals as pages, for people on page routes. Status and headers are the same as for programs.
 
 use askama::Template;
 use domain::Refusal;
@@ -10,7 +10,7 @@ use super::{accepts_html, page};
 use crate::http::refusal::respond;
 use crate::http::terms::{Area, Terms};
 
-/// In which form a request is told a refusal.
+/// The form of a refusal that a request gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RefusalForm {
     Json,
@@ -22,11 +22,11 @@ pub enum RefusalForm {
 struct RefusedPage {
     status: u16,
     code: &'static str,
-    told: ErrorText,
+    error: ErrorText,
 }
 
 impl RefusalForm {
-    pub fn for_whom(request: &Request) -> Self {
+    pub fn for_request(request: &Request) -> Self {
         if Terms::of(request).area == Area::Page && accepts_html(request) {
             Self::Page { path: request.uri().path().to_owned() }
         } else {
@@ -43,11 +43,11 @@ impl RefusalForm {
     }
 }
 
-/// The page in the place of the body; should it fail, the body stays.
+/// Replaces the body with a page. If that fails, the body stays.
 fn as_page(refusal: &Refusal, path: &str, mut response: Response) -> Response {
     let status = response.status();
     let template =
-        RefusedPage { status: status.as_u16(), code: refusal.code(), told: ErrorText::of(refusal, path) };
+        RefusedPage { status: status.as_u16(), code: refusal.code(), error: ErrorText::of(refusal, path) };
     let Ok(mut page) = page(status, &template) else { return response };
     response.headers_mut().remove(header::CONTENT_TYPE);
     page.headers_mut().extend(std::mem::take(response.headers_mut()));
@@ -56,11 +56,11 @@ fn as_page(refusal: &Refusal, path: &str, mut response: Response) -> Response {
 
 #[cfg(test)]
 impl RefusalForm {
-    /// The page of each end that a link may have come to.
+    /// A page for each way in which a link can fail.
     pub fn samples() -> Vec<(String, String)> {
         let of = |refusal: Refusal, path: &str| {
             let status = crate::http::refusal::status_of(&refusal).as_u16();
-            let template = RefusedPage { status, code: refusal.code(), told: ErrorText::of(&refusal, path) };
+            let template = RefusedPage { status, code: refusal.code(), error: ErrorText::of(&refusal, path) };
             (format!("refused-{}", refusal.code()), template.render().unwrap())
         };
         vec![
@@ -88,7 +88,7 @@ mod tests {
     fn form(area: Area, accept: &str) -> RefusalForm {
         let mut request = Request::builder().uri_str("/claim/abc").header("accept", accept).finish();
         request.set_data(Terms { area, ..Terms::default() });
-        RefusalForm::for_whom(&request)
+        RefusalForm::for_request(&request)
     }
 
     #[test]
@@ -111,8 +111,8 @@ mod tests {
         );
         assert_eq!(page.content_type(), Some("text/html; charset=utf-8"));
         let fault = "<script>alert(2)</script>".to_owned();
-        let told = ErrorText::of(&Refusal::Forbidden { fault }, "/\"><script>alert(1)</script>");
-        let text = RefusedPage { status: 403, code: "forbidden", told }.render().unwrap();
+        let error = ErrorText::of(&Refusal::Forbidden { fault }, "/\"><script>alert(1)</script>");
+        let text = RefusedPage { status: 403, code: "forbidden", error }.render().unwrap();
         assert!(!text.contains("<script>") && text.contains("alert(2)"), "{text}");
     }
 }

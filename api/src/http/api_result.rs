@@ -1,7 +1,7 @@
-//! What a handler returns: its success, or a refusal that documents itself.
+//! What a handler returns: a success, or a refusal that documents itself.
 //!
-//! A handler says by a type which refusals it may give; that type is what `/openapi.json` lists. What a refusal means
-//! stands in the catalogue and its status is decided in [`crate::http::refusal`], never here.
+//! A handler's return type names the refusals that it may return, and `/openapi.json` lists them from that type. The
+//! meaning of a refusal is in the catalogue and its status in [`crate::http::refusal`], never here.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -17,21 +17,21 @@ use service::Failure;
 use crate::http::refusal::{RefusedCall, status_of};
 use crate::wire;
 
-/// The success of an operation, or one of the refusals that it may meet.
+/// A success, or a refusal that the operation documents.
 pub type ApiResult<T, O> = Result<T, Refused<O>>;
 
-/// What is said of the refusals that an operation may give.
+/// The documented refusals of an operation.
 pub trait Operation {
     fn refusals() -> &'static [StatusText];
 }
 
-/// A status of refusals, and the codes that it may have with their meanings.
+/// A status, with its refusal codes and their meanings.
 pub struct StatusText {
     pub status: u16,
     pub description: String,
 }
 
-/// Those that any operation may give.
+/// Refusals that any operation may return.
 const ANYWHERE: [RefusalKind; 2] = [RefusalKind::Internal, RefusalKind::Overloaded];
 
 /// Declares operations by their refusals: `refusals! { One: Unauthorized, InsufficientScope, NotFound; }`.
@@ -41,31 +41,31 @@ macro_rules! refusals {
 
         impl $crate::http::api_result::Operation for $name {
             fn refusals() -> &'static [$crate::http::api_result::StatusText] {
-                static TOLD: std::sync::LazyLock<Vec<$crate::http::api_result::StatusText>> =
-                    std::sync::LazyLock::new(|| $crate::http::api_result::told(&[$(domain::RefusalKind::$kind),+]));
-                &TOLD
+                static STATUSES: std::sync::LazyLock<Vec<$crate::http::api_result::StatusText>> =
+                    std::sync::LazyLock::new(|| $crate::http::api_result::status_texts(&[$(domain::RefusalKind::$kind),+]));
+                &STATUSES
             }
         }
     )+};
 }
 pub(crate) use refusals;
 
-/// The statuses of these refusals and of those that any operation may give.
-pub fn told(kinds: &[RefusalKind]) -> Vec<StatusText> {
+/// The statuses of these refusals, and of those that any operation may return.
+pub fn status_texts(kinds: &[RefusalKind]) -> Vec<StatusText> {
     let mut by_status: BTreeMap<u16, Vec<RefusalEntry>> = BTreeMap::new();
     for entry in kinds.iter().chain(&ANYWHERE).map(|kind| kind.entry()) {
         by_status.entry(status_of(&entry.example).as_u16()).or_default().push(entry);
     }
-    let told = by_status.into_iter();
-    told.map(|(status, entries)| StatusText { status, description: description(&entries) }).collect()
+    let statuses = by_status.into_iter();
+    statuses.map(|(status, entries)| StatusText { status, description: description(&entries) }).collect()
 }
 
-/// A line for each code, with every meaning that it may have here.
+/// One line for each code, with each of its meanings.
 fn description(entries: &[RefusalEntry]) -> String {
     let mut lines: Vec<(&str, String)> = Vec::new();
     for entry in entries {
         let code = entry.example.code();
-        match lines.iter_mut().find(|(told, _)| *told == code) {
+        match lines.iter_mut().find(|(listed, _)| *listed == code) {
             Some((_, meanings)) => meanings.extend([" ", entry.meaning]),
             None => lines.push((code, entry.meaning.to_owned())),
         }
@@ -74,21 +74,20 @@ fn description(entries: &[RefusalEntry]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Something was made.
+/// The response to a successful creation.
 #[derive(ApiResponse)]
 pub enum Created<T: ToJSON> {
-    /// It was made.
     #[oai(status = 201)]
     Created(
         Json<T>,
-        /// The API address of what was made, where it has one.
+        /// The API address of the new resource, if it has one.
         #[oai(header = "Location")]
         Option<String>,
     ),
 }
 
 impl<T: ToJSON> Created<T> {
-    /// What was made, and the path below the API's address where it is found.
+    /// `path` is the resource's path below the API's address.
     pub fn at(made: T, addresses: &Addresses, path: &str) -> Self {
         Self::Created(Json(made), Some(addresses.api(path)))
     }
@@ -139,10 +138,10 @@ impl<O: Operation> ApiResponse for Refused<O> {
     }
 }
 
-fn documented(told: &'static StatusText) -> MetaResponse {
-    let status = told.status;
+fn documented(text: &'static StatusText) -> MetaResponse {
+    let status = text.status;
     MetaResponse {
-        description: &told.description,
+        description: &text.description,
         status: Some(status),
         status_range: None,
         content: content(status),

@@ -1,10 +1,10 @@
-//! Every request body passes through here: it is bounded in bytes, in time and in how slowly it may come, and an answer
-//! that comes before its end still reaches the client. While a body is waited for, others have the request's turn, and what
-//! has come of it takes room. A pause must never end a body that came fast enough before, and silence must always.
+//! Limits on every request body: its size, its total time and its minimum rate. While a body is slow to arrive, the
+//! request does not hold its permit, and the bytes that have arrived count against a memory budget. A pause must not
+//! end a body that was fast enough before it; a client that stops sending must always time out.
 //!
-//! A server that answers early and closes the connection on a client that is still sending makes the client see a
-//! reset instead of the answer. So whatever a handler leaves unread is read and thrown away beside the answer, within
-//! bounds of its own.
+//! If a server responds early and closes the connection while the client is still sending, the client sees a reset
+//! instead of the response. So the part of a body that a handler did not read is read and discarded in the
+//! background, within limits of its own.
 
 use std::error::Error;
 use std::io;
@@ -24,34 +24,33 @@ use tokio::time::{Instant, Sleep, sleep, timeout};
 
 use crate::http::permits::RequestPermit;
 use crate::http::terms::{BodyLimit, Terms};
-use crate::http::upload_budget::{BodyShare, RoomTaken};
+use crate::http::upload_budget::{BodyShare, HeldMemory};
 
-/// The content of a publish, and what multipart and its field names may take besides.
+/// The files of a publish, with an allowance for multipart headers and field names.
 pub const UPLOAD_BYTES_MAX: u64 = FileSet::BYTES_MAX + 1_048_576;
 const JSON_BYTES_MAX: u64 = 64 * 1024;
-/// An event that does nothing here is acknowledged all the same, however much it tells.
+/// Events that are not handled are acknowledged too, whatever their size.
 const EVENT_BYTES_MAX: u64 = 1_048_576;
-/// The content of a publish as it stands in JSON: escaped, or in base64.
+/// The files of a publish in JSON, where they are escaped or in base64.
 pub const MCP_BYTES_MAX: u64 = 16 * 1_048_576;
 
-/// What has not come by then is waited for without the request's turn: most bodies come with their heads.
-const TURN_KEPT_FOR: Duration = Duration::from_millis(20);
+/// A body that takes longer is awaited without a permit. Most bodies arrive together with their headers.
+const PERMIT_KEPT_FOR: Duration = Duration::from_millis(20);
 
-/// How far a body may be ahead of its least pace: so long a pause is made up for by what came before, however much it was.
+/// How far a body can be ahead of its minimum rate. A pause may last this long, however much data came before it.
 const AHEAD_MAX: Duration = Duration::from_secs(64);
 
 const LINGER_BYTES_MAX: u64 = 64 * 1_048_576;
 const LINGER_WAIT_MAX: Duration = Duration::from_secs(5);
 
-/// How slowly a body may come.
+/// The time limits of a body.
 #[derive(Clone, Copy, Debug)]
 pub struct BodyTerms {
-    /// By when all of it must have come.
+    /// The time limit for the whole body.
     pub timeout: Duration,
-    /// What must come of it in a second, on the average since it began, but that no burst lasts for longer than a minute;
-    /// 0: any pace will do.
+    /// The minimum average rate since the body's start. A burst counts for a minute at most. 0 turns the check off.
     pub bytes_per_second_min: u32,
-    /// The pace is not looked at before.
+    /// The rate is not checked before this time has passed.
     pub grace: Duration,
 }
 
@@ -61,7 +60,7 @@ impl Default for BodyTerms {
     }
 }
 
-/// Why a body was not read to its end. It travels as an [`io::Error`] through whoever reads the body.
+/// Why a body was not read to its end. Handlers receive it inside an [`io::Error`].
 #[derive(Clone, Debug, thiserror::Error)]
 enum Fault {
     #[error("the body has more than {bytes_max} bytes")]
@@ -84,10 +83,11 @@ impl BodyLimit {
         }
     }
 
-    /// The memory budget that its sender shares. A message is counted where it is read.
+    /// The memory budget of the sender's address. MCP messages are counted where they are read.
     fn share(self, request: &Request) -> Option<BodyShare> {
         match self {
-            // The handler returns the permit before it reads, and counts the memory itself: this is for when it did not.
+            // The handler releases the permit before it reads and counts the memory itself. This budget applies if it
+            // does not.
             Self::Upload => Some(BodyShare::of(request)),
             Self::Message => None,
             Self::Event | Self::Form | Self::Small => Some(BodyShare::of_small(request)),
@@ -95,7 +95,7 @@ impl BodyLimit {
     }
 }
 
-/// Puts the bounds around the request's body.
+/// Applies the limits to the request's body.
 pub fn bound(request: &mut Request, terms: BodyTerms, permit: &RequestPermit) {
     let body = request.take_body();
     if body.is_empty() {
@@ -103,32 +103,32 @@ pub fn bound(request: &mut Request, terms: BodyTerms, permit: &RequestPermit) {
     }
     let limit = Terms::of(request).body_limit(request);
     let bytes_max = limit.bytes_max();
-    let is_hopeless = declared_bytes(request).is_some_and(|bytes| bytes > bytes_max);
+    let is_too_long = declared_bytes(request).is_some_and(|bytes| bytes > bytes_max);
     request.set_body(Body::from_bytes_stream(BoundedBody {
         rest: Some(body.into_bytes_stream()),
         bytes_max,
-        left_bytes: if is_hopeless { None } else { Some(bytes_max) },
+        left_bytes: if is_too_long { None } else { Some(bytes_max) },
         terms,
         permit: permit.clone(),
         owes_permit: false,
         reacquiring: None,
-        course: None,
-        came_bytes: 0,
-        room: limit.share(request).map(|share| share.enter()),
+        progress: None,
+        arrived_bytes: 0,
+        memory: limit.share(request).map(|share| share.enter()),
     }));
 }
 
-/// What the client says that the body is long.
+/// The `Content-Length` that the client declares.
 pub fn declared_bytes(request: &Request) -> Option<u64> {
     request.header(header::CONTENT_LENGTH)?.parse().ok()
 }
 
-/// A refusal of whoever reads a body, as an error of reading it.
+/// A refusal as an I/O error, for code that reads a body.
 pub fn refused(refusal: Refusal) -> io::Error {
     io::Error::other(Fault::Refused(Box::new(refusal)))
 }
 
-/// The refusal behind an error of reading, if our bounds were the cause.
+/// The refusal that caused a read error, if one of these limits did.
 pub fn refusal_behind(error: &(dyn Error + 'static)) -> Option<Refusal> {
     if let Some(fault) = error.downcast_ref::<Fault>() {
         return Some(match fault {
@@ -141,7 +141,7 @@ pub fn refusal_behind(error: &(dyn Error + 'static)) -> Option<Refusal> {
             Fault::TooSlow { bytes_per_second_min } => Refusal::invalid(
                 "body",
                 format!(
-                    "arrived too slowly: at least {bytes_per_second_min} bytes must come in a second on average, and \
+                    "arrived too slowly: it must average at least {bytes_per_second_min} bytes per second, and \
                      no pause may be longer than {} s",
                     AHEAD_MAX.as_secs()
                 ),
@@ -149,7 +149,7 @@ pub fn refusal_behind(error: &(dyn Error + 'static)) -> Option<Refusal> {
             Fault::Refused(refusal) => (**refusal).clone(),
         });
     }
-    // `io::Error::source` leaves out the error that it wraps, so it is asked for by name.
+    // `io::Error::source` skips the error that it wraps, so `get_ref` is used.
     let inner = error.downcast_ref::<io::Error>().and_then(|error| error.get_ref());
     match inner {
         Some(inner) => refusal_behind(inner),
@@ -157,21 +157,21 @@ pub fn refusal_behind(error: &(dyn Error + 'static)) -> Option<Refusal> {
     }
 }
 
-/// How a body has come since it was first read. The time before is not its sender's.
-struct Course {
+/// The progress of a body since it was first read. The time before that is not the sender's fault.
+struct Progress {
     terms: BodyTerms,
-    begun_at: Instant,
-    /// When what has come will have been too little.
+    started_at: Instant,
+    /// When the average rate falls below the minimum if nothing more arrives.
     lasts_until: Instant,
-    /// Rings first when the turn is to be given back, and then when what had come before no longer does.
+    /// Fires first when the permit is to be released, and then when the rate or the timeout is exceeded.
     alarm: Pin<Box<Sleep>>,
 }
 
-impl Course {
+impl Progress {
     fn begin(terms: BodyTerms) -> Self {
-        let begun_at = Instant::now();
-        let alarm = Box::pin(sleep(TURN_KEPT_FOR.min(terms.timeout)));
-        Self { terms, begun_at, lasts_until: begun_at, alarm }
+        let started_at = Instant::now();
+        let alarm = Box::pin(sleep(PERMIT_KEPT_FOR.min(terms.timeout)));
+        Self { terms, started_at, lasts_until: started_at, alarm }
     }
 
     fn note(&mut self, bytes: usize) {
@@ -182,11 +182,11 @@ impl Course {
         }
     }
 
-    /// When it is to be given up, if nothing more comes, and why.
+    /// When the body is given up if nothing more arrives, and why.
     fn end(&self) -> (Instant, Fault) {
         let BodyTerms { timeout: within, bytes_per_second_min, grace } = self.terms;
         let (too_late_at, too_slow_at) =
-            (self.begun_at + within, self.lasts_until.max(self.begun_at + grace));
+            (self.started_at + within, self.lasts_until.max(self.started_at + grace));
         if bytes_per_second_min > 0 && too_slow_at < too_late_at {
             (too_slow_at, Fault::TooSlow { bytes_per_second_min })
         } else {
@@ -196,81 +196,82 @@ impl Course {
 }
 
 struct BoundedBody<S: Stream<Item = io::Result<Bytes>> + Send + Unpin + 'static> {
-    /// `None` once the end was reached.
+    /// `None` after the end of the body.
     rest: Option<S>,
     bytes_max: u64,
-    /// `None` once the bound is passed, or when the declared length alone passes it.
+    /// `None` when the limit is exceeded, by the bytes or by the declared length.
     left_bytes: Option<u64>,
     terms: BodyTerms,
     permit: RequestPermit,
-    /// The turn was given back here, because the body has not come with its head.
+    /// The permit was released here because the body did not arrive with its headers.
     owes_permit: bool,
-    /// All has come, and the turn that was given back is not there yet.
+    /// The whole body has arrived, and the released permit is being acquired again.
     reacquiring: Option<BoxFuture<'static, Result<(), Refusal>>>,
-    /// `None` until it is first read.
-    course: Option<Course>,
-    came_bytes: usize,
-    /// For what has come, once others have the turn: who holds one is one of a few. `None` where whoever reads it takes it.
-    room: Option<RoomTaken>,
+    /// `None` until the body is first read.
+    progress: Option<Progress>,
+    arrived_bytes: usize,
+    /// The memory for what has arrived, counted while the permit is released. The permit itself bounds the memory of
+    /// the requests that hold one. `None` where the reader counts it.
+    memory: Option<HeldMemory>,
 }
 
 impl<S: Stream<Item = io::Result<Bytes>> + Send + Unpin + 'static> BoundedBody<S> {
-    /// While nothing comes: the fault of a body that is too slow, or that there is no room for.
+    /// Called while no data arrives. The fault of a body that is too slow, or that exceeds the memory budget.
     fn poll_fault(&mut self, context: &mut Context<'_>) -> Poll<Fault> {
         loop {
-            let course = self.course.get_or_insert_with(|| Course::begin(self.terms));
-            ready!(course.alarm.poll_unpin(context));
-            let (end_at, fault) = course.end();
+            let progress = self.progress.get_or_insert_with(|| Progress::begin(self.terms));
+            ready!(progress.alarm.poll_unpin(context));
+            let (end_at, fault) = progress.end();
             if end_at <= Instant::now() {
                 return Poll::Ready(fault);
             }
-            course.alarm.as_mut().reset(end_at);
-            if let Err(fault) = self.give_turn_back() {
+            progress.alarm.as_mut().reset(end_at);
+            if let Err(fault) = self.release_permit() {
                 return Poll::Ready(fault);
             }
         }
     }
 
-    fn give_turn_back(&mut self) -> Result<(), Fault> {
+    fn release_permit(&mut self) -> Result<(), Fault> {
         if !self.permit.release() {
             return Ok(());
         }
         self.owes_permit = true;
-        self.take_room(self.came_bytes)
+        self.take_memory(self.arrived_bytes)
     }
 
-    fn take_room(&mut self, bytes: usize) -> Result<(), Fault> {
-        match &mut self.room {
-            Some(room) if self.owes_permit => {
-                room.grow_at_once(bytes).map_err(|refusal| Fault::Refused(Box::new(refusal)))
+    fn take_memory(&mut self, bytes: usize) -> Result<(), Fault> {
+        match &mut self.memory {
+            Some(memory) if self.owes_permit => {
+                memory.try_grow(bytes).map_err(|refusal| Fault::Refused(Box::new(refusal)))
             }
             _ => Ok(()),
         }
     }
 
-    /// What has come more.
-    fn weigh(&mut self, bytes: usize) -> Result<(), Fault> {
+    /// Counts bytes that have arrived.
+    fn count_arrived(&mut self, bytes: usize) -> Result<(), Fault> {
         let left_bytes = self.left_bytes.and_then(|left| left.checked_sub(bytes as u64));
         self.left_bytes = left_bytes;
         if left_bytes.is_none() {
             return Err(Fault::TooLong { bytes_max: self.bytes_max });
         }
-        self.came_bytes += bytes;
-        self.course.get_or_insert_with(|| Course::begin(self.terms)).note(bytes);
-        self.take_room(bytes)
+        self.arrived_bytes += bytes;
+        self.progress.get_or_insert_with(|| Progress::begin(self.terms)).note(bytes);
+        self.take_memory(bytes)
     }
 
-    /// After the end of all: the end, once the request has its turn again.
+    /// Called at the end of the body. Ends the stream once the request holds its permit again.
     fn poll_permit(&mut self, context: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
         if mem::take(&mut self.owes_permit) {
             self.reacquiring = Some(self.permit.clone().reacquire().boxed());
         }
-        let Some(taking) = &mut self.reacquiring else { return Poll::Ready(None) };
-        let taken = ready!(taking.poll_unpin(context));
+        let Some(reacquiring) = &mut self.reacquiring else { return Poll::Ready(None) };
+        let acquired = ready!(reacquiring.poll_unpin(context));
         self.reacquiring = None;
-        match taken {
+        match acquired {
             Ok(()) => Poll::Ready(None),
-            Err(refusal) => told(Fault::Refused(Box::new(refusal))),
+            Err(refusal) => failed(Fault::Refused(Box::new(refusal))),
         }
     }
 }
@@ -280,14 +281,14 @@ impl<S: Stream<Item = io::Result<Bytes>> + Send + Unpin + 'static> Stream for Bo
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         if self.left_bytes.is_none() {
-            return told(Fault::TooLong { bytes_max: self.bytes_max });
+            return failed(Fault::TooLong { bytes_max: self.bytes_max });
         }
         let Some(rest) = &mut self.rest else { return self.poll_permit(context) };
         match rest.poll_next_unpin(context) {
-            Poll::Pending => told(ready!(self.poll_fault(context))),
-            Poll::Ready(Some(Ok(bytes))) => match self.weigh(bytes.len()) {
+            Poll::Pending => failed(ready!(self.poll_fault(context))),
+            Poll::Ready(Some(Ok(bytes))) => match self.count_arrived(bytes.len()) {
                 Ok(()) => Poll::Ready(Some(Ok(bytes))),
-                Err(fault) => told(fault),
+                Err(fault) => failed(fault),
             },
             Poll::Ready(Some(Err(error))) => {
                 self.rest = None;
@@ -301,8 +302,7 @@ impl<S: Stream<Item = io::Result<Bytes>> + Send + Unpin + 'static> Stream for Bo
     }
 }
 
-/// A fault, as whoever reads the body hears of it.
-fn told(fault: Fault) -> Poll<Option<io::Result<Bytes>>> {
+fn failed(fault: Fault) -> Poll<Option<io::Result<Bytes>>> {
     Poll::Ready(Some(Err(io::Error::other(fault))))
 }
 

@@ -1,4 +1,4 @@
-//! Request headers that are parsed at the door into types of their own, and documented there too.
+//! Request headers that are parsed into types of their own and documented with them.
 
 use domain::{Payment, Refusal};
 use poem::http::HeaderValue;
@@ -12,10 +12,10 @@ use crate::http::service_of::service_of;
 
 /// A type that a header's value is read into.
 pub trait CallHeader: Sized + Send {
-    /// Whether the document says that it must be there.
+    /// Whether the OpenAPI document marks the header as required.
     const IS_REQUIRED: bool = false;
 
-    /// `value` is `None` when the header is not there.
+    /// `value` is `None` when the header is missing.
     fn read(value: Option<&HeaderValue>, request: &Request) -> Result<Self, RefusedCall>;
 
     fn schema() -> MetaSchema;
@@ -24,13 +24,13 @@ pub trait CallHeader: Sized + Send {
 /// A header; the argument's `#[oai(name = "…")]` names it.
 pub struct Header<T>(pub T);
 
-/// `X-PAYMENT`: what the caller offers to pay for this very call, if anything.
+/// `X-PAYMENT`: the payment that the caller offers for this call, if any.
 pub struct PaymentOffer {
     offered: Option<Payment>,
     dev: DevPayment,
 }
 
-/// `Idempotency-Key`: the same key and the same request give the same answer for 24 hours.
+/// `Idempotency-Key`: the same key with the same request returns the same response for 24 hours.
 pub struct IdempotencyKey(pub Option<String>);
 
 impl CallHeader for PaymentOffer {
@@ -45,19 +45,19 @@ impl CallHeader for PaymentOffer {
 }
 
 impl PaymentOffer {
-    /// What the call may be settled with.
+    /// The payment that may settle the call.
     pub fn settling(&self) -> Option<Payment> {
         self.dev.settling(self.offered.as_ref())
     }
 
-    /// The refusal of the call as this request gets it.
+    /// Adapts a refusal to this request.
     pub fn explain(&self, refused: impl Into<RefusedCall>) -> RefusedCall {
         let RefusedCall(refusal) = refused.into();
         self.dev.explain(*refusal, self.offered.as_ref()).into()
     }
 }
 
-// What is no payment at all is kept as unreadable: a call that costs nothing ignores it.
+// An unreadable payment is kept as such, because a call that costs nothing ignores it.
 fn payment(value: &HeaderValue) -> Payment {
     value.to_str().map_or(Payment::Unreadable, Payment::parse)
 }
@@ -117,7 +117,7 @@ impl<'a, T: CallHeader> ApiExtractor<'a> for Header<T> {
     ) -> poem::Result<Self> {
         let mut values = request.headers().get_all(options.name).iter();
         let value = values.next();
-        // Which of two was meant nobody can say, and one of them is money.
+        // Two values are ambiguous, and one of these headers moves money.
         if values.next().is_some() {
             return Err(RefusedCall::from(Refusal::invalid(options.name, "is sent more than once")).into());
         }

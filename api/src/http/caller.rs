@@ -1,7 +1,7 @@
-//! Who is calling: the one place where the credentials of a request become a [`Caller`] or a [`Person`].
+//! Authentication: the only place where the credentials of a request become a [`Caller`] or a [`Person`].
 //!
-//! A bearer token outranks a cookie. A call that rests on the cookie must never come from another site's page; see
-//! [`crate::http::same_site`].
+//! A bearer token takes precedence over a cookie. A call that relies on the cookie must not come from another site's
+//! page; see [`crate::http::same_site`].
 
 use domain::Refusal;
 use poem::{Request, RequestBody};
@@ -14,27 +14,28 @@ use crate::http::refusal::RefusedCall;
 use crate::http::service_of::service_of;
 use crate::http::{dev_mode, same_site, session_cookie};
 
-/// Names the account that a person's call is about.
+/// Names the account that a person's call is for.
 const ACCOUNT_HEADER: &str = "X-Account";
 
 const TOKEN_SCHEME: &str = "token";
 const SESSION_SCHEME: &str = "session";
 
-// Each stands first among a handler's arguments, so that nobody learns anything without a credential.
+// Each of these comes first among a handler's arguments, so that an unauthenticated caller learns nothing about other
+// arguments.
 
-/// Whoever holds a token; in dev mode also a person with a session.
+/// A bearer token; in dev mode also a person's session.
 pub struct Token(pub Caller);
 
-/// Whoever holds a token, or a person with a session.
+/// A bearer token, or a person's session.
 pub struct TokenOrSession(pub Caller);
 
-/// A person with a session.
+/// A person's session.
 pub struct SignedIn(pub Person);
 
-/// A person with a session; one who comes with a token instead is told that the call takes a person.
+/// A person's session. A caller with a token instead is refused with `SessionRequired`.
 pub struct InPerson(pub Person);
 
-/// How an argument of a handler learns who calls, and which schemes the document lists for it.
+/// How a handler's argument authenticates the caller, and which schemes the OpenAPI document lists for it.
 trait Credential: Sized + Send {
     const SCHEMES: &'static [&'static str];
 
@@ -45,8 +46,8 @@ impl Credential for Token {
     const SCHEMES: &'static [&'static str] = &[TOKEN_SCHEME, SESSION_SCHEME];
 
     async fn read(request: &Request, service: &Service) -> Result<Self, RefusedCall> {
-        // Spec 5.3: the cookie stands for an account on every route in dev mode only.
-        if !service.is_dev_mode() || !brings_session_alone(request, service) {
+        // Spec 5.3: only in dev mode does the cookie stand for an account on every route.
+        if !service.is_dev_mode() || !has_only_session(request, service) {
             return Ok(Self(service.authenticate(bearer(request), origin_of(request)).await?));
         }
         dev_mode::demand_local(request, service)?;
@@ -81,38 +82,38 @@ impl Credential for InPerson {
     }
 }
 
-/// The account that a person's call names with `X-Account`, if it names one.
+/// The account that `X-Account` names, if the header is there.
 pub fn named_account(request: &Request) -> Option<&str> {
-    // One that cannot be read names nobody; it must not pass for none.
+    // An unreadable header becomes an empty name, which no account has. It must not count as missing.
     request.headers().get(ACCOUNT_HEADER).map(|value| value.to_str().unwrap_or_default())
 }
 
-/// The person whose session the request carries, on a page of our own.
+/// The person whose session the request carries, for our own pages.
 pub async fn person(request: &Request, service: &Service) -> Result<Person, RefusedCall> {
     let session = session_cookie::secret(request, service.addresses()).ok_or(Refusal::NotSignedIn)?;
     same_site::demand(request, service.addresses())?;
     Ok(service.person(&session, origin_of(request)).await?)
 }
 
-/// Whether a session is all that the request has to say who calls.
-fn brings_session_alone(request: &Request, service: &Service) -> bool {
+/// Whether a session is the only credential of the request.
+fn has_only_session(request: &Request, service: &Service) -> bool {
     authorization(request).is_none() && session_cookie::secret(request, service.addresses()).is_some()
 }
 
 async fn caller_by_either(request: &Request, service: &Service) -> Result<Caller, RefusedCall> {
-    if !brings_session_alone(request, service) {
+    if !has_only_session(request, service) {
         return Ok(service.authenticate(bearer(request), origin_of(request)).await?);
     }
     let person = person(request, service).await?;
     Ok(service.caller_of(&person, named_account(request)).await?)
 }
 
-/// Whether the request tries to authenticate by a header, well or badly.
+/// The value of `Authorization`, valid or not.
 pub fn authorization(request: &Request) -> Option<&str> {
     request.headers().get("authorization").map(|value| value.to_str().unwrap_or_default())
 }
 
-/// What follows `Bearer`, if the request has such a header.
+/// The token after `Bearer`, if there is one.
 pub fn bearer(request: &Request) -> Option<&str> {
     let (scheme, secret) = authorization(request)?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())

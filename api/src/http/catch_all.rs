@@ -1,6 +1,6 @@
-//! Whatever goes wrong before or beside a handler, told as one of our own refusals.
+//! Turns errors outside the handlers into our own refusals.
 //!
-//! poem's own messages never leave: they name inner things (`param0`) and have no hint.
+//! poem's messages must not reach clients: they contain internal names (`param0`) and no hint.
 
 use std::error::Error as _;
 
@@ -16,13 +16,13 @@ use crate::http::body;
 use crate::http::paths::ListedPath;
 use crate::http::refusal::RefusedCall;
 
-/// A fault may quote what the client sent; this much of it is told.
+/// A fault may quote what the client sent, so it is cut to this length.
 const FAULT_LENGTH_MAX: usize = 300;
 
-/// The methods of paths that the document does not list: they are documents themselves.
+/// The methods of paths outside the OpenAPI document, which serve documents.
 const UNLISTED_ALLOWED: &str = "GET, HEAD";
 
-/// The refusal that an error stands for. What is nobody's fault but ours is logged, with its chain.
+/// The refusal for an error. An internal error is logged with its chain of causes.
 pub fn refusal_of(error: &Error, method: &Method, path: Option<&ListedPath>) -> Refusal {
     expected(error, method, path).unwrap_or_else(|| {
         tracing::error!(error = chain(error), "a request failed");
@@ -48,11 +48,11 @@ fn expected(error: &Error, method: &Method, path: Option<&ListedPath>) -> Option
         let expected = path.and_then(|path| path.body_type(method.as_str())).unwrap_or("application/json");
         return Some(Refusal::UnsupportedMediaType { expected: expected.to_owned() });
     }
-    misread(error, path)
+    malformed(error, path)
 }
 
-// Something of the request that could not be read.
-fn misread(error: &Error, path: Option<&ListedPath>) -> Option<Refusal> {
+// A part of the request that could not be parsed.
+fn malformed(error: &Error, path: Option<&ListedPath>) -> Option<Refusal> {
     if let Some(ParseRequestPayloadError { reason }) = error.downcast_ref() {
         return Some(Refusal::InvalidBody { fault: shortened(&plain(reason)) });
     }
@@ -70,12 +70,12 @@ fn misread(error: &Error, path: Option<&ListedPath>) -> Option<Refusal> {
         };
         return Some(refusal.unwrap_or_else(|| Refusal::invalid("body", "could not be read to its end")));
     }
-    // poem refuses a path whose percent-encoding is no UTF-8, among other malformed requests.
-    let is_the_client_s_fault = error.status().is_client_error();
-    is_the_client_s_fault.then(|| Refusal::invalid("path", "is malformed"))
+    // poem rejects malformed requests, such as a path whose percent-encoding is not UTF-8.
+    let is_client_error = error.status().is_client_error();
+    is_client_error.then(|| Refusal::invalid("path", "is malformed"))
 }
 
-/// What poem-openapi found wrong with a value, without the inner names of types that it tells along.
+/// A fault by poem-openapi without the names of internal types.
 pub fn plain(fault: &str) -> String {
     let fault = fault.split(" (occurred while parsing ").next().unwrap_or_default();
     let mistyped = fault.strip_prefix("Expected input type ").and_then(|rest| rest.split_once(", found "));
@@ -98,13 +98,13 @@ fn shortened(fault: &str) -> String {
 }
 
 fn chain(error: &Error) -> String {
-    let mut told = error.to_string();
+    let mut text = error.to_string();
     let mut source = error.source();
     while let Some(error) = source {
-        told = format!("{told}: {error}");
+        text = format!("{text}: {error}");
         source = error.source();
     }
-    told
+    text
 }
 
 #[cfg(test)]
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn no_inner_name_of_a_type_gets_into_a_fault() {
-        for (fault, told) in [
+        for (fault, text) in [
             (
                 "failed to parse \"boolean\": provided string was not `true` or `false` (occurred while parsing \
                  \"optional_boolean\")",
@@ -157,7 +157,7 @@ mod tests {
             ("Type \"string\" expects an input value.", "is missing"),
             ("must be a host", "must be a host"),
         ] {
-            assert_eq!(plain(fault), told);
+            assert_eq!(plain(fault), text);
         }
     }
 

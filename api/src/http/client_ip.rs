@@ -1,5 +1,5 @@
-//! Where a request comes from. `X-Forwarded-For` is believed as far as trusted proxies vouch for it and no further:
-//! rate limits hang on this address, so a client must not be able to choose it.
+//! The client's address. `X-Forwarded-For` is trusted only as far as it was written by trusted proxies: rate limits
+//! depend on this address, so a client must not be able to choose it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -7,17 +7,17 @@ use std::sync::Arc;
 use ipnet::IpNet;
 use poem::{FromRequest, Request, RequestBody};
 
-/// The leading bits of the smallest IPv6 network that anybody gets.
+/// The prefix length of the smallest IPv6 network that a customer gets.
 const IPV6_NETWORK_BITS: u32 = 64;
 
-/// What proxies put on a request, beside headers that begin with `x-forwarded-`.
+/// Headers that proxies add, besides those that begin with `x-forwarded-`.
 const FORWARDED: [&str; 3] = ["forwarded", "via", "x-real-ip"];
 
-/// The networks of the proxies that stand before a door.
+/// The networks of the proxies in front of a listener.
 #[derive(Clone, Debug, Default)]
 pub struct TrustedProxies(Arc<[IpNet]>);
 
-/// The address of who called, as an argument of a handler.
+/// The client's address, as an argument of a handler.
 pub struct ClientIp(pub IpAddr);
 
 impl TrustedProxies {
@@ -25,15 +25,15 @@ impl TrustedProxies {
         Self(networks.into())
     }
 
-    /// Whether a request comes from a proxy of ours, which has seen to its headers.
-    pub fn have_sent(&self, request: &Request) -> bool {
+    /// Whether the request's peer is a trusted proxy, which has set its headers.
+    pub fn is_peer_of(&self, request: &Request) -> bool {
         let peer = request.remote_addr().as_socket_addr();
-        peer.is_some_and(|peer| self.vouch_for(peer.ip().to_canonical()))
+        peer.is_some_and(|peer| self.contains(peer.ip().to_canonical()))
     }
 
-    /// The address of who called.
+    /// The client's address.
     pub fn client_of(&self, request: &Request) -> IpAddr {
-        // Only a connection without an address (a Unix socket) has none; such clients share one.
+        // Only a connection over a Unix socket has no address. Such clients share one.
         let peer =
             request.remote_addr().as_socket_addr().map_or(Ipv4Addr::UNSPECIFIED.into(), SocketAddr::ip);
         let lines = request.headers().get_all("x-forwarded-for").iter();
@@ -41,16 +41,16 @@ impl TrustedProxies {
         self.client(peer, &forwarded)
     }
 
-    fn vouch_for(&self, address: IpAddr) -> bool {
+    fn contains(&self, address: IpAddr) -> bool {
         self.0.iter().any(|network| network.contains(&address))
     }
 
-    /// Each proxy appends the address that it saw, so the list is read from its end: the first address that is no
-    /// proxy of ours is the client. Whatever stands before it is the client's own invention.
+    /// Each proxy appends the address of its peer, so the list is read from its end: the first address that is not a
+    /// trusted proxy is the client's. Anything before it was sent by the client and may be forged.
     fn client(&self, peer: IpAddr, forwarded: &[&str]) -> IpAddr {
         let mut client = peer.to_canonical();
         for hop in forwarded.iter().flat_map(|line| line.split(',')).rev() {
-            if !self.vouch_for(client) {
+            if !self.contains(client) {
                 break;
             }
             let Some(address) = address_of(hop.trim()) else { break };
@@ -60,30 +60,30 @@ impl TrustedProxies {
     }
 }
 
-// Some proxies append the port too.
+// Some proxies append the port.
 fn address_of(hop: &str) -> Option<IpAddr> {
     let address = hop.parse().ok().or_else(|| hop.parse::<SocketAddr>().ok().map(|socket| socket.ip()));
     address.map(|address| address.to_canonical())
 }
 
-/// The address of who called the API.
+/// The address of the API's client.
 pub fn client_of(request: &Request) -> IpAddr {
     request.data::<TrustedProxies>().cloned().unwrap_or_default().client_of(request)
 }
 
-/// Whether the API was called from this very machine, as far as can be told: whoever comes through a proxy did not.
+/// Whether the request comes from this machine. A request through a proxy does not.
 pub fn is_from_here(request: &Request) -> bool {
     let peer = request.remote_addr().as_socket_addr();
     !is_forwarded(request) && peer.is_some_and(|peer| peer.ip().to_canonical().is_loopback())
 }
 
-/// Whether the request carries a header of a proxy, trusted or not.
+/// Whether the request has a header of a proxy, trusted or not.
 pub fn is_forwarded(request: &Request) -> bool {
     let mut names = request.headers().keys().map(poem::http::HeaderName::as_str);
     names.any(|name| name.starts_with("x-forwarded-") || FORWARDED.contains(&name))
 }
 
-/// What stands for an address where addresses have shares: whoever gets IPv6 addresses gets a network of them at once.
+/// The address that a limit per client counts. An IPv6 client gets a whole network, so that network counts as one.
 pub fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {

@@ -1,7 +1,8 @@
-//! What only dev mode offers, and only to its own machine. Outside dev mode it must look as if it were not there, to anyone.
+//! Access to what only dev mode offers, from its own machine only. Outside dev mode these routes must respond as if
+//! they did not exist.
 //!
-//! Dev mode starts only where nothing is public, but a proxy or a browser's name that leads to loopback (DNS rebinding)
-//! can still bring a stranger's request. Such a request names another host, or carries a header of the proxy.
+//! Dev mode starts only on loopback, but a proxy or DNS rebinding (a public name that resolves to loopback) can still
+//! forward a remote request. Such a request names another host or has a header of a proxy.
 
 use domain::{CardTerms, Missing, Payment, Refusal, is_loopback_host};
 use poem::http::uri::Authority;
@@ -13,7 +14,8 @@ use crate::http::client_ip::{is_forwarded, is_from_here};
 use crate::http::refusal::RefusedCall;
 use crate::http::service_of::service_of;
 
-/// Proof that the service runs in dev mode and that the request may use it. It stands before whatever asks who calls.
+/// Proof that the service runs in dev mode and that the request may use it. Handlers take it before they
+/// authenticate.
 pub struct DevMode;
 
 impl<'a> FromRequest<'a> for DevMode {
@@ -27,7 +29,7 @@ impl<'a> FromRequest<'a> for DevMode {
     }
 }
 
-/// Refuses a request from elsewhere, unless the operator has allowed dev mode in public.
+/// Refuses a request from another machine, unless the operator has allowed dev mode in public.
 pub fn demand_local(request: &Request, service: &Service) -> Result<(), Refusal> {
     if service.is_public_dev_allowed() || is_local(request) {
         return Ok(());
@@ -38,9 +40,9 @@ pub fn demand_local(request: &Request, service: &Service) -> Result<(), Refusal>
 /// Whether a request may use the dev payment, which moves no money.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DevPayment {
-    /// As the tariff says: the payment settles in dev mode, and nowhere else.
+    /// Decided by the tariff: the payment settles only in dev mode.
     ByTariff,
-    /// The service runs in dev mode and the request comes from elsewhere.
+    /// The service runs in dev mode, and the request comes from another machine.
     Refused(CardTerms),
 }
 
@@ -60,7 +62,8 @@ impl DevPayment {
         }
     }
 
-    /// What a call may be settled with. A refused payment settles nothing, and a call that costs nothing ignores it.
+    /// The payment that may settle the call. A refused payment settles nothing, and a call that costs nothing ignores
+    /// it.
     pub fn settling(self, offered: Option<&Payment>) -> Option<Payment> {
         match (self, offered) {
             (Self::Refused(_), Some(Payment::Dev(_))) => Some(Payment::Unreadable),
@@ -68,7 +71,7 @@ impl DevPayment {
         }
     }
 
-    /// The refusal as this request gets it: a challenge must not name a payment that is refused.
+    /// Adapts a refusal to this request: a challenge must not offer a payment that is refused.
     pub fn explain(self, refusal: Refusal, offered: Option<&Payment>) -> Refusal {
         match (self, refusal) {
             (Self::Refused(_), Refusal::PaymentRequired(_)) if matches!(offered, Some(Payment::Dev(_))) => {
@@ -82,7 +85,7 @@ impl DevPayment {
     }
 }
 
-/// The same for what stays with this machine also when dev mode is allowed in public.
+/// Like [`demand_local`], for what is limited to this machine even when dev mode is allowed in public.
 pub fn demand_from_here(request: &Request, service: &Service) -> Result<(), Refusal> {
     if is_from_here(request) { demand_local(request, service) } else { Err(Refusal::DevModeIsLocal) }
 }
@@ -91,7 +94,7 @@ fn is_local(request: &Request) -> bool {
     !is_forwarded(request) && names_this_machine(request.original_uri(), request.headers())
 }
 
-/// Whether every host that a request names, by its target and by `Host`, is this machine. One at least must be named.
+/// Whether every host in the request's target and `Host` header is this machine. There must be at least one.
 fn names_this_machine(target: &Uri, headers: &HeaderMap) -> bool {
     let target = target.host().map(is_loopback_host);
     let hosts = headers.get_all(header::HOST).iter().map(|host| {
@@ -141,7 +144,7 @@ mod tests {
         for hosts in [&[][..], &[""], &["rebound.example:8080"], &["localhost", "api.example.com"]] {
             assert!(!names_this_machine_with("/auth/dev", hosts), "{hosts:?}");
         }
-        // HTTP/2 names the host in the target, and so does a request that is meant for a proxy.
+        // HTTP/2 puts the host in the target, and so does a request to a proxy.
         assert!(names_this_machine_with("http://localhost:8080/auth/dev", &[]));
         assert!(!names_this_machine_with("http://rebound.example/auth/dev", &["localhost"]));
         assert!(!names_this_machine_with("http://localhost/auth/dev", &["rebound.example"]));

@@ -1,5 +1,5 @@
-//! JSON request bodies. They are held against the same schema that the document shows, so that the two cannot differ,
-//! and a fault is told by the name of the field, which poem-openapi's own messages leave out.
+//! JSON request bodies. They are validated with the schema in the OpenAPI document, so that the two cannot differ. A
+//! fault names the field, which poem-openapi's own messages leave out.
 
 use std::any::TypeId;
 use std::collections::HashMap;
@@ -18,10 +18,10 @@ use serde_json::{Map, Value};
 use crate::http::catch_all::plain;
 use crate::http::refusal::RefusedCall;
 
-/// A fault may quote what the client sent; this much of it is told.
+/// A fault may quote what the client sent, so a quote is cut to this length.
 const QUOTE_LENGTH_MAX: usize = 100;
 
-/// A JSON body. A field that the schema does not have is refused; a body of `Option` may be left out altogether.
+/// A JSON body. Unknown fields are refused. An `Option` body may be omitted.
 pub struct JsonBody<T>(pub T);
 
 impl<T> Deref for JsonBody<T> {
@@ -56,17 +56,17 @@ fn parse(bytes: &[u8]) -> Result<Value, Refusal> {
             _ if fault.is_eof() => {
                 format!("it ends too early, at line {} column {}", fault.line(), fault.column())
             }
-            // Nothing has a name there.
+            // The fault is not inside a named field.
             "." | "?" => fault.to_string(),
             path => format!("{}: {fault}", quoted(path)),
         }
     });
     let parsed = parsed.and_then(|body| deserializer.end().map(|()| body).map_err(|fault| fault.to_string()));
-    parsed.map_err(|fault| Refusal::InvalidBody { fault: format!("it is no JSON: {fault}") })
+    parsed.map_err(|fault| Refusal::InvalidBody { fault: format!("it is not valid JSON: {fault}") })
 }
 
-/// The first thing in which a body does not fit the schema of `T`, beginning with the field's name. What it does not
-/// find, such as a text that is too long, poem-openapi finds, and names.
+/// The first mismatch between a body and the schema of `T`, beginning with the field's name. poem-openapi checks the
+/// rest, such as the length of a string, and names the field itself.
 fn misfit<T: Type + 'static>(body: &Value) -> Option<String> {
     let schemas = Schemas::of::<T>();
     let schema = schemas.resolve(T::schema_ref());
@@ -76,11 +76,11 @@ fn misfit<T: Type + 'static>(body: &Value) -> Option<String> {
     }
 }
 
-/// The schemas that a type of body consists of.
+/// The schemas of a body's type.
 struct Schemas(Registry);
 
 impl Schemas {
-    /// Built at the first body of its type and kept; there are as many as there are types of bodies.
+    /// Built for the first body of each type and kept. Their number is the number of body types.
     fn of<T: Type + 'static>() -> Arc<Self> {
         static BUILT: LazyLock<Mutex<HashMap<TypeId, Arc<Schemas>>>> = LazyLock::new(Mutex::default);
         let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -95,7 +95,7 @@ impl Schemas {
     fn resolve(&self, schema: MetaSchemaRef) -> MetaSchema {
         match schema {
             MetaSchemaRef::Inline(schema) => match schema.all_of.first() {
-                // A reference with words of its own beside it.
+                // A reference with a description of its own.
                 Some(described) => self.resolve(described.clone()),
                 None => *schema,
             },
@@ -107,7 +107,11 @@ impl Schemas {
         let known = |name: &str| schema.properties.iter().find(|(property, _)| *property == name);
         if let Some(unknown) = fields.keys().find(|name| known(name).is_none()) {
             let names: Vec<_> = schema.properties.iter().map(|(name, _)| *name).collect();
-            return Some(format!("{}: is no field of it; it has {}", quoted(unknown), names.join(", ")));
+            return Some(format!(
+                "{}: is not a field of this body; the fields are {}",
+                quoted(unknown),
+                names.join(", ")
+            ));
         }
         schema.properties.iter().find_map(|(name, property)| {
             let fault = match fields.get(*name) {
@@ -144,7 +148,7 @@ fn misfit_of(value: &Value, schema: &MetaSchema) -> Option<String> {
 }
 
 fn out_of_range(number: f64, schema: &MetaSchema) -> Option<String> {
-    // What the type itself can hold, where the schema sets no bounds of its own.
+    // The range of the integer type, for a schema without bounds of its own.
     let (least, most) = match schema.format {
         Some("uint32") => (0.0, f64::from(u32::MAX)),
         Some("uint64") => (0.0, f64::MAX),
@@ -218,7 +222,7 @@ impl<'a, T: ParseFromJSON + 'static> ApiExtractor<'a> for JsonBody<T> {
             Some(content_type) => {
                 return Err(ContentTypeError::NotSupported { content_type: content_type.to_owned() }.into());
             }
-            // Without a body there is nothing to have a type.
+            // An empty body has no content type to check.
             None if !T::IS_REQUIRED && bytes.is_empty() => {}
             None => return Err(ContentTypeError::ExpectContentType.into()),
         }
@@ -243,7 +247,7 @@ mod tests {
     struct Order {
         #[oai(validator(minimum(value = "1"), maximum(value = "9")))]
         count: u32,
-        /// In words of its own.
+        /// A description of its own.
         colour: Option<Colour>,
         price: Option<f64>,
         #[oai(validator(max_length = 3))]
@@ -282,7 +286,7 @@ mod tests {
             (r#"{"count": 1, "name": ["a"]}"#, "name: must be a string, not an array"),
             (
                 r#"{"count": 1, "size": 1}"#,
-                "size: is no field of it; it has count, colour, price, name, gift, left",
+                "size: is not a field of this body; the fields are count, colour, price, name, gift, left",
             ),
             ("[]", "it must be an object, not an array"),
             ("null", "it must be an object, not null"),
@@ -300,16 +304,16 @@ mod tests {
     #[test]
     fn what_is_no_json_is_told_by_its_place() {
         for (body, place) in [
-            (&b"{"[..], "it is no JSON: it ends too early, at line 1 column 1"),
-            (br#"{"count": "#, "it is no JSON: it ends too early, at line 1 column 10"),
-            (b"nothing", "it is no JSON: expected ident at line 1 column 2"),
+            (&b"{"[..], "it is not valid JSON: it ends too early, at line 1 column 1"),
+            (br#"{"count": "#, "it is not valid JSON: it ends too early, at line 1 column 10"),
+            (b"nothing", "it is not valid JSON: expected ident at line 1 column 2"),
             (br#"{"count": NaN}"#, "count: "),
             (br#"{"count": 1, "price": 1e999}"#, "price: "),
             (b"{\"count\": 1, \"name\": \"\xff\"}", "name: "),
             (br#"{"count": 1} {}"#, "trailing"),
         ] {
             let fault = fault(body);
-            assert!(fault.starts_with("it is no JSON: ") && fault.contains(place), "{fault}");
+            assert!(fault.starts_with("it is not valid JSON: ") && fault.contains(place), "{fault}");
         }
     }
 

@@ -1,5 +1,5 @@
-//! HTTP as every route needs it: bodies within bounds, uploads, who calls and from where, cookies, refusals, lists. It
-//! names no route and no page: what differs from route to route is handed to it.
+//! HTTP for every route: body limits, uploads, authentication, client addresses, cookies, refusals, lists. It names
+//! no route and no page; callers pass in what differs between routes.
 
 pub mod api_result;
 pub mod body;

@@ -1,5 +1,5 @@
-//! The operator's routes: they take the service's signing secret. To anyone without it they must look as if they were
-//! not there, whatever the method and the body.
+//! The operator's routes, which need the operator's secret. To anyone without it they must respond as if they did not
+//! exist, whatever the method and the body.
 
 use std::sync::Arc;
 
@@ -19,18 +19,17 @@ pub const SECRET_HEADER: &str = "X-Internal-Secret";
 const NAME_HEADER: &str = "X-Operator";
 const SCHEME: &str = "operator";
 
-/// Proof that the operator calls. It stands first among a handler's arguments.
+/// Proof that the operator calls. It comes first among a handler's arguments.
 pub struct Operator;
 
-/// `X-Operator`: who of the operator's people decides. A decision by nobody in particular would be nobody's.
+/// `X-Operator`: the staff member who decides. Every decision needs a name.
 pub struct DecidedBy(pub OperatorName);
 
 impl CallHeader for DecidedBy {
     const IS_REQUIRED: bool = true;
 
     fn read(value: Option<&HeaderValue>, _request: &Request) -> Result<Self, RefusedCall> {
-        let nobody =
-            || Refusal::invalid(NAME_HEADER, "must name who of the operator's people decides").into();
+        let nobody = || Refusal::invalid(NAME_HEADER, "must name the person who decides").into();
         value.and_then(name_in).map(Self).ok_or_else(nobody)
     }
 
@@ -39,7 +38,7 @@ impl CallHeader for DecidedBy {
     }
 }
 
-/// A wrong method is answered before any handler is asked, so strangers are turned away before that.
+/// Runs before the handler, because a wrong method gets a response without reaching it.
 pub async fn hide_from_strangers<E: Endpoint>(routes: Arc<E>, request: Request) -> poem::Result<E::Output> {
     if request.original_uri().path().starts_with(PATHS) && !is_operator(&request)? {
         return Err(NotFoundError.into());
@@ -47,15 +46,15 @@ pub async fn hide_from_strangers<E: Endpoint>(routes: Arc<E>, request: Request) 
     routes.call(request).await
 }
 
-/// Whether a request brings the secret.
+/// Whether the request carries the secret.
 pub fn is_operator(request: &Request) -> Result<bool, RefusedCall> {
     let service = service_of(request)?;
     let offered = request.headers().get(SECRET_HEADER);
     Ok(offered.is_some_and(|secret| service.is_operator(secret.as_bytes())))
 }
 
-/// Who of the operator's people a request with the secret says that it is.
-pub fn name_told(request: &Request) -> Option<OperatorName> {
+/// The staff member that a request with the secret names.
+pub fn operator_name(request: &Request) -> Option<OperatorName> {
     request.headers().get(NAME_HEADER).and_then(name_in)
 }
 

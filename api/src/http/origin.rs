@@ -1,4 +1,4 @@
-//! From where and by which way a request came in, for the audit trail and for sessions.
+//! The client's address and the route class of a request, for the audit log and for sessions.
 
 use domain::{Origin, Via};
 use poem::http::header;
@@ -7,13 +7,12 @@ use poem::{FromRequest, Request, RequestBody};
 use crate::http::client_ip::client_of;
 use crate::http::terms::{Area, Terms};
 
-/// What our own command line calls itself, before its version.
+/// The user agent of our own command line, before its version.
 const COMMAND_LINE: &str = "handbill/";
 
-/// The client of somebody who signs in, as an argument of a handler.
+/// The client of a person who signs in, as an argument of a handler.
 pub struct Client(pub service::Client);
 
-/// From where and by which way a request came in.
 pub fn origin_of(request: &Request) -> Origin {
     Origin { via: via_of(request), address: Some(client_of(request)) }
 }

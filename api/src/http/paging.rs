@@ -1,6 +1,6 @@
-//! Lists in HTTP. Without `limit` a list is sent whole, read from the database in short pages while it is sent, so that
-//! its length is bounded by neither memory nor a silent maximum. With `limit` it is one page, and the `Link` header
-//! leads to the next one.
+//! Lists over HTTP. Without `limit`, a list is sent whole: it is read from the database in pages while it is sent, so
+//! that neither memory nor a silent maximum limits its length. With `limit`, the response is one page, and the `Link`
+//! header leads to the next one.
 
 use std::future::Future;
 use std::io;
@@ -22,7 +22,7 @@ use url::form_urlencoded;
 use crate::http::refusal::RefusedCall;
 use crate::wire::ListedRow;
 
-/// How many rows of a whole list are read at a time.
+/// How many rows of a whole list are read at once.
 const ROWS_AT_ONCE: u32 = 500;
 const LIMIT: &str = "limit";
 const AFTER: &str = "after";
@@ -33,32 +33,32 @@ pub struct Limit(Option<u32>);
 /// The query parameter `after` of a list of `T`.
 pub struct After<T> {
     cursor: Option<Cursor>,
-    /// The address of the call, from which that of the next page is made.
+    /// The request's URL, from which the next page's URL is made.
     address: Uri,
     rows: PhantomData<fn() -> T>,
 }
 
-/// The part of a list that a call asks for.
+/// The part of a list that a request asks for.
 pub struct Paging {
     start: PageStart,
-    /// None asks for everything from the start on.
+    /// `None` means all rows from the start on.
     rows_max: Option<u32>,
     address: Uri,
 }
 
-/// A list, or a document that holds one, of which the type `T` is the schema.
+/// A list, or a document that contains one, with the schema of `T`.
 #[derive(ApiResponse)]
 pub enum Listed<T: Type> {
     #[oai(status = 200)]
     Listed(
         Streamed<T>,
-        /// With `limit` and only when there is more: the address of the next page, as `<address>; rel="next"`.
+        /// Sent with `limit`, when there are more rows: the address of the next page, as `<address>; rel="next"`.
         #[oai(header = "Link")]
         Option<String>,
     ),
 }
 
-/// A JSON body that may be sent while it is still being made.
+/// A JSON body that may be sent while it is being made.
 pub struct Streamed<T>(Body, PhantomData<fn() -> T>);
 
 /// The text around the rows of a list.
@@ -73,17 +73,17 @@ impl Paging {
         Self { start, rows_max: limit.0, address: after.address }
     }
 
-    /// The page to read first.
+    /// The first page to read.
     pub fn first_page(&self) -> Page {
         Page::new(self.start.clone(), self.rows_max.unwrap_or(ROWS_AT_ONCE))
     }
 
-    /// What to read where a list is known to be short: all of it at once.
+    /// One page, for a list that is known to be short.
     pub fn only_page(&self) -> Page {
         Page::new(self.start.clone(), self.rows_max.unwrap_or(u32::MAX))
     }
 
-    /// Responds with a plain array, whose pages `read` reads for a caller.
+    /// Responds with an array. `read` reads its pages for a caller.
     pub async fn list<C, T, R, F>(
         self,
         service: &Service,
@@ -128,13 +128,13 @@ impl Paging {
         Listed::Listed(Streamed(body, PhantomData), link)
     }
 
-    /// Responds with a document that was read at once.
+    /// Responds with a document that is complete.
     pub fn whole<D: ToJSON>(&self, base_url: &str, document: &D, next: Option<&Cursor>) -> Listed<D> {
         let link = next.map(|next| self.link(base_url, next));
         Listed::Listed(Streamed(Body::from(document.to_json_string()), PhantomData), link)
     }
 
-    /// The value of `Link` (RFC 8288): the call's own address with another `after`.
+    /// The value of `Link` (RFC 8288): the request's URL with another `after`.
     fn link(&self, base_url: &str, next: &Cursor) -> String {
         let query = self.address.query().unwrap_or_default().as_bytes();
         let kept = form_urlencoded::parse(query).filter(|(name, _)| name != AFTER);
@@ -144,8 +144,8 @@ impl Paging {
     }
 }
 
-/// Sends the rest of a list after its first page. A failure on the way breaks the body off, so that no client takes
-/// what has come for the whole.
+/// Sends the rest of a list after its first page. A failure aborts the body, so that no client takes a partial list
+/// for a complete one.
 fn streamed<T, R, F>(first: String, next: Cursor, read: R, tail: &'static str) -> Body
 where
     T: ToJSON,
@@ -156,7 +156,7 @@ where
         let page = position.map(|cursor| read(Page::after(cursor, ROWS_AT_ONCE)));
         async move {
             let Some(page) = page else { return Ok(None) };
-            let page = page.await.map_err(|failure| broken_off(RefusedCall::from(failure)))?;
+            let page = page.await.map_err(|failure| abort(RefusedCall::from(failure)))?;
             let rows = page.rows.iter().map(|row| format!(",{}", row.to_json_string()));
             let mut text: String = rows.collect();
             if page.next.is_none() {
@@ -169,8 +169,8 @@ where
     Body::from_bytes_stream(futures::StreamExt::chain(first, rest))
 }
 
-fn broken_off(refused: RefusedCall) -> io::Error {
-    tracing::error!(error = %refused, "a list was broken off while it was being sent");
+fn abort(refused: RefusedCall) -> io::Error {
+    tracing::error!(error = %refused, "a list could not be sent to its end");
     io::Error::other(refused)
 }
 
@@ -179,7 +179,7 @@ impl Around {
         Self { head: "[".to_owned(), tail: "]" }
     }
 
-    /// A list as a field of an object with these other fields.
+    /// A list as the last field of an object with these other fields.
     pub fn field(name: &str, object: &impl ToJSON) -> Self {
         let mut fields = match object.to_json() {
             Some(Value::Object(fields)) => fields,
@@ -193,15 +193,15 @@ impl Around {
     }
 }
 
-/// A position in one of these lists, as a caller sends it back.
+/// A cursor of one of these lists, as a caller sends it.
 pub fn cursor(field: &'static str, text: &str, lists: &[List]) -> Result<Cursor, Refusal> {
     let cursor = text.parse().ok().filter(|cursor: &Cursor| lists.contains(&cursor.list));
     cursor.ok_or_else(|| Refusal::invalid(field, "is not a cursor of this list"))
 }
 
 /// A number of rows that a caller asks for.
-pub fn rows_max(field: &'static str, asked: u32) -> Result<u32, Refusal> {
-    if (1..=Page::ROWS_MAX).contains(&asked) { Ok(asked) } else { Err(malformed_limit(field)) }
+pub fn rows_max(field: &'static str, requested: u32) -> Result<u32, Refusal> {
+    if (1..=Page::ROWS_MAX).contains(&requested) { Ok(requested) } else { Err(malformed_limit(field)) }
 }
 
 fn malformed_limit(field: &'static str) -> Refusal {
@@ -316,12 +316,12 @@ mod tests {
         Paging { start: PageStart::First, rows_max, address: Uri::from_static(address) }
     }
 
-    /// A list of the numbers from 1,200 down to 1, which fails where it comes to `broken_at`.
+    /// The numbers from 1,200 down to 1. Reading fails at `broken_at`.
     async fn read(page: Page, broken_at: i64) -> service::ServiceResult<Paged<i64>> {
         let start = page.start.cursor().map_or(1_201, |cursor| cursor.rank);
         let rows: Vec<i64> = (1..start).rev().take(usize::try_from(page.rows_to_read()).unwrap()).collect();
         if rows.contains(&broken_at) {
-            return Err(Refusal::overloaded("the database does not answer").into());
+            return Err(Refusal::overloaded("the database does not respond").into());
         }
         Ok(page.of(rows, |number| Cursor::numbered(List::Versions, *number)))
     }

@@ -1,4 +1,4 @@
-//! Parts of a path that are parsed at the door into types of their own, and documented there with their pattern.
+//! Parts of a path that are parsed into types of their own and documented with their pattern.
 
 use domain::{ArtifactName, BlobHash, Host, JobId, Missing, Queue, Refusal, Slug};
 use poem::{Request, RequestBody};
@@ -15,8 +15,8 @@ pub trait PathName: Sized + Send {
     fn read(text: &str) -> Result<Self, Refusal>;
 }
 
-/// A part of the path; the argument's name is the one in the route. The macros of poem-openapi know parts of a path by
-/// the name of this type.
+/// A part of the path. The argument's name is that of the parameter in the route. The macros of poem-openapi
+/// recognize path parameters by the name of this type.
 pub struct Path<T>(pub T);
 
 impl PathName for Slug {
@@ -42,7 +42,7 @@ impl PathName for Host {
     const EXAMPLE: &'static str = "my-page-a1b2";
 
     fn read(text: &str) -> Result<Self, Refusal> {
-        text.parse().map_err(|_| Refusal::invalid("host", "is no host of a page"))
+        text.parse().map_err(|_| Refusal::invalid("host", "is not the host of a page"))
     }
 }
 
@@ -60,7 +60,7 @@ impl PathName for JobId {
     const EXAMPLE: &'static str = "01KC4GZJ2Q8W5T7RXN3VB6M9DE";
 
     fn read(text: &str) -> Result<Self, Refusal> {
-        text.parse().map_err(|_| Refusal::invalid("id", "is no id of a job"))
+        text.parse().map_err(|_| Refusal::invalid("id", "is not the id of a job"))
     }
 }
 
@@ -69,11 +69,11 @@ impl PathName for BlobHash {
     const EXAMPLE: &'static str = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 
     fn read(text: &str) -> Result<Self, Refusal> {
-        text.parse().map_err(|_| Refusal::invalid("sha256", "is no SHA-256 in hexadecimal"))
+        text.parse().map_err(|_| Refusal::invalid("sha256", "is not a SHA-256 in hexadecimal"))
     }
 }
 
-/// The name of a schedule, known or not.
+/// The name of a schedule, which may not exist.
 pub struct ScheduleName(pub String);
 
 impl PathName for ScheduleName {
@@ -85,7 +85,7 @@ impl PathName for ScheduleName {
     }
 }
 
-/// The handle or the id of an account, known or not.
+/// The handle or id of an account, which may not exist.
 pub struct AccountName(pub String);
 
 impl PathName for AccountName {

@@ -1,20 +1,21 @@
-//! What the OpenAPI document says of each path, for answers that must name it: the methods of a 405, the content type
-//! of a 415, the real name of a parameter, the path in the log. Read from the document once, never listed by hand.
+//! Facts about each path from the OpenAPI document, for responses and logs that need them: the methods for a 405, the
+//! content type for a 415, the name of a parameter, the path in the log. They are read from the document once, never
+//! listed by hand.
 
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
-/// The listed paths by the pattern under which poem routes them.
+/// The listed paths, by poem's routing pattern.
 #[derive(Debug, Default)]
 pub struct Paths(HashMap<String, ListedPath>);
 
 #[derive(Debug)]
 pub struct ListedPath {
-    /// As the document writes it: `/v1/artifacts/{slug}`. It holds no value from a request.
+    /// As in the document: `/v1/artifacts/{slug}`. It holds no value from a request.
     pub path: String,
     parameters: Vec<String>,
-    /// The content type of the body that each method takes, if it takes one.
+    /// The content type of each method's body, if it has one.
     body_types: BTreeMap<String, Option<String>>,
 }
 
@@ -25,8 +26,8 @@ impl Paths {
         Self(paths.map(|(path, item)| (pattern_of(path), ListedPath::new(path, item))).collect())
     }
 
-    /// The same with routes of poem, by pattern, with the methods of each. The document describes some of them; the
-    /// methods given here take precedence, because a described method may not exist (`GET /mcp`).
+    /// Adds poem's routes, by pattern, with the methods of each. The document describes some of them. The methods
+    /// given here take precedence, because a described method may not exist (`GET /mcp`).
     #[must_use]
     pub fn with_pages(mut self, pages: &[(&str, Vec<&str>)]) -> Self {
         for (pattern, methods) in pages {
@@ -37,7 +38,7 @@ impl Paths {
         self
     }
 
-    /// The path without the slash at its end, if only that is one of these paths.
+    /// The path without its trailing slash, if only that one is a known path.
     pub fn without_slash<'p>(&self, path: &'p str) -> Option<&'p str> {
         let shorter = path.strip_suffix('/').filter(|path| !path.is_empty())?;
         let is_listed = |path: &str| self.0.keys().any(|pattern| fits(pattern, path));
@@ -73,7 +74,7 @@ impl ListedPath {
         self.body_types.get(method)?.as_deref()
     }
 
-    /// The real name of a path parameter, which poem-openapi calls `param0`, `param1` and so on.
+    /// The name of a path parameter, which poem-openapi calls `param0`, `param1` and so on.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         let at: usize = name.strip_prefix("param")?.parse().ok()?;
         self.parameters.get(at).map(String::as_str)

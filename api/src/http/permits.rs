@@ -1,11 +1,11 @@
-//! How many requests are worked on at a time. More of them would not be done sooner, all of them would be late: so who
-//! comes beyond that waits in a short line, and who finds the line full, or waits too long in it, is told to come again.
-//! What is taken on is done fast, however much is asked for.
+//! A limit on the number of requests that are processed at once. More concurrency would not finish them sooner, it
+//! would make all of them late. Requests beyond the limit wait in a short queue. When the queue is full, or the wait
+//! too long, the request is refused and the client told to retry.
 //!
-//! There is a line for each kind of work that may be slow by itself, so that none of them holds up the others: publishes
-//! wait for the workers, staged uploads for the blob store, passwords for their hashing, everything else for the database
-//! at most. A request must hold its turn only while something is done for it: whoever sends a body slowly gives it back
-//! until all has come, and whoever sends an upload goes on in another line than the one that it came by.
+//! Each kind of work that may be slow has a queue of its own, so that none holds up the others: publishes wait for
+//! the workers, staged uploads for the blob store, passwords for hashing, and everything else only for the database.
+//! A request must hold its permit only while it is being processed. While a body arrives slowly, the permit is
+//! released, and an upload switches to the queue of the work that follows it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -17,21 +17,21 @@ use tokio::time::Instant;
 
 use crate::http::terms::PermitClass;
 
-/// How much is taken on at a time.
+/// The limits on concurrent work.
 #[derive(Clone, Copy, Debug)]
 pub struct PermitLimits {
-    /// Requests, but for what has a line of its own.
+    /// Requests that have no queue of their own.
     pub requests_max: usize,
     pub sign_ins_max: usize,
     pub publishes_max: usize,
-    /// Staged uploads that are put into the blob store, or fetched from it.
+    /// Staged uploads that are being written to the blob store or read from it.
     pub uploads_max: usize,
-    /// How many of each wait, and how long.
+    /// The length of each queue.
     pub waiting_max: usize,
     pub wait_max: Duration,
 }
 
-/// The lines of a process. Clones are the same.
+/// The queues of a process. Clones share them.
 #[derive(Clone)]
 pub struct RequestPermits(Arc<PermitQueues>);
 
@@ -44,32 +44,32 @@ struct PermitQueues {
 
 struct PermitQueue {
     name: &'static str,
-    /// What one of it is told that is not taken on.
+    /// The message of the refusal when the queue is full.
     fault: &'static str,
     slots: Slots,
     wait_max: Duration,
 }
 
-/// The kinds of work, each with a line of its own.
+/// The kinds of work, each with a queue of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkClass {
     Request,
-    /// It may wait for ten seconds until its password is hashed.
+    /// A password is hashed, which may wait for ten seconds.
     SignIn,
-    /// What waits for the workers.
+    /// Waits for the workers.
     Publish,
-    /// What waits for the blob store beside them.
+    /// Waits for the blob store.
     Upload,
 }
 
-/// A request's turn, which may be given back and taken again. Clones are the same.
+/// A request's permit, which may be released and acquired again. Clones share it.
 #[derive(Clone)]
 pub struct RequestPermit(Option<Arc<HeldPermit>>);
 
 struct HeldPermit {
     permits: RequestPermits,
     work: WorkClass,
-    place: Mutex<Option<admission::Permit>>,
+    permit: Mutex<Option<admission::Permit>>,
 }
 
 impl Default for PermitLimits {
@@ -87,29 +87,29 @@ impl Default for PermitLimits {
 
 impl RequestPermits {
     pub fn new(terms: PermitLimits) -> Self {
-        let line = |name, fault, places_max: usize| PermitQueue {
+        let queue = |name, fault, slots_max: usize| PermitQueue {
             name,
             fault,
-            slots: Slots::new(places_max.max(1), terms.waiting_max),
+            slots: Slots::new(slots_max.max(1), terms.waiting_max),
             wait_max: terms.wait_max,
         };
         Self(Arc::new(PermitQueues {
-            requests: line(
+            requests: queue(
                 "requests",
                 "the server is overloaded; your request was not processed",
                 terms.requests_max,
             ),
-            sign_ins: line(
+            sign_ins: queue(
                 "sign_ins",
                 "too many people are signing in; your request was not processed",
                 terms.sign_ins_max,
             ),
-            publishes: line(
+            publishes: queue(
                 "publishes",
                 "too many publishes are in progress; your request was not processed",
                 terms.publishes_max,
             ),
-            uploads: line(
+            uploads: queue(
                 "uploads",
                 "too many uploads are in progress; your request was not processed",
                 terms.uploads_max,
@@ -117,18 +117,18 @@ impl RequestPermits {
         }))
     }
 
-    /// A turn for a request that has come, once there is one.
+    /// Waits for a permit for a new request.
     pub async fn take(&self, permit: PermitClass) -> Result<RequestPermit, Refusal> {
         let work = match permit {
             PermitClass::Free => return Ok(RequestPermit::free()),
             PermitClass::Request => WorkClass::Request,
             PermitClass::SignIn => WorkClass::SignIn,
         };
-        let place = Mutex::new(Some(self.line(work).take().await?));
-        Ok(RequestPermit(Some(Arc::new(HeldPermit { permits: self.clone(), work, place }))))
+        let permit = Mutex::new(Some(self.queue(work).take().await?));
+        Ok(RequestPermit(Some(Arc::new(HeldPermit { permits: self.clone(), work, permit }))))
     }
 
-    fn line(&self, work: WorkClass) -> &PermitQueue {
+    fn queue(&self, work: WorkClass) -> &PermitQueue {
         match work {
             WorkClass::Request => &self.0.requests,
             WorkClass::SignIn => &self.0.sign_ins,
@@ -154,7 +154,7 @@ impl PermitQueue {
 }
 
 impl RequestPermit {
-    /// Of something that need not wait.
+    /// For a request that needs no permit.
     pub fn free() -> Self {
         Self(None)
     }
@@ -163,42 +163,42 @@ impl RequestPermit {
         request.data().cloned().unwrap_or_else(Self::free)
     }
 
-    /// Lets the next one in. Tells whether there was anything to give back.
+    /// Releases the permit. Returns whether one was held.
     pub fn release(&self) -> bool {
-        self.0.as_ref().is_some_and(|taken| taken.place().take().is_some())
+        self.0.as_ref().is_some_and(|taken| taken.permit().take().is_some())
     }
 
-    /// Takes up again what was given back, in the line that the request came by.
+    /// Acquires the permit again, in the queue of the request's first class.
     pub async fn reacquire(self) -> Result<(), Refusal> {
         let Some(taken) = &self.0 else { return Ok(()) };
-        taken.take_in_line_of(taken.work).await
+        taken.acquire(taken.work).await
     }
 
-    /// Refuses beforehand what would find the line of that work full: nobody shall send a site for nothing.
+    /// Refuses early when the queue for this work is full, so that no client uploads a site in vain.
     pub fn refuse_if_full(&self, work: WorkClass) -> Result<(), Refusal> {
-        match self.0.as_ref().map(|taken| taken.permits.line(work)) {
-            Some(line) if line.is_full() => Err(line.shed()),
+        match self.0.as_ref().map(|taken| taken.permits.queue(work)) {
+            Some(queue) if queue.is_full() => Err(queue.shed()),
             _ => Ok(()),
         }
     }
 
-    /// Goes over to the line of that work, for the rest of the request or until it goes on to another.
+    /// Switches to the queue for this work, for the rest of the request or until the next switch.
     pub async fn exchange_for(&self, work: WorkClass) -> Result<(), Refusal> {
         let Some(taken) = &self.0 else { return Ok(()) };
         self.release();
-        taken.take_in_line_of(work).await
+        taken.acquire(work).await
     }
 }
 
 impl HeldPermit {
-    async fn take_in_line_of(&self, work: WorkClass) -> Result<(), Refusal> {
-        let place = self.permits.line(work).take().await?;
-        *self.place() = Some(place);
+    async fn acquire(&self, work: WorkClass) -> Result<(), Refusal> {
+        let permit = self.permits.queue(work).take().await?;
+        *self.permit() = Some(permit);
         Ok(())
     }
 
-    fn place(&self) -> std::sync::MutexGuard<'_, Option<admission::Permit>> {
-        self.place.lock().unwrap_or_else(PoisonError::into_inner)
+    fn permit(&self) -> std::sync::MutexGuard<'_, Option<admission::Permit>> {
+        self.permit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -256,16 +256,13 @@ mod tests {
             first.exchange_for(work).await.unwrap();
             apart.push(first);
             let second = permits.take(PermitClass::Request).await.unwrap();
-            assert!(
-                second.exchange_for(work).await.is_err(),
-                "{work:?}: the workers, or the store, have enough to do"
-            );
+            assert!(second.exchange_for(work).await.is_err(), "{work:?}: the limit is reached");
         }
         let mut signing = Vec::new();
         for _ in 0..TERMS.sign_ins_max {
             signing.push(permits.take(PermitClass::SignIn).await.unwrap());
         }
-        assert!(permits.take(PermitClass::SignIn).await.is_err(), "enough passwords are hashed");
+        assert!(permits.take(PermitClass::SignIn).await.is_err(), "the limit of sign-ins is reached");
         assert_eq!(all_of(&permits).await.len(), TERMS.requests_max);
     }
 
@@ -292,11 +289,11 @@ mod tests {
         let mut taken = all_of(&permits).await;
         let slow = taken.pop().unwrap();
         assert!(slow.release());
-        assert!(!slow.release(), "it has none any more");
+        assert!(!slow.release(), "it no longer holds a permit");
         let other = permits.take(PermitClass::Request).await.unwrap();
-        assert!(slow.clone().reacquire().await.is_err(), "all are taken");
+        assert!(slow.clone().reacquire().await.is_err(), "no permit is free");
         drop(other);
         slow.clone().reacquire().await.unwrap();
-        assert!(permits.take(PermitClass::Request).await.is_err(), "it has one again");
+        assert!(permits.take(PermitClass::Request).await.is_err(), "the permit is held again");
     }
 }

@@ -7,13 +7,13 @@ use service::PublishRequest;
 
 use crate::http::permits::{RequestPermit, WorkClass};
 use crate::http::refusal::RefusedCall;
-use crate::http::upload_budget::RoomTaken;
+use crate::http::upload_budget::HeldMemory;
 
 /// A publish whose files are in memory.
 pub struct Loaded {
     pub request: PublishRequest,
     /// Held until the publish has ended. None if the request's own memory covers the files.
-    pub memory: Option<RoomTaken>,
+    pub memory: Option<HeldMemory>,
 }
 
 /// Runs the steps. `check` must not read the body; `load` may.

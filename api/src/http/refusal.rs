@@ -1,4 +1,4 @@
-//! What a refusal is in HTTP: the one place that gives it a status, headers and a body.
+//! Refusals in HTTP: the only place that gives them a status, headers and a body.
 
 use domain::Refusal;
 use poem::error::ResponseError;
@@ -11,7 +11,7 @@ use service::Failure;
 
 use crate::wire;
 
-/// A refusal on its way out through poem, from a handler or from whatever reads the request before it.
+/// A refusal as a poem error, from a handler or from an extractor before it.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct RefusedCall(pub Box<Refusal>);
@@ -23,7 +23,7 @@ impl From<Refusal> for RefusedCall {
 }
 
 impl From<Failure> for RefusedCall {
-    /// A bug is logged here, once; the caller learns no more than `internal_error`.
+    /// Logs a bug once. The caller sees only `internal_error`.
     fn from(failure: Failure) -> Self {
         match failure.handle() {
             Ok(refusal) => Self(refusal),
@@ -45,9 +45,9 @@ impl ResponseError for RefusedCall {
     }
 }
 
-/// The answer that tells a refusal.
+/// The response for a refusal.
 pub fn respond(refusal: &Refusal) -> Response {
-    let mut response = Json(told(refusal)).into_response();
+    let mut response = Json(json_of(refusal)).into_response();
     response.set_status(status_of(refusal));
     let headers = response.headers_mut();
     if let Some(seconds) = refusal.retry_after_seconds() {
@@ -67,8 +67,8 @@ pub fn respond(refusal: &Refusal) -> Response {
     response
 }
 
-/// The body that tells a refusal.
-pub fn told(refusal: &Refusal) -> Value {
+/// The JSON body of a refusal.
+pub fn json_of(refusal: &Refusal) -> Value {
     let body = match refusal {
         Refusal::PaymentRequired(challenge) => wire::Challenge::from(&**challenge).to_json(),
         refusal => wire::Error::from(refusal).to_json(),
@@ -76,7 +76,7 @@ pub fn told(refusal: &Refusal) -> Value {
     body.unwrap_or_default()
 }
 
-// Spec 7; for a code that it leaves open, the status that HTTP has for such a cause.
+// Spec 7. For codes that it leaves open, the status that HTTP defines for the cause.
 pub fn status_of(refusal: &Refusal) -> StatusCode {
     match refusal {
         Refusal::InvalidRequest { .. }

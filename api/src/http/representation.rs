@@ -1,5 +1,5 @@
-//! How documents and pages are sent: with an `ETag`, as 304 where the client has them, and compressed where it takes that.
-//! Responses for programs are left alone: they are small, and some hold secrets that are shown once.
+//! How documents and pages are sent: with an `ETag`, as a 304 if the client has them, and compressed if the client
+//! accepts it. Responses for programs are not changed: they are small, and some contain secrets that are shown once.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ use tokio::task::spawn_blocking;
 
 use crate::http::refusal::RefusedCall;
 
-/// Less is not worth an encoding: it fits into one packet anyway.
+/// Shorter content is not compressed: it fits into one packet.
 const ENCODED_BYTES_MIN: usize = 1_024;
-/// More is compressed off the async threads.
+/// Longer content is compressed on a blocking thread.
 const IN_PLACE_BYTES_MAX: usize = 64 * 1_024;
-/// Encoded documents that are kept. There are a dozen, in three encodings.
+/// The number of compressed documents in the cache. There are a dozen documents, in three encodings.
 const KEPT_MAX: usize = 48;
-/// As much of the content's hash as an `ETag` shows.
+/// How much of the content's hash is in an `ETag`.
 const TAG_LENGTH: usize = 32;
 
-/// The middleware. It keeps the encoded forms of what is the same for everybody.
+/// The middleware. It caches the compressed forms of public documents.
 #[derive(Clone)]
 pub struct Representation(Arc<Cache<(BlobHash, Encoding), Bytes>>);
 
@@ -31,7 +31,7 @@ pub struct Represented<E> {
     kept: Representation,
 }
 
-/// What the client says of the forms that it takes.
+/// The client's `If-None-Match` and accepted encodings.
 struct Wanted {
     is_get: bool,
     encodings: Vec<HeaderValue>,
@@ -86,7 +86,7 @@ impl Representation {
         let hash = BlobHash::of(&content);
         let is_public = is_public(response.headers());
         response.headers_mut().append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
-        // Weak: the encodings of one content share it.
+        // Weak, because all encodings of a content share it.
         let tag = format!("W/\"{}\"", &hash.to_string()[..TAG_LENGTH]);
         if let Ok(tag) = tag.parse::<ETag>() {
             response.headers_mut().typed_insert(tag.clone());
@@ -117,7 +117,7 @@ impl Representation {
     }
 }
 
-/// A page, or something else that every client gets alike.
+/// Whether this is a page or document that may be represented: a success with the same content for every client.
 fn is_whole(response: &Response) -> bool {
     let is_page = response.content_type().is_some_and(|kind| kind.starts_with("text/html"));
     response.status() == StatusCode::OK
@@ -185,8 +185,8 @@ mod tests {
         ] {
             let response = served().get(path).header("Accept-Encoding", accepted).send().await;
             response.assert_status_is_ok();
-            let told = response.0.header("Content-Encoding").map(str::to_owned);
-            assert_eq!(told.as_deref(), encoding, "{path} {accepted}");
+            let sent = response.0.header("Content-Encoding").map(str::to_owned);
+            assert_eq!(sent.as_deref(), encoding, "{path} {accepted}");
             let body = response.0.into_body().into_bytes().await.unwrap();
             assert_eq!(body.len() < page().len() / 4, encoding.is_some(), "{path} {accepted}");
         }

@@ -1,14 +1,15 @@
-//! Tells a call from our own pages from one that another site's page made with the visitor's cookie.
+//! Cross-site request forgery: tells requests of our own pages from those that another site's page sends with the
+//! visitor's cookie.
 //!
-//! Browsers say where a change comes from, by `Origin` or `Sec-Fetch-Site`; a program that says neither is no browser.
-//! A site served by the edge is another site, also when only its port differs.
+//! Browsers send the origin of a change in `Origin` or `Sec-Fetch-Site`; a client that sends neither is not a
+//! browser. A site that the edge serves counts as another site, even if only its port differs.
 
 use domain::Refusal;
 use domain::link::Addresses;
 use poem::Request;
 use poem::http::{Method, header};
 
-/// Refuses a change that comes from a page which is not our own.
+/// Refuses a change that another site's page requests.
 pub fn demand(request: &Request, addresses: &Addresses) -> Result<(), Refusal> {
     let is_safe = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
     if is_safe || is_own(request, addresses) {
@@ -23,14 +24,14 @@ fn is_own(request: &Request, addresses: &Addresses) -> bool {
     };
     let origin = origin.to_str().unwrap_or_default();
     let base_url = addresses.base_url.as_str();
-    // What the browser itself calls us is ours too: nobody else's page can have that origin.
+    // The origin that the browser itself uses for us is ours too: no other site's page can have it.
     let (scheme, _) = base_url.split_once("://").unwrap_or_default();
     let named = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
     origin_of(base_url).eq_ignore_ascii_case(origin)
         || named.is_some_and(|host| format!("{scheme}://{host}").eq_ignore_ascii_case(origin))
 }
 
-/// Scheme, host and port of an address: all that an `Origin` header tells.
+/// Scheme, host and port of a URL, as in an `Origin` header.
 pub fn origin_of(base_url: &str) -> &str {
     let host_at = base_url.find("://").map_or(0, |at| at + 3);
     let end = base_url[host_at..].find('/').map_or(base_url.len(), |slash| host_at + slash);

@@ -1,4 +1,4 @@
-//! The operations, from the data that every request carries to the routes.
+//! The service's operations, from the data of a request.
 
 use anyhow::anyhow;
 use poem::Request;

@@ -1,9 +1,9 @@
-//! The cookie that carries a session's secret: how it is set when somebody signs in, read and kept alive, and
-//! cleared when they sign out. No script may read it, and no other site's form may bring it along.
+//! The session cookie: how it is set at sign-in, read, renewed and cleared at sign-out. Scripts cannot read it, and
+//! forms of other sites cannot send it.
 //!
-//! Under https it is set under two names. `svc_sess` is the one of the specification, but a page on a sibling host can
-//! plant a cookie of that name here, for one path or for all, and so have a visitor act as somebody else. Browsers keep
-//! `__Host-svc_sess` only from this very host, for all paths: where it comes it wins, and a browser must send it.
+//! Under https it is set under two names. The specification names `svc_sess`, but a page on a sibling host can plant
+//! a cookie of that name here, and so make a visitor act as somebody else. Browsers accept `__Host-svc_sess` only
+//! from this very host, so it takes precedence, and a browser must send it.
 
 use domain::link::Addresses;
 use poem::http::{HeaderValue, header};
@@ -17,12 +17,12 @@ use crate::http::same_site;
 
 pub const NAME: &str = "svc_sess";
 const SCOPE: CookieScope = CookieScope { name: NAME, path: "/", same_site: SameSite::Lax };
-/// Browsers hold a cookie with this prefix to the host that set it.
+/// Browsers accept a cookie with this prefix only from the host itself.
 const HOST_PREFIX: &str = "__Host-";
-/// Signing out ends this many sessions at most; a browser sends more only when somebody has planted them.
+/// A sign-out ends this many sessions at most. A browser sends more only when somebody has planted them.
 const ENDED_MAX: usize = 8;
 
-/// The secret that a request carries.
+/// The session secret that a request carries.
 pub fn secret(request: &Request, addresses: &Addresses) -> Option<String> {
     let mut sent = sent_as(request, &format!("{HOST_PREFIX}{NAME}"));
     if sent.is_empty() && !(is_https(addresses) && is_from_browser(request)) {
@@ -30,12 +30,12 @@ pub fn secret(request: &Request, addresses: &Addresses) -> Option<String> {
     }
     match sent.as_slice() {
         [secret] => Some((*secret).to_owned()),
-        // Of several, one at most was set here, and nothing says which.
+        // At most one of several was set here, and there is no way to tell which.
         _ => None,
     }
 }
 
-/// Every secret that a request carries under either name: a sign-out ends them all.
+/// Every session secret under either name, because a sign-out ends all of these sessions.
 pub fn all_secrets(request: &Request) -> Vec<String> {
     let mut sent = sent_as(request, &format!("{HOST_PREFIX}{NAME}"));
     sent.extend(sent_as(request, NAME));
@@ -55,7 +55,8 @@ pub async fn end(request: &Request, service: &Service) -> Result<(), RefusedCall
     Ok(())
 }
 
-/// The different values that a request sends under a name. The header is read here because a jar keeps one for each name.
+/// The distinct values of a cookie. The header is parsed here because poem's cookie jar keeps only one value for a
+/// name.
 fn sent_as<'r>(request: &'r Request, name: &str) -> Vec<&'r str> {
     let mut values = Vec::new();
     let lines = request.headers().get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
@@ -68,12 +69,12 @@ fn sent_as<'r>(request: &'r Request, name: &str) -> Vec<&'r str> {
     values
 }
 
-/// Browsers send this with every request over https, and no page can take it away.
+/// Browsers send this header with every request over https, and no page can remove it.
 fn is_from_browser(request: &Request) -> bool {
     request.headers().contains_key("sec-fetch-site")
 }
 
-/// The response, with every session cookie that it sets or clears under https set under the other name too.
+/// Repeats every session cookie that the response sets or clears under the `__Host-` name.
 pub fn under_both_names(mut response: Response, is_https: bool) -> Response {
     if !is_https {
         return response;
@@ -88,22 +89,23 @@ pub fn under_both_names(mut response: Response, is_https: bool) -> Response {
     response
 }
 
-/// The value of a `Set-Cookie` that keeps a session.
+/// A `Set-Cookie` value that keeps a session.
 pub fn kept(secret: &str, addresses: &Addresses) -> String {
     SCOPE.set(secret, SESSION_KEPT, addresses)
 }
 
-/// The same for the session that a request carries: a session lasts from its last use, so the cookie must too.
+/// Renews the cookie of the request's session: a session expires some time after its last use, so the cookie must
+/// too.
 pub fn kept_on(request: &Request, addresses: &Addresses) -> Option<String> {
     secret(request, addresses).map(|secret| kept(&secret, addresses))
 }
 
-/// The value of a `Set-Cookie` that forgets whatever session there was.
+/// A `Set-Cookie` value that clears the session.
 pub fn forgotten(addresses: &Addresses) -> String {
     SCOPE.clear(addresses)
 }
 
-/// The same as a header of an answer that is made by hand. The secret shows in no `Debug` of it.
+/// A `Set-Cookie` value as a header. It is marked as sensitive, so that `Debug` does not print the secret.
 pub fn header_value(value: &str) -> Option<HeaderValue> {
     let mut header = HeaderValue::from_str(value).ok()?;
     header.set_sensitive(true);

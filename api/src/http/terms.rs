@@ -1,5 +1,5 @@
-//! What a route lets through, and to whom. The table of routes says it for each; what handles a request before its
-//! handler reads it from the request.
+//! The terms of a route: its body limit, its permit class and who may call it. The table of routes states them; code
+//! that runs before a handler reads them from the request.
 
 use poem::Request;
 use poem::http::header;
@@ -13,7 +13,7 @@ pub struct Terms {
     pub audience: Audience,
 }
 
-/// For what kind of client a path is there.
+/// The kind of client that a path is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Area {
     #[default]
@@ -23,7 +23,7 @@ pub enum Area {
     Mcp,
 }
 
-/// How long a body may be, and out of which memory budget it is read.
+/// The maximum length of a body, and the memory budget that it is counted against.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BodyLimit {
     /// JSON, or a short form.

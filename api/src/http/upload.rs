@@ -1,8 +1,9 @@
-//! The multipart body of a publish: one page (`html`) or the files of a site (`files`), the `slug`, and
-//! the `message` of the version.
+//! The multipart body of a publish: one page (`html`) or the files of a site (`files`), the `slug`, and the `message`
+//! of the version.
 //!
-//! An [`Upload`] is not read until a handler has looked at the caller, so that a sure no costs nobody an upload. It
-//! is read as it streams, within the bounds of [`crate::http::body`] and [`FileSet`]: a byte too many ends it at once.
+//! An [`Upload`] is read only after a handler has checked the caller, so that a refused caller does not upload for
+//! nothing. It is read as a stream, within the limits of [`crate::http::body`] and [`FileSet`]: the first byte too
+//! many ends it.
 
 use std::error::Error;
 
@@ -23,17 +24,17 @@ use tokio::task::yield_now;
 use crate::http::body;
 use crate::http::permits::RequestPermit;
 use crate::http::refusal::RefusedCall;
-use crate::http::upload_budget::{BodyShare, RoomTaken};
+use crate::http::upload_budget::{BodyShare, HeldMemory};
 
 mod file_name;
 mod staged;
 
 pub use staged::StagedUpload;
 
-/// The longest text part that is looked at: a message in letters of four bytes.
+/// The longest text part that is read: a message in characters of four bytes.
 const TEXT_BYTES_MAX: usize = 4 * Message::LENGTH_MAX;
 
-/// A field name of the client's is told back to this length.
+/// A field name from the client is quoted up to this length.
 const FIELD_NAME_LENGTH_MAX: usize = 64;
 
 /// A multipart body that has not been read yet.
@@ -44,36 +45,38 @@ pub struct Upload {
     permit: RequestPermit,
 }
 
-/// A multipart body that was read and keeps all the rules.
+/// A multipart body that was read and is valid.
 pub struct Uploaded {
     pub slug: Option<Slug>,
     pub message: Option<Message>,
     pub files: Vec<UploadedFile>,
-    /// To be held as long as the files are.
-    pub room: RoomTaken,
+    /// Must be held as long as the files are in memory.
+    pub memory: HeldMemory,
 }
 
 impl Upload {
-    /// The turn of the request that sends it.
+    /// The permit of the request.
     pub fn permit(&self) -> &RequestPermit {
         &self.permit
     }
 
-    /// Reads it without a turn: who has sent an upload goes on in the line of what is to be done with it, and those
-    /// who come by the other must not stand in the way of that.
+    /// Reads the body without a permit. The handler then waits in the queue of the work that follows, and a slow
+    /// upload must not hold a permit that others need.
     pub async fn read(self) -> Result<Uploaded, Refusal> {
         self.permit.release();
-        // All of the body takes room, whatever it turns out to be: what stands before its parts is kept until they come.
-        let room = Mutex::new(self.share.enter());
+        // The whole body counts against the memory budget, even what comes before its first part, which multer
+        // buffers.
+        let memory = Mutex::new(self.share.enter());
         let mut body = Box::pin(self.body.into_bytes_stream().and_then(|chunk| {
-            let room = &room;
+            let memory = &memory;
             async move {
-                room.lock().await.grow(chunk.len()).await.map_err(body::refused)?;
+                memory.lock().await.grow(chunk.len()).await.map_err(body::refused)?;
                 Ok(chunk)
             }
         }));
-        // multer looks twice within one poll. A form of which nothing is there at the first look, and all of it with its
-        // end at the second, it takes for one that was cut off; so the end never comes in one poll with what is before it.
+        // multer polls its stream twice in one poll of its own. If the first poll finds nothing and the second finds
+        // the whole form and its end, multer reports an incomplete form. So the end of the stream always comes in a
+        // poll of its own.
         let end_by_itself = stream::once(yield_now()).filter_map(|()| future::ready(None));
         let mut fields = Multipart::new((&mut body).chain(end_by_itself), self.boundary);
         let mut parts = MultipartFields::default();
@@ -81,16 +84,16 @@ impl Upload {
             parts.take(field).await?;
         }
         drop(fields);
-        // A form may end before its body. Nothing is taken from a body that does not come to its own end.
+        // A form may end before its body does. Nothing from a body that is cut off is accepted.
         while let Some(rest) = body.next().await {
-            rest.map_err(|error| refusal_behind(&error).unwrap_or_else(cut_short))?;
+            rest.map_err(|error| refusal_behind(&error).unwrap_or_else(incomplete))?;
         }
         drop(body);
-        parts.finish(room.into_inner())
+        parts.finish(memory.into_inner())
     }
 }
 
-/// What has been read so far.
+/// The fields that have been read so far.
 #[derive(Default)]
 struct MultipartFields {
     slug: Option<Slug>,
@@ -114,8 +117,8 @@ impl MultipartFields {
             Some("html") => self.take_html(field).await,
             Some("files") => self.take_file(field).await,
             Some(other) => {
-                let fault = "is no field of this form; it has slug, message, html and files";
-                Err(Refusal::invalid(told(other), fault))
+                let fault = "is not a field of this form; the fields are slug, message, html and files";
+                Err(Refusal::invalid(quoted(other), fault))
             }
             None if is_named_in_utf_8(&field) => Err(Refusal::invalid("body", "has a part without a name")),
             None => Err(Refusal::invalid("body", "has a part whose name is not in UTF-8")),
@@ -130,7 +133,7 @@ impl MultipartFields {
         Ok(())
     }
 
-    /// A form sends its empty fields too: an empty message is none.
+    /// A form sends its empty fields too. An empty message counts as none.
     async fn take_message(&mut self, field: Field<'_>) -> Result<(), Refusal> {
         if self.message.is_some() {
             return Err(Refusal::invalid("message", "occurs twice"));
@@ -149,7 +152,7 @@ impl MultipartFields {
             Some(Source::Files) => return Err(both()),
         }
         self.take_content(SitePath::index(), field).await?;
-        // Spec 4.2: `html` is a string; a page in another encoding can be sent as a file.
+        // Spec 4.2: `html` is a string. A page in another encoding can be sent as a file.
         match self.files.last().map(|page| std::str::from_utf8(&page.bytes)) {
             Some(Ok("")) => Err(Refusal::invalid("html", "is empty")),
             Some(Err(_)) => Err(Refusal::invalid("html", "is not in UTF-8; send such a page as files")),
@@ -188,15 +191,15 @@ impl MultipartFields {
         Ok(())
     }
 
-    fn finish(self, room: RoomTaken) -> Result<Uploaded, Refusal> {
+    fn finish(self, memory: HeldMemory) -> Result<Uploaded, Refusal> {
         if self.set.is_empty() {
             return Err(Refusal::invalid("html", "is missing, and so is files; send one of them"));
         }
-        Ok(Uploaded { slug: self.slug, message: self.message, files: self.files, room })
+        Ok(Uploaded { slug: self.slug, message: self.message, files: self.files, memory })
     }
 }
 
-/// A part that is a short text; of a longer one as much as shows that it is too long.
+/// A short text part. A longer one is read only as far as needed to see that it is too long.
 async fn text_of(mut field: Field<'_>) -> Result<Vec<u8>, Refusal> {
     let mut text = Vec::new();
     while let Some(chunk) = field.chunk().await.map_err(unreadable)? {
@@ -218,7 +221,7 @@ fn parse_slug(text: &[u8]) -> Result<Slug, Refusal> {
 
 fn parse_message(text: &[u8]) -> Result<Message, Refusal> {
     let fault = match std::str::from_utf8(text) {
-        // Cut, and perhaps within a letter.
+        // The text is cut, perhaps within a character.
         _ if text.len() > TEXT_BYTES_MAX => MalformedMessage.to_string(),
         Err(_) => "is not in UTF-8".to_owned(),
         Ok(text) => match text.parse() {
@@ -229,7 +232,7 @@ fn parse_message(text: &[u8]) -> Result<Message, Refusal> {
     Err(Refusal::invalid("message", fault))
 }
 
-/// The refusal behind an error of reading, if there is one. A body that is too long is a publish that is too large.
+/// The refusal that caused a read error, if any. A body that is too long is a publish that is too large.
 fn refusal_behind(error: &(dyn Error + 'static)) -> Option<Refusal> {
     body::refusal_behind(error).map(|refusal| match refusal {
         Refusal::TooLarge { limit } => Refusal::PublishTooLarge { limit },
@@ -237,8 +240,8 @@ fn refusal_behind(error: &(dyn Error + 'static)) -> Option<Refusal> {
     })
 }
 
-fn cut_short() -> Refusal {
-    Refusal::invalid("body", "ends before the length that was told")
+fn incomplete() -> Refusal {
+    Refusal::invalid("body", "ends before its declared length")
 }
 
 fn file_name_of(field: &Field<'_>) -> Option<String> {
@@ -246,14 +249,14 @@ fn file_name_of(field: &Field<'_>) -> Option<String> {
     file_name::file_name(std::str::from_utf8(disposition.as_bytes()).ok()?, field.file_name())
 }
 
-/// Whether a part's own header can be read as text: names in another encoding look as if they were not there.
+/// Whether the part's header is valid UTF-8. multer reports names in other encodings as missing.
 fn is_named_in_utf_8(field: &Field<'_>) -> bool {
     let disposition = field.headers().get(header::CONTENT_DISPOSITION);
     disposition.is_none_or(|value| std::str::from_utf8(value.as_bytes()).is_ok())
 }
 
-/// As much of a name of the client's as is told back.
-fn told(name: &str) -> String {
+/// A name from the client, cut for a message.
+fn quoted(name: &str) -> String {
     name.chars().take(FIELD_NAME_LENGTH_MAX).collect()
 }
 
@@ -264,13 +267,13 @@ fn unreadable(error: multer::Error) -> Refusal {
     }
     match &error {
         IncompleteFieldData { field_name: Some(name) } => {
-            Refusal::invalid(told(name), "ends in the middle of the part")
+            Refusal::invalid(quoted(name), "ends in the middle of the part")
         }
         ReadHeaderFailed(_) | DecodeHeaderValue { .. } => Refusal::invalid(
             "files",
             "a part's header cannot be read; has its filename a control character or a line break?",
         ),
-        error => Refusal::invalid("body", format!("is no readable multipart/form-data: {error}")),
+        error => Refusal::invalid("body", format!("is not valid multipart/form-data: {error}")),
     }
 }
 
@@ -321,7 +324,7 @@ fn requiring(field: &'static str) -> MetaSchemaRef {
 
 fn slug_schema() -> MetaSchemaRef {
     inline(MetaSchema {
-        description: Some("The artifact's name on the account. Omitted: one is made up."),
+        description: Some("The artifact's name on the account. If omitted, a name is generated."),
         pattern: Some(Slug::PATTERN.to_owned()),
         ..MetaSchema::new("string")
     })
@@ -329,7 +332,7 @@ fn slug_schema() -> MetaSchemaRef {
 
 fn message_schema() -> MetaSchemaRef {
     inline(MetaSchema {
-        description: Some("What is new in this version, for whoever reads the list of versions."),
+        description: Some("What is new in this version. Shown in the list of versions."),
         pattern: Some(Message::PATTERN.to_owned()),
         max_length: Some(Message::LENGTH_MAX),
         ..MetaSchema::new("string")

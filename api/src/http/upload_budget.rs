@@ -1,9 +1,9 @@
-//! How much of this process's memory uploads may take together, and, in a room of their own, small bodies that come
-//! slowly. None of them must ever wait long for room: it is told to come again instead. It takes room for what has come
-//! of it, never for what it says that will come: who only says so would keep everybody else out.
+//! Memory budgets of this process: one for uploads, and a separate one for small bodies that arrive slowly. A body
+//! must never wait long for memory; it is refused instead, and the client retries. Memory is counted when bytes
+//! arrive, not when they are announced: otherwise a client could block others by declaring a large body.
 //!
-//! An address may have as much of the room as it leaves free: half of it for one alone, a third for each of two, and
-//! so on. So nobody who fills the room and stalls can keep the others out.
+//! A client's address may use at most as much of the budget as it leaves free: one alone gets half, each of two a
+//! third, and so on. So a client that fills its share and stalls cannot keep others out.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -15,103 +15,104 @@ use tokio::time::Instant;
 
 use crate::http::client_ip::{client_of, network_of};
 
-/// Bytes of uploads that may be in memory at a time, over all requests of a process, unless it is told otherwise.
-pub const ROOM_BYTES: usize = 256 * 1_048_576;
-/// Bytes of small bodies, likewise: of 256 that come slowly, each as long as it may be. That is many, since one that
-/// comes with its head takes none of it, and little beside what uploads have.
-const SMALL_ROOM_BYTES: usize = 16 * 1_048_576;
-const ROOM_WAIT_MAX: Duration = Duration::from_secs(1);
-/// The number of bodies that wait is bounded by the connections already.
+/// The default memory for all uploads of a process.
+pub const UPLOAD_MEMORY_BYTES: usize = 256 * 1_048_576;
+/// The memory for small bodies: 256 slow ones of the maximum length. That is ample, because a body that arrives with
+/// its headers does not count, and small compared with the memory for uploads.
+const SMALL_BODY_MEMORY_BYTES: usize = 16 * 1_048_576;
+const MEMORY_WAIT_MAX: Duration = Duration::from_secs(1);
+/// The connection limit already bounds the number of waiting bodies.
 const QUEUE_MAX: usize = usize::MAX;
 
-/// The memory that uploads share. An upload that finds no room is told to come again, and nothing swaps or dies.
+/// The memory that uploads share. An upload beyond it is refused, so that the process neither swaps nor runs out of
+/// memory.
 #[derive(Clone, Debug)]
-pub struct BodyRoom {
+pub struct BodyBudget {
     shares: FairShare<IpAddr>,
     /// The queue's label in the metrics.
-    line: &'static str,
+    queue: &'static str,
 }
 
-/// The memory that small bodies share. It is none of the uploads': whoever fills that must not keep sign-ins of the
-/// same address out, nor must who fills this keep uploads out.
+/// The memory that small bodies share. It is separate, so that uploads cannot keep sign-ins from the same address
+/// out, nor the reverse.
 #[derive(Clone, Debug)]
-pub struct SmallRoom(pub BodyRoom);
+pub struct SmallBodyBudget(pub BodyBudget);
 
-/// The room as it is open to one address.
+/// The share of one client address.
 #[derive(Clone, Debug)]
 pub struct BodyShare {
-    room: BodyRoom,
+    budget: BodyBudget,
     network: IpAddr,
 }
 
-/// The part of the room that one upload has so far. It is given back when this is dropped.
+/// The memory that one body holds so far. Dropping it frees the memory.
 #[derive(Debug)]
-pub struct RoomTaken {
+pub struct HeldMemory {
     share: Share<IpAddr>,
-    line: &'static str,
+    queue: &'static str,
 }
 
-impl BodyRoom {
-    /// Room for uploads.
+impl BodyBudget {
+    /// The budget for uploads.
     pub fn new(bytes: usize) -> Self {
         Self::of(bytes, "upload_bytes")
     }
 
-    fn of(bytes: usize, line: &'static str) -> Self {
-        Self { shares: FairShare::new(bytes, QUEUE_MAX), line }
+    fn of(bytes: usize, queue: &'static str) -> Self {
+        Self { shares: FairShare::new(bytes, QUEUE_MAX), queue }
     }
 
     fn open_to(&self, address: IpAddr) -> BodyShare {
-        BodyShare { room: self.clone(), network: network_of(address) }
+        BodyShare { budget: self.clone(), network: network_of(address) }
     }
 }
 
-impl Default for SmallRoom {
+impl Default for SmallBodyBudget {
     fn default() -> Self {
-        Self(BodyRoom::of(SMALL_ROOM_BYTES, "small_bodies"))
+        Self(BodyBudget::of(SMALL_BODY_MEMORY_BYTES, "small_bodies"))
     }
 }
 
 impl BodyShare {
-    /// As it is open to whoever sent a request.
+    /// The share of the request's client.
     pub fn of(request: &Request) -> Self {
-        let room = request.data::<BodyRoom>().cloned();
-        room.unwrap_or_else(|| BodyRoom::new(ROOM_BYTES)).open_to(client_of(request))
+        let budget = request.data::<BodyBudget>().cloned();
+        budget.unwrap_or_else(|| BodyBudget::new(UPLOAD_MEMORY_BYTES)).open_to(client_of(request))
     }
 
-    /// As the room of small bodies is open to them.
+    /// The share of the request's client in the budget for small bodies.
     pub fn of_small(request: &Request) -> Self {
-        let room = request.data::<SmallRoom>().cloned();
-        room.unwrap_or_default().0.open_to(client_of(request))
+        let budget = request.data::<SmallBodyBudget>().cloned();
+        budget.unwrap_or_default().0.open_to(client_of(request))
     }
 
-    /// For an upload of which nothing has come yet.
-    pub fn enter(&self) -> RoomTaken {
-        RoomTaken { share: self.room.shares.share(Some(self.network)), line: self.room.line }
+    /// For a body of which no byte has arrived yet.
+    pub fn enter(&self) -> HeldMemory {
+        HeldMemory { share: self.budget.shares.share(Some(self.network)), queue: self.budget.queue }
     }
 
-    /// For the largest upload, where all of it comes at once.
-    pub async fn take_for_largest(&self) -> Result<RoomTaken, Refusal> {
+    /// Reserves memory for the largest possible upload.
+    pub async fn reserve_largest(&self) -> Result<HeldMemory, Refusal> {
         let mut taken = self.enter();
         taken.grow(usize::try_from(FileSet::BYTES_MAX).unwrap_or(usize::MAX)).await?;
         Ok(taken)
     }
 }
 
-impl RoomTaken {
-    /// Takes room for so much more.
+impl HeldMemory {
+    /// Waits for memory for so many more bytes.
     pub async fn grow(&mut self, bytes: usize) -> Result<(), Refusal> {
-        let until = Instant::now() + ROOM_WAIT_MAX;
+        let until = Instant::now() + MEMORY_WAIT_MAX;
         self.share.grow(bytes, until).await.map_err(|_| self.shed())
     }
 
-    /// As [`Self::grow`], for who cannot wait.
-    pub fn grow_at_once(&mut self, bytes: usize) -> Result<(), Refusal> {
+    /// Like [`Self::grow`], without waiting.
+    pub fn try_grow(&mut self, bytes: usize) -> Result<(), Refusal> {
         self.share.try_grow(bytes).map_err(|_| self.shed())
     }
 
     fn shed(&self) -> Refusal {
-        telemetry::shed("api", self.line);
+        telemetry::shed("api", self.queue);
         Refusal::overloaded("the server has no memory left for uploads; your request was not processed")
     }
 }
@@ -123,62 +124,62 @@ mod tests {
 
     const LARGEST: usize = FileSet::BYTES_MAX as usize;
 
-    fn share(room: &BodyRoom, address: &str) -> BodyShare {
-        room.open_to(address.parse().unwrap())
+    fn share(budget: &BodyBudget, address: &str) -> BodyShare {
+        budget.open_to(address.parse().unwrap())
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_upload_that_finds_no_room_is_told_to_come_again() {
-        let room = BodyRoom::new(6 * LARGEST);
-        let busy = share(&room, "192.0.2.1");
+        let budget = BodyBudget::new(6 * LARGEST);
+        let busy = share(&budget, "192.0.2.1");
         let mut taken = Vec::new();
         for _ in 0..3 {
-            taken.push(busy.take_for_largest().await.unwrap());
+            taken.push(busy.reserve_largest().await.unwrap());
         }
-        let refusal = busy.take_for_largest().await.unwrap_err();
+        let refusal = busy.reserve_largest().await.unwrap_err();
         assert_eq!((refusal.code(), refusal.retry_after_seconds()), ("overloaded", Some(2)));
         taken.pop();
-        assert!(busy.take_for_largest().await.is_ok());
+        assert!(busy.reserve_largest().await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
     async fn all_addresses_of_a_network_are_one() {
-        let room = BodyRoom::new(4 * LARGEST);
-        let _half = share(&room, "2001:db8:1:2::1").take_for_largest().await.unwrap();
-        let _other_half = share(&room, "2001:db8:1:2::2").take_for_largest().await.unwrap();
-        assert!(share(&room, "2001:db8:1:2::3").take_for_largest().await.is_err());
-        assert!(share(&room, "2001:db8:1:3::1").take_for_largest().await.is_ok());
+        let budget = BodyBudget::new(4 * LARGEST);
+        let _half = share(&budget, "2001:db8:1:2::1").reserve_largest().await.unwrap();
+        let _other_half = share(&budget, "2001:db8:1:2::2").reserve_largest().await.unwrap();
+        assert!(share(&budget, "2001:db8:1:2::3").reserve_largest().await.is_err());
+        assert!(share(&budget, "2001:db8:1:3::1").reserve_largest().await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
     async fn behind_a_trusted_proxy_each_client_has_a_share_and_else_the_proxy_has_one() {
-        let room = BodyRoom::new(4 * LARGEST);
+        let budget = BodyBudget::new(4 * LARGEST);
         let sent = |trusted: &str, client: &str| {
             let request = Request::builder().header("x-forwarded-for", client);
             let proxies = TrustedProxies::new(vec![trusted.parse().unwrap()]);
-            BodyShare::of(&request.extension(room.clone()).extension(proxies).finish())
+            BodyShare::of(&request.extension(budget.clone()).extension(proxies).finish())
         };
-        // A request that was made by hand came from no address.
+        // A request that was built in a test has no peer address.
         let by_proxy = |client| sent("0.0.0.0/32", client);
-        let _half = by_proxy("192.0.2.1").take_for_largest().await.unwrap();
-        let _other_half = by_proxy("192.0.2.1").take_for_largest().await.unwrap();
-        assert!(by_proxy("192.0.2.1").take_for_largest().await.is_err());
-        assert!(by_proxy("192.0.2.2").take_for_largest().await.is_ok());
+        let _half = by_proxy("192.0.2.1").reserve_largest().await.unwrap();
+        let _other_half = by_proxy("192.0.2.1").reserve_largest().await.unwrap();
+        assert!(by_proxy("192.0.2.1").reserve_largest().await.is_err());
+        assert!(by_proxy("192.0.2.2").reserve_largest().await.is_ok());
         let by_stranger = |client| sent("10.0.0.0/8", client).network;
         assert_eq!(by_stranger("192.0.2.1"), by_stranger("192.0.2.2"));
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_has_not_come_takes_no_room_and_what_has_come_is_given_back() {
-        let room = BodyRoom::new(ROOM_BYTES);
-        let visitor = share(&room, "192.0.2.1");
+        let budget = BodyBudget::new(UPLOAD_MEMORY_BYTES);
+        let visitor = share(&budget, "192.0.2.1");
         let waiting: Vec<_> = (0..1000).map(|_| visitor.enter()).collect();
         let mut first = visitor.enter();
-        first.grow(ROOM_BYTES / 4).await.unwrap();
-        first.grow(ROOM_BYTES / 4).await.unwrap();
-        assert!(visitor.enter().grow(1).await.is_err(), "it leaves no more than it has");
+        first.grow(UPLOAD_MEMORY_BYTES / 4).await.unwrap();
+        first.grow(UPLOAD_MEMORY_BYTES / 4).await.unwrap();
+        assert!(visitor.enter().grow(1).await.is_err(), "an address cannot have more than it leaves free");
         drop(first);
-        assert!(visitor.enter().grow(ROOM_BYTES / 2).await.is_ok());
+        assert!(visitor.enter().grow(UPLOAD_MEMORY_BYTES / 2).await.is_ok());
         drop(waiting);
     }
 }

@@ -20,7 +20,7 @@ use crate::http::permits::RequestPermit;
 use crate::http::refusal::{RefusedCall, respond};
 use crate::http::service_of::service_of;
 use crate::http::trace::Traced;
-use crate::http::upload_budget::{BodyShare, RoomTaken};
+use crate::http::upload_budget::{BodyShare, HeldMemory};
 use crate::http::{caller, same_site};
 
 const CONTENT_TYPE: &str = "application/json";
@@ -100,7 +100,7 @@ fn challenged(request: &Request) -> Response {
 }
 
 /// Reads the whole body and reserves memory as it arrives.
-async fn read(body: Body, memory: &mut RoomTaken) -> poem::Result<Bytes> {
+async fn read(body: Body, memory: &mut HeldMemory) -> poem::Result<Bytes> {
     let (mut message, mut body) = (BytesMut::new(), Box::pin(body.into_bytes_stream()));
     while let Some(chunk) = body.next().await {
         let chunk = chunk.map_err(ReadBodyError::Io)?;

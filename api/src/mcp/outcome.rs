@@ -5,7 +5,7 @@ use domain::{Challenge, Micro, Refusal};
 use rmcp::model::CallToolResult;
 use serde_json::{Value, json};
 
-use crate::http::refusal::{RefusedCall, told};
+use crate::http::refusal::{RefusedCall, json_of};
 use crate::wire::CreditPurchase;
 
 /// The call of a tool, as its refusal needs it.
@@ -26,7 +26,7 @@ pub fn result(call: ToolCall<'_>, outcome: Result<Value, RefusedCall>) -> CallTo
 
 fn refused(call: ToolCall<'_>, refusal: Refusal) -> Value {
     let is_expired = refusal == Refusal::AccountExpired;
-    let mut body = told(&for_tool(call.tool, refusal));
+    let mut body = json_of(&for_tool(call.tool, refusal));
     if is_expired {
         // No tool signs up: a person must configure the new token in the client.
         body["hint"] = json!(format!(
@@ -83,7 +83,7 @@ mod tests {
     fn a_refusal_has_the_body_of_rest() {
         let refused = result(call("get_artifact"), Err(Refusal::NotFound(Missing::Artifact).into()));
         assert_eq!(refused.is_error, Some(true));
-        assert_eq!(text_of(&refused), told(&Refusal::NotFound(Missing::Artifact)));
+        assert_eq!(text_of(&refused), json_of(&Refusal::NotFound(Missing::Artifact)));
         assert_eq!(refused.structured_content, Some(text_of(&refused)));
     }
 

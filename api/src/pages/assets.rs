@@ -1,4 +1,4 @@
-//! What every page loads: its look and its script. Both are the service's own; a page loads nothing from elsewhere.
+//! The style and script of every page. Both are our own; pages load nothing from elsewhere.
 
 use poem::Response;
 use poem::http::{HeaderValue, header};
@@ -14,7 +14,7 @@ pub fn script() -> Response {
     asset("text/javascript; charset=utf-8", SCRIPT)
 }
 
-// A new release's pages must not stay long with the look of the old one.
+// A short lifetime, so that the pages of a new release soon get their own style.
 fn asset(content_type: &str, text: &'static str) -> Response {
     Response::builder()
         .content_type(content_type)

@@ -1,5 +1,5 @@
-//! Claiming an account: the page behind a claim link, and its form. Whoever is not signed in signs in or registers
-//! with the same form.
+//! Claiming an account: the page behind a claim link, and its form. A visitor who is signed out can sign in or
+//! register in the same form.
 
 use askama::Template;
 use domain::{Account, Password, Refusal, Token};
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use service::{Claimable, Credentials, Person, Service, TokenFate};
 
 use super::dashboard::arrival::{Arrival, How};
-use super::dashboard::tokens::minter_in_words;
+use super::dashboard::tokens::minter_label;
 use super::signin::{self, Action, FilledIn};
 use super::time_left::TimeLeft;
 use super::{PageLink, links_of};
@@ -33,10 +33,10 @@ struct ClaimPage<'a> {
     code: &'a str,
     time_left: TimeLeft,
     links: Vec<PageLink>,
-    /// How many pages there are, of which the newest are linked.
+    /// The number of pages, of which the newest are linked.
     pages: Count,
     tokens: Vec<TokenLine>,
-    /// How many tokens are not listed.
+    /// The number of tokens that are not listed.
     tokens_more: u64,
     revokes_tokens: bool,
     signed_in_as: Option<&'a str>,
@@ -44,21 +44,21 @@ struct ClaimPage<'a> {
     registering: FilledIn<'a>,
 }
 
-/// A token that keeps working after the claim, unless it is ended with it.
+/// A token that keeps working after the claim, unless it is revoked with it.
 struct TokenLine {
     name: String,
     made_by: String,
     last_used_at: Option<Moment>,
 }
 
-/// A post that names no button, as programs send it, signs in or registers, as the name is known or not.
+/// A program sends no `action`: it signs in if the username exists, and registers otherwise.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct ClaimForm {
     username: Option<String>,
     password: Option<String>,
     action: Option<Action>,
-    /// Ends the tokens that the account has, with the claim.
+    /// Revokes the account's existing tokens.
     revoke_tokens: bool,
 }
 
@@ -79,7 +79,7 @@ impl<'a> ClaimPage<'a> {
         }
     }
 
-    /// The page once more, with what was wrong in the form whose button was pressed.
+    /// The page again, with the faults of the form whose button was pressed.
     fn again(self, refusal: &Refusal, action: Option<Action>, form: FilledIn<'a>) -> Self {
         let is_entering = match action {
             Some(action) => action == Action::SignIn,
@@ -94,8 +94,8 @@ impl TokenLine {
         Self {
             name: token.name.without_code().to_string(),
             made_by: match token.made_by.token {
-                Some(minter) => format!("minted with {}", minter_in_words(minter, &offer.minters)),
-                None => "made at sign-up".to_owned(),
+                Some(minter) => format!("created with {}", minter_label(minter, &offer.minters)),
+                None => "created at sign-up".to_owned(),
             },
             last_used_at: token.last_used_at.map(Moment),
         }
@@ -127,7 +127,7 @@ pub async fn claim(
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
     same_site::demand(request, service.addresses())?;
-    // What cannot be claimed is told before anybody is asked for a password.
+    // An account that cannot be claimed is refused before anyone enters a password.
     let offer = service.claimable(&code).await?;
     let (username, action) = (form.username.clone().unwrap_or_default(), form.action);
     let revokes_tokens = form.revoke_tokens;
@@ -147,8 +147,8 @@ pub async fn claim(
     };
     let answer = match service.claim(&code, &claimer, tokens, from.0.address).await {
         Ok(account) => claimed(request, &account, &service),
-        // Whoever has just signed in stays so, also when somebody else was faster.
-        Err(failure) => RefusalForm::for_whom(request).respond(&RefusedCall::from(failure).0),
+        // A person who has just signed in stays signed in, even if somebody else claimed the account first.
+        Err(failure) => RefusalForm::for_request(request).respond(&RefusedCall::from(failure).0),
     };
     Ok(match session {
         Some(secret) => with_cookie(answer, &session_cookie::kept(&secret, service.addresses())),
@@ -161,11 +161,11 @@ fn claimed(request: &Request, account: &Account, service: &Service) -> Response 
         Json(wire::Claimed { account: account.into() }).into_response()
     } else {
         let way = found(&NextPath::dashboard());
-        Arrival::told_with(way, &account.handle, How::Claimed, service.addresses())
+        Arrival::set_on(way, &account.handle, How::Claimed, service.addresses())
     }
 }
 
-/// Who the form's name and password stand for, with the session that this opens.
+/// Signs in or registers with the form's credentials, if there are any.
 async fn enter(
     form: ClaimForm,
     from: &service::Client,
@@ -186,13 +186,12 @@ async fn enter(
     Ok((signed_in.person, Some(signed_in.session)))
 }
 
-/// Without a button the name was looked up first: a wrong password is then the password's fault.
+/// Without `action`, the username was looked up first, so invalid credentials mean a wrong password.
 fn faults_of(refusal: &Refusal, action: Option<Action>, path: &str) -> Faults {
     match (refusal, action) {
         (Refusal::InvalidCredentials, None) => Faults::beside_field(
             "password",
-            "The password is wrong for this username. If the username is yours, check the password. If not, \
-             choose another one.",
+            "Wrong password for this username. If the username is not yours, choose another one.",
         ),
         (refusal, _) => signin::faults_of(refusal, path),
     }
@@ -217,10 +216,14 @@ pub fn samples() -> Vec<(String, String)> {
         links: links().into(),
         pages: Count(2),
         tokens: vec![
-            TokenLine { name: "deploy bot".into(), made_by: "minted with signup".into(), last_used_at: None },
+            TokenLine {
+                name: "deploy bot".into(),
+                made_by: "created with signup".into(),
+                last_used_at: None,
+            },
             TokenLine {
                 name: "signup".into(),
-                made_by: "made at sign-up".into(),
+                made_by: "created at sign-up".into(),
                 last_used_at: Some(Moment(Time::from_millis(1_790_000_000_000))),
             },
         ],

@@ -1,5 +1,5 @@
-//! The front page: what this is, the call that publishes a page, and a field to try it. The field does what
-//! `POST /v1/signup` and `POST /v1/publish` do, by the same operations and under the same limits.
+//! The front page: what the service is, the call that publishes a page, and a field to try it. The field does what
+//! `POST /v1/signup` and `POST /v1/publish` do, with the same operations and limits.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -29,7 +29,7 @@ use crate::http::same_site;
 use crate::http::upload::{Upload, Uploaded};
 
 const FIELDS: &[&str] = &["html"];
-/// So much of what was pasted is shown again. As HTML it may be several times as long.
+/// Longer HTML is not sent back to the form. Escaped, it may be several times as long.
 const HTML_SHOWN_BYTES_MAX: usize = 65_536;
 
 #[derive(Template)]
@@ -41,11 +41,11 @@ struct HomePage<'a> {
     is_left_out: bool,
 }
 
-/// What a refused form shows of what was pasted.
+/// What a refused form shows of the pasted HTML.
 enum Pasting {
     Nothing,
     Text(Bytes),
-    /// Too much to send back, or not read at all.
+    /// Too long to send back, or not read.
     LeftOut,
 }
 
@@ -62,7 +62,7 @@ struct PublishedPage<'a> {
     warnings: &'a [Warning],
 }
 
-/// What was pasted: the multipart body that a publish takes.
+/// The pasted HTML, as the multipart body of a publish.
 pub struct Pasted(Upload);
 
 impl<'a> FromRequest<'a> for Pasted {
@@ -93,13 +93,13 @@ pub async fn publish(
         let uploaded =
             upload.0.read().await.and_then(one_page).inspect_err(|refusal| pasting = unread_text(refusal))?;
         pasting = Pasting::of(&uploaded.files);
-        let Uploaded { files, room, .. } = uploaded;
-        Ok(Loaded { request: PublishRequest::new(CreatedVia::Web, files), memory: Some(room) })
+        let Uploaded { files, memory, .. } = uploaded;
+        Ok(Loaded { request: PublishRequest::new(CreatedVia::Web, files), memory: Some(memory) })
     };
     let publish =
         async |sign_up, first| Ok(service.sign_up_and_publish(sign_up, origin_of(request), first).await?);
     match publishing::publish(&permit, check, load, publish).await {
-        Ok(fresh) => shown_once(&fresh, &service),
+        Ok(fresh) => created_page(&fresh, &service),
         Err(failed) => {
             let pasting = match unread {
                 Some(pasted) => read_if_short(request, pasted).await,
@@ -110,7 +110,7 @@ pub async fn publish(
     }
 }
 
-/// The text that is to stand in the field again, if it is short enough to be.
+/// The HTML to show in the field again, if it is short enough.
 async fn read_if_short(request: &Request, pasted: Pasted) -> Pasting {
     let is_short = |bytes| bytes <= HTML_SHOWN_BYTES_MAX as u64;
     if !accepts_html(request) || !body::declared_bytes(request).is_some_and(is_short) {
@@ -122,20 +122,20 @@ async fn read_if_short(request: &Request, pasted: Pasted) -> Pasting {
     }
 }
 
-/// The form has one field; a site of more files, or one with a name, is published by the API.
+/// The form publishes one page. Sites and named pages are published through the API.
 fn one_page(uploaded: Uploaded) -> Result<Uploaded, Refusal> {
     let is_page = matches!(&*uploaded.files, [file] if file.path == SitePath::index());
     let other = uploaded.slug.as_ref().map(|_| "slug").or(uploaded.message.as_ref().map(|_| "message"));
     match other.or((!is_page).then_some("files")) {
         Some(field) => Err(Refusal::invalid(
             field,
-            "is no field of this form, which has html alone; POST /v1/publish takes it",
+            "is not a field of this form, which has only html; use POST /v1/publish instead",
         )),
         None => Ok(uploaded),
     }
 }
 
-/// What was wrong with the text itself was read; anything else has left it in the browser.
+/// A refusal of the HTML itself shows an empty field. Otherwise the text is only in the browser.
 fn unread_text(refusal: &Refusal) -> Pasting {
     match refusal {
         Refusal::InvalidRequest { .. } => Pasting::Nothing,
@@ -143,8 +143,8 @@ fn unread_text(refusal: &Refusal) -> Pasting {
     }
 }
 
-/// The page with the token on it: no cache keeps it, and nothing here shows it again.
-fn shown_once(fresh: &FirstPublish, service: &Service) -> Result<Response, RefusedCall> {
+/// The page with the new token. It must not be cached, and the token is never shown again.
+fn created_page(fresh: &FirstPublish, service: &Service) -> Result<Response, RefusedCall> {
     let now = service.clock().now();
     let FirstPublish { signed_up, publication: Publication { published, warnings } } = fresh;
     let template = PublishedPage {
@@ -177,7 +177,7 @@ fn refused(
     again(&refusal, &form)
 }
 
-/// Whatever was wrong with what was pasted is told beside the field.
+/// Shows every fault of the HTML beside the field.
 fn faults_of(refusal: &Refusal) -> Faults {
     match refusal {
         Refusal::TooLarge { .. } | Refusal::PublishTooLarge { .. } => {
@@ -198,7 +198,7 @@ impl<'a> HomePage<'a> {
 }
 
 impl Pasting {
-    /// It shares the bytes with the upload, and holds no long ones.
+    /// Shares the bytes with the upload.
     fn of(files: &[UploadedFile]) -> Self {
         match files.first() {
             Some(file) if file.bytes.len() <= HTML_SHOWN_BYTES_MAX => Self::Text(file.bytes.clone()),

@@ -1,5 +1,5 @@
-//! Joining an account as a person: the page behind an invite link, and its button. Whoever is not signed in is sent to
-//! sign in first, and comes back.
+//! Joining an account as a person: the page behind an invite link, and its button. A signed-out visitor signs in
+//! first and then comes back.
 
 use askama::Template;
 use domain::Role;
@@ -47,7 +47,7 @@ pub async fn join(
 ) -> Result<Response, RefusedCall> {
     let person = caller::person(request, &service).await?;
     let handle = service.join(&person, &code).await?;
-    Ok(Arrival::told_with(found(&NextPath::dashboard()), &handle, How::Joined, service.addresses()))
+    Ok(Arrival::set_on(found(&NextPath::dashboard()), &handle, How::Joined, service.addresses()))
 }
 
 #[cfg(test)]

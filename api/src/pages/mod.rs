@@ -1,7 +1,7 @@
-//! The pages for people: made on the server, usable without script, asking nobody else for anything.
+//! The pages for people: rendered on the server, usable without scripts, and without resources from other sites.
 //!
-//! A page does what an endpoint does: parse, find who calls, one call of `service`, render. What people have written
-//! must reach a page through a template only, which escapes it.
+//! A page does what an endpoint does: parse, authenticate, call `service` once, render. Text written by users must
+//! reach a page only through a template, which escapes it.
 
 pub mod assets;
 pub mod claim;
@@ -16,13 +16,13 @@ pub mod you;
 use domain::Artifact;
 use service::Service;
 
-/// A published page, as a list shows it.
+/// A link to a published page.
 pub struct PageLink {
     pub slug: String,
     pub url: String,
 }
 
-/// Links to the pages of an account, for those who belong to it.
+/// Links to the pages of an account, for its members.
 pub fn links_of(artifacts: &[Artifact], service: &Service) -> Vec<PageLink> {
     let link =
         |artifact: &Artifact| PageLink { slug: artifact.slug.to_string(), url: service.member_url(artifact) };

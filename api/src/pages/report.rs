@@ -1,5 +1,4 @@
-//! The form by which people report a page. It takes what `POST /v1/reports` takes, and never says more of a page than
-//! that does.
+//! The form to report a page. It accepts what `POST /v1/reports` accepts, and never says more about a page than that.
 
 use askama::Template;
 use domain::ReportCategory;
@@ -19,9 +18,9 @@ use crate::http::same_site;
 use crate::wire::{ReportWritten, read_report};
 
 const FIELDS: &[&str] = &["host", "reason", "category"];
-/// Where a report leads a browser.
+/// Where a browser is redirected after a report.
 pub const THANKS: &str = "/report/thanks";
-/// People paste addresses; this much of one is shown again.
+/// People paste URLs. This much of one is shown again.
 const NAME_LENGTH_MAX: usize = 300;
 
 #[derive(Template)]
@@ -29,7 +28,7 @@ const NAME_LENGTH_MAX: usize = 300;
 struct ReportPage<'a> {
     host: &'a str,
     reason: &'a str,
-    /// The name of the one that was chosen.
+    /// The name of the chosen category.
     category: &'a str,
     faults: Faults,
 }
@@ -40,7 +39,7 @@ struct ReportedPage<'a> {
     host: Option<&'a str>,
 }
 
-/// Whatever the link says; the form shows it and the post judges it.
+/// Prefills the form. The values are checked when the form is sent.
 #[derive(Deserialize)]
 pub struct ReportLink {
     #[serde(default)]
@@ -76,7 +75,7 @@ pub async fn report(
 ) -> Result<Response, RefusedCall> {
     same_site::demand(request, service.addresses())?;
     match take(&form, from, &service).await {
-        // A browser that shows the answer to a form sends the form again when the page is loaded again.
+        // Without the redirect, reloading the page would send the form again.
         Ok(_) if accepts_html(request) => Ok(seen_at(THANKS)),
         Ok(taken) => page(StatusCode::CREATED, &ReportedPage { host: Some(taken.host.as_str()) }),
         Err(RefusedCall(refusal)) if accepts_html(request) => {
@@ -89,7 +88,7 @@ pub async fn report(
     }
 }
 
-/// Where a browser goes on to. It says nothing that a link could put there.
+/// The page after a report. It shows nothing that a link could put there.
 #[handler]
 pub fn thank() -> Result<Response, RefusedCall> {
     page(StatusCode::OK, &ReportedPage { host: None })
@@ -126,7 +125,7 @@ pub fn samples() -> Vec<(String, String)> {
         ("reported".into(), ReportedPage { host: None }.render().unwrap()),
         ("reported-to-program".into(), ReportedPage { host: Some("my-page-a1b2") }.render().unwrap()),
         refused(Refusal::NotFound(Missing::Host)),
-        refused(Refusal::invalid("host", "is no host of a page")),
+        refused(Refusal::invalid("host", "is not the host of a page")),
         refused(Refusal::RateLimited { retry_after_seconds: 7 }),
     ]
 }

@@ -1,5 +1,5 @@
-//! Signing in and out by hand. Where a sign-in goes on to is a path of our own or the dashboard, never an address
-//! that a link has brought along.
+//! Signing in and out. After a sign-in, the browser goes to a path of our own or to the dashboard, never to an
+//! address from a link.
 
 use askama::Template;
 use domain::{Password, Refusal};
@@ -16,7 +16,7 @@ use crate::http::origin::Client;
 use crate::http::refusal::RefusedCall;
 use crate::http::{same_site, session_cookie};
 
-/// The fields of a sign-in, wherever one is asked for.
+/// The fields of every sign-in form.
 const FIELDS: &[&str] = &["username", "password"];
 
 #[derive(Default, Template)]
@@ -28,14 +28,14 @@ struct SignInPage<'a> {
     signed_in_as: Option<&'a str>,
 }
 
-/// What stands in one of the two forms, and what was wrong with it.
+/// The contents of one of the two forms, and its faults.
 #[derive(Default)]
 pub struct FilledIn<'a> {
     pub username: &'a str,
     pub faults: Faults,
 }
 
-/// Where the link that led here wants to go on to.
+/// The path to go to after a sign-in.
 #[derive(Deserialize)]
 pub struct SignInLink {
     next: Option<String>,
@@ -60,7 +60,7 @@ pub enum Action {
 }
 
 impl<'a> SignInPage<'a> {
-    /// The page once more, with what was wrong in the form whose button was pressed.
+    /// The page again, with the faults of the form whose button was pressed.
     fn again(refusal: &Refusal, action: Action, username: &'a str) -> Self {
         let form = FilledIn { username, faults: faults_of(refusal, "/signin") };
         match action {
@@ -69,13 +69,12 @@ impl<'a> SignInPage<'a> {
         }
     }
 
-    /// Where it leads who is signed in already.
+    /// The next path for a person who is already signed in.
     fn onward(&self) -> &str {
         self.next.map_or("/dashboard", NextPath::as_str)
     }
 
-    /// Where it leads who does not want to sign in after all: to the link that asked for it, if that can be seen
-    /// without.
+    /// The path for a person who does not want to sign in: the page they came from, if it can be seen without.
     fn back(&self) -> &str {
         let seen_by_anybody = |path: &&str| path.starts_with("/claim/") || path.starts_with("/invite/");
         self.next.map(NextPath::as_str).filter(seen_by_anybody).unwrap_or("/")
@@ -133,7 +132,7 @@ async fn enter(form: SignInForm, from: Client, service: &Service) -> Result<Sign
     })
 }
 
-/// Wrong credentials are told in one place and in the same words, whether or not the name is known.
+/// Wrong credentials always give the same text at the same field, whether or not the username exists.
 pub fn faults_of(refusal: &Refusal, path: &str) -> Faults {
     match refusal {
         Refusal::InvalidCredentials => {

@@ -1,18 +1,18 @@
-//! How long something still lasts, for people: in words, and in seconds for the countdown of the script.
+//! The remaining time of something, as text and in seconds for the script's countdown.
 
 use std::time::Duration;
 
-/// Time that runs out. As text it is never more than is left.
+/// A remaining time. The text is rounded down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeLeft(pub Duration);
 
 impl TimeLeft {
-    /// Rounded up, and never none: a page that asks again when they are over must not come too early, and again.
+    /// Rounded up and at least 1, so that the page does not reload before the time is over.
     pub fn countdown_seconds(self) -> u64 {
         (self.0.as_secs() + u64::from(self.0.subsec_nanos() > 0)).max(1)
     }
 
-    pub fn words(self) -> String {
+    pub fn text(self) -> String {
         const MINUTE_SECONDS: u64 = 60;
         const HOUR_SECONDS: u64 = 60 * MINUTE_SECONDS;
         const DAY_SECONDS: u64 = 24 * HOUR_SECONDS;
@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn the_time_left_is_told_in_words_and_rounded_down() {
-        for (seconds, words) in [
+        for (seconds, text) in [
             (0, "0 seconds"),
             (59, "59 seconds"),
             (60, "1 minute"),
@@ -48,7 +48,7 @@ mod tests {
             (3_600, "1 hour"),
             (200_000, "2 days"),
         ] {
-            assert_eq!(TimeLeft(Duration::from_secs(seconds)).words(), words);
+            assert_eq!(TimeLeft(Duration::from_secs(seconds)).text(), text);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! A person's own user account: the password, the sessions, and what was done with both. A new password and signing out
-//! everywhere end sessions that somebody else may hold, so neither may leave the one in the cookie as it was.
+//! A person's own user account: password, sessions and recent activity. A new password and signing out everywhere end
+//! sessions that somebody else may hold, so both must also replace or end the session in the cookie.
 
 use askama::Template;
 use domain::{Password, Refusal};
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use service::{PasswordWish, Person, Service, SessionInfo, SignedIn};
 
 use super::dashboard::audit::TrailRow;
-use super::dashboard::page::{done, shown, to_show, to_sign_in};
+use super::dashboard::page::{done, render_page, to_show, to_sign_in};
 use crate::html::faults::Faults;
 use crate::html::fields::Fields;
 use crate::html::figures::{Count, Moment};
@@ -19,8 +19,8 @@ use crate::http::refusal::RefusedCall;
 use crate::http::{caller, same_site, session_cookie};
 
 pub const PATH: &str = "/you";
-/// The field that says whom a page was of.
-const PAGE_OF: &str = "username";
+/// The field with the username that the page was rendered for.
+const RENDERED_FOR: &str = "username";
 
 #[derive(Template)]
 #[template(path = "you.html")]
@@ -46,7 +46,7 @@ struct SessionRow {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct PasswordForm {
-    /// Whom the page was of. A program that has no page leaves it out.
+    /// The username that the page was rendered for. Programs may omit it.
     username: Option<String>,
     current_password: String,
     password: String,
@@ -78,10 +78,10 @@ async fn render(
         done,
         faults,
     };
-    shown(request, service, refusal, &template)
+    render_page(request, service, refusal, &template)
 }
 
-/// Ends one session. Ending the one that asks is signing out.
+/// Ends one session. Ending the current one signs out.
 #[handler]
 pub async fn end_session(
     request: &Request,
@@ -99,7 +99,7 @@ pub async fn end_session(
     Ok(found_at("/you?done=session-ended"))
 }
 
-/// For who looks at the address of a form, which a refused one leaves in the browser.
+/// Redirects a GET for the path of a form, which a refused form leaves in the address bar.
 #[handler]
 pub fn to_the_form() -> Response {
     found_at(PATH)
@@ -127,8 +127,8 @@ pub async fn change_password(
     }
 }
 
-/// Another tab may have signed in somebody else since the page was opened: nobody's password is changed by a page that
-/// named another.
+/// Another tab may have signed in somebody else since the page was rendered. A page for one user must not change
+/// another user's password.
 async fn change(
     person: &Person,
     form: PasswordForm,
@@ -136,11 +136,11 @@ async fn change(
     service: &Service,
 ) -> Result<SignedIn, RefusedCall> {
     if form.username.is_some_and(|username| username != person.username) {
-        return Err(Refusal::invalid(PAGE_OF, "is not who is signed in here by now").into());
+        return Err(Refusal::invalid(RENDERED_FOR, "is not the user who is signed in").into());
     }
-    let wish =
+    let change =
         PasswordWish { current: Password::new(form.current_password), new: Password::new(form.password) };
-    Ok(service.change_password(person, wish, &from.0).await?)
+    Ok(service.change_password(person, change, &from.0).await?)
 }
 
 #[handler]
@@ -167,9 +167,9 @@ impl From<SessionInfo> for SessionRow {
     }
 }
 
-/// The browser and the system in a user agent, such as `Firefox on Linux`; else its first word.
+/// The browser and the system in a user agent, such as `Firefox on Linux`, or its first word.
 fn client_name(user_agent: &str) -> String {
-    // In this order: many browsers also name those that they resemble.
+    // The order matters: many browsers also name those that they resemble.
     const BROWSERS: [(&str, &str); 6] = [
         ("Edg", "Edge"),
         ("OPR/", "Opera"),
@@ -203,9 +203,9 @@ fn faults_of(refusal: &Refusal) -> Faults {
         Refusal::InvalidCredentials => {
             Faults::beside_field("current_password", "This is not your current password.")
         }
-        Refusal::InvalidRequest { field, .. } if field == PAGE_OF => Faults::beside_field(
+        Refusal::InvalidRequest { field, .. } if field == RENDERED_FOR => Faults::beside_field(
             "current_password",
-            "You are now signed in as someone else, as shown above. Sign out to change another user's \
+            "You are now signed in as someone else, as render_page above. Sign out to change another user's \
              password.",
         ),
         refusal => Faults::of(refusal, &["password"], PATH),
@@ -251,7 +251,7 @@ pub fn samples() -> Vec<(String, String)> {
         ("you".into(), page(None, Faults::default())),
         ("you-done".into(), page(Some("Password changed."), Faults::default())),
         refused(Refusal::InvalidCredentials),
-        refused(Refusal::invalid(PAGE_OF, "is not who is signed in here by now")),
+        refused(Refusal::invalid(RENDERED_FOR, "is not the user who is signed in")),
         refused(Refusal::WeakPassword { rule: "it must have 10 to 200 characters".into() }),
         refused(Refusal::RateLimited { retry_after_seconds: 7 }),
     ]

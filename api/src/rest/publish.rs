@@ -95,13 +95,13 @@ pub async fn publish(
         checked.map_err(explain)
     };
     let load = async {
-        let Uploaded { slug, message, files, room } = upload.read().await?;
+        let Uploaded { slug, message, files, memory } = upload.read().await?;
         let (slug, target) = (slug_of(addressed, slug)?, target_of(addressed));
         let (payment, idempotency_key) = (payment.clone(), key.clone());
         let request = PublishRequest::new(CreatedVia::Api, files);
         let request =
             PublishRequest { slug, target, activation, payment, idempotency_key, message, ..request };
-        Ok(Loaded { request, memory: Some(room) })
+        Ok(Loaded { request, memory: Some(memory) })
     };
     let publish = async |(), request| service.publish(caller, request).await.map_err(explain);
     let publication = publishing::publish(&permit, check, load, publish).await?;

@@ -64,6 +64,6 @@ async fn keep(
     let read = upload.read().await?;
     permit.exchange_for(WorkClass::Upload).await?;
     let kept = service.keep_upload(ticket, read.files).await?;
-    drop(read.room);
+    drop(read.memory);
     Ok(Created::without_address(kept.into()))
 }

@@ -21,7 +21,7 @@ in_both_modes! {
         human.get("/admin/signin").await.expect(200);
         for wrong in ["", "wrong", &OPERATOR_PASSWORD.to_uppercase()] {
             let refused = sign_in(&human, "Ada", wrong).await;
-            assert!(refused.status == 401 && refused.text().contains("The name or the password is wrong."), "{refused:?}");
+            assert!(refused.status == 401 && refused.text().contains("Wrong name or password."), "{refused:?}");
             assert!(refused.headers.get("set-cookie").is_none(), "{refused:?}");
         }
         assert_eq!(sign_in(&human, "a password typed as a name", "wrong").await.status, 401);

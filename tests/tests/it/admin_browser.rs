@@ -67,7 +67,7 @@ async fn work_off(scripts: Scripts) {
     assert!(browser.text("main").await.contains("Nothing to review"));
     inspect(&browser, scripts, "queue-none").await;
 
-    browser.follow(".shelves a:nth-child(2)").await;
+    browser.follow(".states a:nth-child(2)").await;
     assert_eq!(browser.evaluate("document.querySelectorAll('tbody tr').length").await, 2);
     inspect(&browser, scripts, "queue-blocked").await;
     browser.follow(".tabs a:nth-child(2)").await;
@@ -90,7 +90,7 @@ async fn sign_in(browser: &Browser, world: &World) {
     browser.fill("#password", "wrong").await;
     browser.follow("main form button").await;
     assert_eq!(browser.status().await, 401);
-    assert_eq!(browser.text("#password-fault").await, "The name or the password is wrong.");
+    assert_eq!(browser.text("#password-fault").await, "Wrong name or password.");
     browser.inspect("admin-signin-wrong").await;
     browser.fill("#password", OPERATOR_PASSWORD).await;
     browser.follow("main form button").await;

@@ -98,8 +98,8 @@ in_both_modes! {
         let text = page.text();
         for part in [
             "Tokens that keep working",
-            "<strong>deploy &#60;bot&#62;</strong>, minted with signup, never used",
-            "<strong>signup</strong>, made at sign-up, last used",
+            "<strong>deploy &#60;bot&#62;</strong>, created with signup, never used",
+            "<strong>signup</strong>, created at sign-up, last used",
             "name=\"revoke_tokens\"",
         ] {
             assert!(text.contains(part), "{part} is missing: {text}");

@@ -301,7 +301,7 @@ async fn hand_out_a_token(seat: &BrowserSession, agent: &Agent) {
     seat.browser.fill("#name", "deploy bot").await;
     seat.browser.follow("form[action$=mint] button").await;
     assert_eq!(seat.browser.status().await, 400);
-    assert_eq!(seat.browser.text("#scopes-fault").await, "This needs at least one tick.");
+    assert_eq!(seat.browser.text("#scopes-fault").await, "This needs at least one scope.");
     if seat.scripts == Scripts::Run {
         let focused = seat.browser.evaluate("document.activeElement.name").await;
         assert_eq!(focused, json!("artifacts:write"), "one goes on at the first tick");

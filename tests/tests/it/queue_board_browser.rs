@@ -38,7 +38,7 @@ in_both_modes! {
         browser.follow("tbody th a").await;
         browser.inspect("admin-job").await;
         let shown = browser.text("main").await;
-        for told in ["dead", "3 of 3", "injected fault at scan.before_judge", "died at attempt 3"] {
+        for told in ["dead", "3 of 3", "injected fault at scan.before_judge", "dead after attempt 3"] {
             assert!(shown.contains(told), "{told}: {shown}");
         }
 
@@ -58,7 +58,7 @@ in_both_modes! {
         .await;
         assert_has_stayed(&browser).await;
         let story = browser.text("#live-timeline").await;
-        assert!(story.contains("retried") && story.contains("done at attempt"), "{story}");
+        assert!(story.contains("retried") && story.contains("completed on attempt"), "{story}");
         assert_eq!(browser.evaluate("document.querySelectorAll('#retry, #cancel').length").await, 0);
     }
 

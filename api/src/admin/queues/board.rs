@@ -1,4 +1,4 @@
-//! Everything at a glance: queues, processes, schedules.
+//! The overview: queues, processes and schedules.
 
 use askama::Template;
 use domain::{Missing, OperatorName, Queue, Refusal, Time};
@@ -22,11 +22,11 @@ use crate::http::refusal::RefusedCall;
 pub struct BoardPage<'a> {
     pub frame: &'a Frame,
     pub as_of: Second,
-    /// Queues with jobs to be done that no process takes.
+    /// Queues with open jobs that no process takes jobs from.
     pub untaken: Vec<&'static str>,
     pub queues: Vec<QueueRow>,
     pub processes: Vec<ProcessRow>,
-    /// Those that are not listed any more.
+    /// The number of lost processes that are no longer listed.
     pub lost_earlier: u64,
     /// What the lists leave out.
     pub omissions: Vec<String>,
@@ -44,12 +44,12 @@ pub struct QueueRow {
     pub paused: Option<PauseText>,
 }
 
-/// How many jobs are in a state, and where they are listed.
+/// The number of jobs in a state, and the path of their list.
 pub struct StateCount {
     pub label: &'static str,
     pub count: Count,
     pub path: String,
-    /// Whether somebody should look.
+    /// Whether the number needs attention.
     pub is_loud: bool,
 }
 
@@ -154,7 +154,7 @@ impl QueueRow {
     }
 }
 
-/// The states that jobs can be looked at in; what is done is not counted.
+/// The number of jobs by state. Completed jobs are not counted.
 pub fn counts_of(queue: &QueueFigures) -> Vec<StateCount> {
     let of = |state, label, count: u64, is_loud| StateCount {
         label,

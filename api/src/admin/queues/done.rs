@@ -1,4 +1,4 @@
-//! What a redirect says has been done on the board, in words of ours alone.
+//! Messages about what was done on the board, carried by a redirect's query. Only fixed texts are shown.
 
 use domain::Queue;
 use poem::Request;
@@ -6,19 +6,19 @@ use serde::Deserialize;
 
 use super::{BOARD, path_of};
 
-/// What was done. Each leads back to the page that it was done on.
+/// What was done. The redirect leads back to the page of the form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Done {
     Paused(Queue),
     Resumed(Queue),
-    /// So many dead jobs begin anew.
+    /// The number of dead jobs that were queued again.
     Requeued(Queue, u64),
-    /// So many dead jobs are given up.
+    /// The number of dead jobs that were discarded.
     DiscardedDead(Queue, u64),
     Retried,
     Cancelled,
     Discarded,
-    /// A schedule, whose job went to this queue.
+    /// The schedule, and the queue of its job.
     Ran(String, Queue),
 }
 
@@ -32,7 +32,7 @@ struct ActionQuery {
 }
 
 impl Done {
-    /// The address that tells it: the page's own, but for what is done on the board.
+    /// The path to redirect to: the form's page, or the board for what was done there.
     pub fn path(&self, page: &str) -> String {
         match self {
             Done::Paused(queue) => format!("{}?done=paused&queue={}", path_of(*queue), queue.name()),
@@ -52,24 +52,24 @@ impl Done {
         }
     }
 
-    /// What an address tells.
-    pub fn told_in(request: &Request) -> Option<Self> {
-        let told: ActionQuery = request.params().ok()?;
-        let queue = Queue::parse(&told.queue);
-        match told.done.as_str() {
+    /// Reads a request's query.
+    pub fn of(request: &Request) -> Option<Self> {
+        let query: ActionQuery = request.params().ok()?;
+        let queue = Queue::parse(&query.queue);
+        match query.done.as_str() {
             "paused" => queue.map(Done::Paused),
             "resumed" => queue.map(Done::Resumed),
-            "requeued" => Some(Done::Requeued(queue?, told.jobs)),
-            "discarded-dead" => Some(Done::DiscardedDead(queue?, told.jobs)),
+            "requeued" => Some(Done::Requeued(queue?, query.jobs)),
+            "discarded-dead" => Some(Done::DiscardedDead(queue?, query.jobs)),
             "retried" => Some(Done::Retried),
             "cancelled" => Some(Done::Cancelled),
             "discarded" => Some(Done::Discarded),
-            "ran" if is_name(&told.schedule) => Some(Done::Ran(told.schedule, queue?)),
+            "ran" if is_name(&query.schedule) => Some(Done::Ran(query.schedule, queue?)),
             _ => None,
         }
     }
 
-    pub fn words(&self) -> String {
+    pub fn text(&self) -> String {
         match self {
             Done::Paused(queue) => format!(
                 "Queue {} paused. Workers stop starting its jobs within two seconds. Running jobs finish.",
@@ -96,7 +96,7 @@ impl Done {
     }
 }
 
-/// What could be the name of a schedule, and nothing else.
+/// Whether the text could be the name of a schedule. Anything else must not be shown.
 fn is_name(text: &str) -> bool {
     const LENGTH_MAX: usize = 40;
     (1..=LENGTH_MAX).contains(&text.len())
@@ -107,8 +107,8 @@ fn is_name(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn told(address: &str) -> Option<Done> {
-        Done::told_in(&Request::builder().uri_str(address).finish())
+    fn read(address: &str) -> Option<Done> {
+        Done::of(&Request::builder().uri_str(address).finish())
     }
 
     #[test]
@@ -123,7 +123,7 @@ mod tests {
             Done::Discarded,
             Done::Ran("sweep-records".into(), Queue::Upkeep),
         ] {
-            assert_eq!(told(&done.path("/admin/queues/scan/01")), Some(done));
+            assert_eq!(read(&done.path("/admin/queues/scan/01")), Some(done));
         }
     }
 
@@ -138,7 +138,7 @@ mod tests {
             "done=ran&queue=upkeep",
             "done=ran&queue=upkeep&schedule=Call+0900",
         ] {
-            assert_eq!(told(&format!("/admin/queues?{nothing}")), None, "{nothing}");
+            assert_eq!(read(&format!("/admin/queues?{nothing}")), None, "{nothing}");
         }
     }
 }

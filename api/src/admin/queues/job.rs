@@ -1,4 +1,4 @@
-//! One job: what it is about, what happened to it, and what may be done with it.
+//! One job: its payload, its timeline, and operations on it.
 
 use askama::Template;
 use domain::Refusal;
@@ -24,7 +24,7 @@ pub struct JobPage<'a> {
     pub frame: &'a Frame,
     pub id: String,
     pub kind: String,
-    /// This page's own address.
+    /// The path of this page.
     pub path: String,
     pub queue: &'static str,
     pub queue_path: String,
@@ -44,9 +44,9 @@ pub struct JobPage<'a> {
 pub struct EventRow {
     pub at: Second,
     pub what: String,
-    /// Why, or by whom.
+    /// The error, or the person's name.
     pub more: Option<String>,
-    /// What a machine wrote, not a person.
+    /// Whether the text was written by a program.
     pub is_error: bool,
 }
 
@@ -58,10 +58,10 @@ pub struct SteerForm {
 
 #[handler]
 pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
-    shown(request, &service, StatusCode::OK, Faults::default()).await
+    render(request, &service, StatusCode::OK, Faults::default()).await
 }
 
-/// Retries, cancels or discards the job. Where it is in another state by now, the page shows it as it is.
+/// Retries, cancels or discards the job. If its state has changed, the current page shows the refusal.
 #[handler]
 pub async fn steer(
     request: &Request,
@@ -73,20 +73,20 @@ pub async fn steer(
         "retry" => service.retry_job(queue, id, by).await.map(|()| Done::Retried),
         "cancel" => service.cancel_job(queue, id, by).await.map(|()| Done::Cancelled),
         "discard" => service.discard_job(queue, id, by).await.map(|()| Done::Discarded),
-        _ => return Err(Refusal::invalid("action", "is retry, cancel or discard").into()),
+        _ => return Err(Refusal::invalid("action", "must be retry, cancel or discard").into()),
     };
     match steered.map_err(RefusedCall::from) {
         Ok(done) => Ok(found_at(&done.path(&path_of_job(queue, id)))),
         Err(RefusedCall(refusal)) if accepts_html(request) && matches!(*refusal, Refusal::JobIs { .. }) => {
             let faults = Faults::of(&refusal, &[], request.uri().path());
-            shown(request, &service, status_of(&refusal), faults).await
+            render(request, &service, status_of(&refusal), faults).await
         }
         Err(refused) => Err(refused),
     }
 }
 
-/// The page as it is now, with what was refused, if anything was.
-async fn shown(
+/// The current page, with the refusal if there is one.
+async fn render(
     request: &Request,
     service: &Service,
     status: StatusCode,
@@ -138,17 +138,17 @@ impl<'a> JobPage<'a> {
 impl From<JobEvent> for EventRow {
     fn from(event: JobEvent) -> Self {
         let (what, more, is_error) = match event.what {
-            JobHappening::Pushed => ("pushed".to_owned(), None, false),
+            JobHappening::Pushed => ("queued".to_owned(), None, false),
             JobHappening::Began { attempt, worker } => {
-                (format!("attempt {attempt} began"), Some(format!("by {worker}")), false)
+                (format!("attempt {attempt} started"), Some(format!("by {worker}")), false)
             }
             JobHappening::Failed { attempt, error, .. } => {
                 (format!("attempt {attempt} failed"), Some(error), true)
             }
             JobHappening::Died { attempt, error } => {
-                (format!("died at attempt {attempt}"), Some(error), true)
+                (format!("dead after attempt {attempt}"), Some(error), true)
             }
-            JobHappening::Done { attempt } => (format!("done at attempt {attempt}"), None, false),
+            JobHappening::Done { attempt } => (format!("completed on attempt {attempt}"), None, false),
             JobHappening::Retried { by } => ("retried".to_owned(), Some(format!("by {by}")), false),
             JobHappening::Cancelled { by } => ("cancelled".to_owned(), Some(format!("by {by}")), false),
         };

@@ -1,4 +1,4 @@
-//! One queue: its jobs by state, and what may be done to all of it.
+//! One queue: its jobs by state, and operations on the queue.
 
 use askama::Template;
 use domain::{JobId, Queue, Refusal, Time};
@@ -23,28 +23,28 @@ use crate::http::refusal::RefusedCall;
 pub struct JobsPage<'a> {
     pub frame: &'a Frame,
     pub name: &'static str,
-    /// This page's own address.
+    /// The path of this page.
     pub path: String,
     pub as_of: Second,
     pub state: JobState,
-    pub shelves: Vec<JobStateText>,
+    pub states: Vec<JobStateText>,
     pub dead: Count,
     pub paused: Option<PauseText>,
-    /// Whether a process that lives takes its jobs.
+    /// Whether a running process takes jobs from this queue.
     pub is_taken: bool,
     pub rows: Vec<JobRow>,
-    /// The address of the next list, if there is one.
+    /// The path of the next page of the list, if there is one.
     pub next: Option<String>,
-    /// Whether this is no first list.
+    /// Whether this is a later page of the list.
     pub goes_on: bool,
 }
 
-/// A state, as one chooses among them.
+/// A state to choose from.
 pub struct JobStateText {
     pub label: &'static str,
     pub path: String,
     pub is_chosen: bool,
-    /// What is done is not counted.
+    /// Completed jobs are not counted.
     pub count: Option<Count>,
 }
 
@@ -58,9 +58,9 @@ pub struct JobRow {
     pub error: Option<String>,
 }
 
-/// The moment that matters in a job's state, as in `due in 3 s`.
+/// The time that matters in a job's state, such as `due in 3 s`.
 pub struct TimeText {
-    pub words: String,
+    pub text: String,
     pub at: Second,
 }
 
@@ -80,16 +80,16 @@ pub struct SteerForm {
 #[handler]
 pub async fn show(
     request: &Request,
-    Query(asked): Query<JobsQuery>,
+    Query(query): Query<JobsQuery>,
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
     let frame = Frame::begin(request, Tab::Queues)?;
-    let wanted = asked.wanted(queue_in(request)?)?;
+    let wanted = query.wanted(queue_in(request)?)?;
     let (board, jobs) = (service.board().await?, service.jobs(wanted).await?);
     live_page(StatusCode::OK, &JobsPage::new(&frame, wanted, board, jobs))
 }
 
-/// Pauses or resumes the queue, or has its dead begun anew or given up.
+/// Pauses or resumes the queue, or requeues or discards its dead jobs.
 #[handler]
 pub async fn steer(
     request: &Request,
@@ -102,7 +102,11 @@ pub async fn steer(
         "resume" => service.resume_queue(queue, by).await.map(|()| Done::Resumed(queue))?,
         "requeue-dead" => Done::Requeued(queue, service.requeue_dead(queue, by).await?),
         "discard-dead" => Done::DiscardedDead(queue, service.discard_dead(queue, by).await?),
-        _ => return Err(Refusal::invalid("action", "is pause, resume, requeue-dead or discard-dead").into()),
+        _ => {
+            return Err(
+                Refusal::invalid("action", "must be pause, resume, requeue-dead or discard-dead").into()
+            );
+        }
     };
     Ok(found_at(&done.path(request.uri().path())))
 }
@@ -113,12 +117,12 @@ impl JobsQuery {
             None => JobState::Dead,
             Some(name) => {
                 let unknown =
-                    || Refusal::invalid("state", "is waiting, running, failed, dead, cancelled or done");
+                    || Refusal::invalid("state", "must be waiting, running, failed, dead, cancelled or done");
                 JobState::parse(name).ok_or_else(unknown)?
             }
         };
         let before = self.before.as_deref().map(str::parse::<JobId>).transpose();
-        let before = before.map_err(|_| Refusal::invalid("before", "is no id of a job"))?;
+        let before = before.map_err(|_| Refusal::invalid("before", "is not the id of a job"))?;
         Ok(JobsWanted { queue, state, before })
     }
 }
@@ -127,7 +131,7 @@ impl<'a> JobsPage<'a> {
     pub fn new(frame: &'a Frame, wanted: JobsWanted, board: BoardFigures, jobs: JobList) -> Self {
         let JobsWanted { queue, state, before } = wanted;
         let (at, is_taken) = (board.at, board.is_taken(queue));
-        let shown = board.queues.into_iter().find(|shown| shown.queue == queue);
+        let figures = board.queues.into_iter().find(|figures| figures.queue == queue);
         let next = jobs.next.map(|id| format!("{}&before={id}", path_of_state(queue, state)));
         Self {
             frame,
@@ -135,9 +139,9 @@ impl<'a> JobsPage<'a> {
             path: super::path_of(queue),
             as_of: Second(at),
             state,
-            shelves: shelves(queue, state, shown.as_ref().map(counts_of).unwrap_or_default()),
-            dead: Count(shown.as_ref().map_or(0, |shown| shown.dead)),
-            paused: shown.and_then(|shown| shown.paused).map(PauseText::from),
+            states: states(queue, state, figures.as_ref().map(counts_of).unwrap_or_default()),
+            dead: Count(figures.as_ref().map_or(0, |figures| figures.dead)),
+            paused: figures.and_then(|figures| figures.paused).map(PauseText::from),
             is_taken,
             rows: jobs.jobs.into_iter().map(|job| JobRow::new(job, at)).collect(),
             next,
@@ -146,7 +150,7 @@ impl<'a> JobsPage<'a> {
     }
 }
 
-fn shelves(queue: Queue, chosen: JobState, counts: Vec<StateCount>) -> Vec<JobStateText> {
+fn states(queue: Queue, chosen: JobState, counts: Vec<StateCount>) -> Vec<JobStateText> {
     let path_of_chosen = path_of_state(queue, chosen);
     let counted = counts.into_iter().map(|one| JobStateText {
         label: one.label,
@@ -177,26 +181,26 @@ impl JobRow {
     }
 }
 
-/// When a job will be begun, or has been, or has ended.
+/// When the job is due, was started, or ended.
 pub fn when(job: &JobInfo, now: Time) -> TimeText {
-    let told = |verb: &str, at: Time| {
-        let words = if at > now {
+    let relative = |verb: &str, at: Time| {
+        let text = if at > now {
             format!("{verb} in {}", Span(at.since(now)))
         } else {
             format!("{verb} {} ago", Span(now.since(at)))
         };
-        TimeText { words, at: Second(at) }
+        TimeText { text, at: Second(at) }
     };
     let ended = job.ended_at.unwrap_or(job.due_at);
     match job.state {
         JobState::Waiting if job.due_at <= now => {
-            TimeText { words: format!("due for {}", Span(now.since(job.due_at))), at: Second(job.due_at) }
+            TimeText { text: format!("waiting for {}", Span(now.since(job.due_at))), at: Second(job.due_at) }
         }
-        JobState::Waiting => told("due", job.due_at),
-        JobState::Running => told("begun", job.begun_at.unwrap_or(job.due_at)),
-        JobState::Failed => told("tried again", job.due_at),
-        JobState::Dead => told("died", ended),
-        JobState::Cancelled => told("cancelled", ended),
-        JobState::Done => told("done", ended),
+        JobState::Waiting => relative("due", job.due_at),
+        JobState::Running => relative("started", job.begun_at.unwrap_or(job.due_at)),
+        JobState::Failed => relative("retry due", job.due_at),
+        JobState::Dead => relative("died", ended),
+        JobState::Cancelled => relative("cancelled", ended),
+        JobState::Done => relative("completed", ended),
     }
 }

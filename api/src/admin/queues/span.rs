@@ -1,4 +1,4 @@
-//! Lengths of time and moments to the second, as somebody reads them who is in a hurry.
+//! Durations and times to the second, as text that is quick to read.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,11 +7,11 @@ use domain::Time;
 
 use crate::html::figures::DayOfMonth;
 
-/// A length of time in the one unit that tells most of it: `42 s`, `5 min`.
+/// A duration in its most useful unit: `42 s`, `5 min`.
 #[derive(Clone, Copy, Debug)]
 pub struct Span(pub Duration);
 
-/// A moment: `21 Nov, 14:05:07 UTC`.
+/// A time: `21 Nov, 14:05:07 UTC`.
 #[derive(Clone, Copy, Debug)]
 pub struct Second(pub Time);
 
@@ -27,7 +27,7 @@ impl fmt::Display for Span {
 }
 
 impl Second {
-    /// For machines, as `datetime` takes it.
+    /// For the `datetime` attribute.
     pub fn exact(&self) -> String {
         self.0.rfc3339()
     }
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn spans_and_seconds_are_told_shortly() {
-        for (seconds, told) in [
+        for (seconds, text) in [
             (0, "0 s"),
             (119, "119 s"),
             (120, "2 min"),
@@ -57,7 +57,7 @@ mod tests {
             (7_200, "2 h"),
             (200_000, "2 days"),
         ] {
-            assert_eq!(Span(Duration::from_secs(seconds)).to_string(), told);
+            assert_eq!(Span(Duration::from_secs(seconds)).to_string(), text);
         }
         let moment = Second(Time::parse_rfc3339("2026-11-01T04:05:59.999Z").unwrap());
         assert_eq!(moment.to_string(), "1 Nov, 04:05:59 UTC");

@@ -1,4 +1,4 @@
-//! The pages of the board with sample data, for the snapshots of all pages, and their JSON.
+//! The pages of the board with sample data, for the snapshots of all pages, and the board as JSON.
 
 use std::time::Duration;
 
@@ -74,7 +74,7 @@ fn board_of(queues: Vec<QueueFigures>, processes: Vec<ProcessInfo>) -> BoardFigu
     }
 }
 
-/// Something of everything: busy, paused, nobody's, dead.
+/// A bit of everything: a busy queue, a paused one, one without workers, dead jobs.
 fn full() -> BoardFigures {
     let paused = Some(Paused { by: "Ada <Lovelace>".into(), since: before(60) });
     let board = board_of(
@@ -167,11 +167,11 @@ fn plain() -> Frame {
 }
 
 fn boards() -> Vec<(String, String)> {
-    let done = Done::Ran("metering".into(), Queue::Upkeep).words();
-    let (told, plain) = (frame(Tab::Queues, Some(&done)), plain());
+    let done = Done::Ran("metering".into(), Queue::Upkeep).text();
+    let (with_message, plain) = (frame(Tab::Queues, Some(&done)), plain());
     let none = board_of(Queue::ALL.map(calm).to_vec(), vec![]);
     vec![
-        ("admin-queues".into(), BoardPage::new(&told, full(), schedules()).render().unwrap()),
+        ("admin-queues".into(), BoardPage::new(&with_message, full(), schedules()).render().unwrap()),
         ("admin-queues-none".into(), BoardPage::new(&plain, none, schedules()).render().unwrap()),
     ]
 }
@@ -180,7 +180,7 @@ fn lists() -> Vec<(String, String)> {
     let of_publish = JobsWanted { queue: Queue::Publish, state: JobState::Dead, before: None };
     let of_upkeep = JobsWanted { queue: Queue::Upkeep, ..of_publish };
     let empty = || JobList { jobs: vec![], next: None };
-    let requeued = frame(Tab::Queues, Some(&Done::Requeued(Queue::Publish, 3).words()));
+    let requeued = frame(Tab::Queues, Some(&Done::Requeued(Queue::Publish, 3).text()));
     let mut pages = vec![
         ("admin-jobs-end".into(), list(JobState::Dead, vec![], Some(id()))),
         (
@@ -224,7 +224,7 @@ fn the_board_in_json_tells_depths_pauses_and_who_takes_what() {
     assert_eq!((&publish["dead"], &publish["cancelled"]), (&json!(3), &json!(4)));
     assert_eq!((&publish["taken"], &publish["paused"]), (&json!(true), &Value::Null));
     assert_eq!(board["queues"][1]["paused"]["by"], "Ada <Lovelace>");
-    // Whom nobody has heard of takes nothing.
+    // A process without a heartbeat takes no jobs.
     assert_eq!(board["queues"][3]["taken"], false);
     let worker = &board["processes"][0];
     assert_eq!(worker["takes"][0], json!({ "queue": "publish", "concurrency": 16 }));

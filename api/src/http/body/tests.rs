@@ -1,4 +1,4 @@
-//! Bodies that are too long, too slow or too late, and the turns of who sends them, by a clock that stands still.
+//! Bodies that are too long, too slow or too late, and the permits of their senders, with a paused clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,11 +9,11 @@ use super::*;
 use crate::http::client_ip::TrustedProxies;
 use crate::http::permits::{PermitLimits, RequestPermits};
 use crate::http::terms::PermitClass;
-use crate::http::upload_budget::{BodyRoom, SmallRoom};
+use crate::http::upload_budget::{BodyBudget, SmallBodyBudget};
 
 const CHUNK: Bytes = Bytes::from_static(&[b'x'; 1024]);
 
-/// A body of so many kilobytes, and the count of those that were read.
+/// A body of so many kilobytes, and a count of those that were read.
 fn kilobytes(count: u64) -> (Body, Arc<AtomicU64>) {
     let read = Arc::new(AtomicU64::new(0));
     let counter = read.clone();
@@ -81,7 +81,7 @@ async fn what_is_left_unread_is_discarded_but_not_for_ever() {
     assert!(endlessly_read.load(Ordering::SeqCst) <= 64 * 1024 + 128);
 }
 
-/// A body of which so many bytes come every second, until its sender is let go.
+/// A body that sends so many bytes every second, for as long as it is read.
 fn trickling(bytes: usize) -> Body {
     Body::from_bytes_stream(stream::unfold((), move |()| async move {
         sleep(Duration::from_secs(1)).await;
@@ -96,7 +96,7 @@ fn coming_after_5_seconds() -> Body {
     }))
 }
 
-/// A body of which so many bytes come after each of these pauses, and then nothing more, without an end.
+/// A body that sends so many bytes after each of these pauses, and then stalls.
 fn after_pauses(seconds: &'static [u64], bytes: usize) -> Body {
     let coming = stream::iter(seconds).then(move |pause| async move {
         sleep(Duration::from_secs(*pause)).await;
@@ -117,7 +117,7 @@ async fn given_up(mut request: Request, terms: BodyTerms) -> (Refusal, u64) {
 
 #[tokio::test(start_paused = true)]
 async fn a_body_that_never_ends_is_given_up() {
-    // 100 bytes a second would be enough for 64 KiB in 655 s.
+    // At 100 bytes a second, 64 KiB take 655 s.
     let any_pace = BodyTerms { bytes_per_second_min: 0, ..BodyTerms::default() };
     let silent = Body::from_bytes_stream(stream::pending::<io::Result<Bytes>>());
     for body in [trickling(100), silent] {
@@ -135,24 +135,24 @@ async fn a_body_that_comes_too_slowly_is_given_up_after_its_grace() {
         assert!(refusal.message().contains("too slowly"), "{refusal}");
     }
     let (refusal, _) = refusal_within(BodyTerms::default(), trickling(1100)).await;
-    assert_eq!(refusal.code(), "too_large", "it came fast enough, and there was too much of it");
+    assert_eq!(refusal.code(), "too_large", "it was fast enough but too long");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_pause_ends_no_body_that_came_fast_enough_before() {
-    // 40 KiB at once are enough for the first 40 s, 60 for 60 s.
+    // 40 KiB at once cover the first 40 s, and 60 KiB cover 60 s.
     let paused = after_pauses(&[0, 39, 19], 20 * 1024);
     let (refusal, waited_seconds) = refusal_within(BodyTerms::default(), paused).await;
     assert!(refusal.message().contains("too slowly"), "{refusal}");
-    assert_eq!(waited_seconds, 30, "20 KiB do not last for 39 s");
+    assert_eq!(waited_seconds, 30, "20 KiB do not cover 39 s");
 
     let paused = after_pauses(&[1, 28, 10, 19], 20 * 1024);
     let (refusal, waited_seconds) = refusal_within(BodyTerms::default(), paused).await;
-    assert_eq!((refusal.code(), waited_seconds), ("too_large", 58), "the fourth is one too many");
+    assert_eq!((refusal.code(), waited_seconds), ("too_large", 58), "the fourth chunk exceeds the limit");
     let paused = after_pauses(&[1, 28, 10], 20 * 1024);
     let (refusal, waited_seconds) = refusal_within(BodyTerms::default(), paused).await;
     assert!(refusal.message().contains("too slowly"), "{refusal}");
-    assert_eq!(waited_seconds, 60, "60 KiB last for a minute");
+    assert_eq!(waited_seconds, 60, "60 KiB cover a minute");
 }
 
 #[tokio::test(start_paused = true)]
@@ -174,13 +174,13 @@ async fn the_time_before_a_body_is_read_is_not_its_sender_s() {
     sleep(Duration::from_secs(60)).await;
     let read_at = Instant::now();
     let mut chunks = Box::pin(request.take_body().into_bytes_stream());
-    assert!(timeout(TURN_KEPT_FOR / 2, chunks.next()).await.is_err(), "it is waited for");
-    assert!(slow.release(), "it still had its turn");
+    assert!(timeout(PERMIT_KEPT_FOR / 2, chunks.next()).await.is_err(), "nothing has arrived yet");
+    assert!(slow.release(), "it still held its permit");
     assert!(chunks.next().await.unwrap().is_err());
     assert_eq!(read_at.elapsed().as_secs(), 30);
 }
 
-/// What is said to be a form, sent where the body has this limit.
+/// A body with the content type of a form, sent to a route with this limit.
 fn form_to(limit: BodyLimit) -> poem::RequestBuilder {
     let form = Request::builder().content_type("multipart/form-data; boundary=XX");
     form.extension(Terms { body: limit, ..Terms::default() })
@@ -217,24 +217,24 @@ async fn an_event_of_the_card_processor_may_be_long_and_not_endless() {
     }
 }
 
-/// The rooms of a process.
-struct TwoRooms {
-    uploads: BodyRoom,
-    small: SmallRoom,
+/// Both memory budgets of a process.
+struct Budgets {
+    uploads: BodyBudget,
+    small: SmallBodyBudget,
 }
 
-impl TwoRooms {
+impl Budgets {
     fn of(bytes_each: usize) -> Self {
-        Self { uploads: BodyRoom::new(bytes_each), small: SmallRoom(BodyRoom::new(bytes_each)) }
+        Self { uploads: BodyBudget::new(bytes_each), small: SmallBodyBudget(BodyBudget::new(bytes_each)) }
     }
 }
 
-/// A body that is sent from an address, slowly, and takes room there.
-fn sent_from(address: &str, rooms: &TwoRooms, permit: &RequestPermit, limit: BodyLimit, body: Body) -> Body {
-    // A request that was made by hand came from no address.
+/// A body from an address that arrives slowly and counts against the budget of that address.
+fn sent_from(address: &str, budgets: &Budgets, permit: &RequestPermit, limit: BodyLimit, body: Body) -> Body {
+    // A request that was built in a test has no peer address.
     let proxies = TrustedProxies::new(vec!["0.0.0.0/32".parse().unwrap()]);
     let request = form_to(limit).header("x-forwarded-for", address).extension(proxies);
-    let mut request = request.extension(rooms.uploads.clone()).extension(rooms.small.clone()).body(body);
+    let mut request = request.extension(budgets.uploads.clone()).extension(budgets.small.clone()).body(body);
     bound(&mut request, BodyTerms::default(), permit);
     request.take_body()
 }
@@ -242,17 +242,17 @@ fn sent_from(address: &str, rooms: &TwoRooms, permit: &RequestPermit, limit: Bod
 #[tokio::test(start_paused = true)]
 async fn uploads_and_small_bodies_of_one_address_do_not_keep_each_other_out() {
     for (filled, other) in [(BodyLimit::Form, BodyLimit::Small), (BodyLimit::Small, BodyLimit::Form)] {
-        let rooms = TwoRooms::of(64 * 1024);
+        let budgets = Budgets::of(64 * 1024);
         let permits = RequestPermits::new(PermitLimits::default());
-        let mut turn_of_all = Vec::new();
+        let mut all_permits = Vec::new();
         for _ in 0..3 {
-            turn_of_all.push(permits.take(PermitClass::Request).await.unwrap());
+            all_permits.push(permits.take(PermitClass::Request).await.unwrap());
         }
         let begun = |number: usize, limit: BodyLimit| {
             let body = after_pauses(&[0, 1], 16 * 1024);
-            tokio::spawn(refusal(sent_from("192.0.2.1", &rooms, &turn_of_all[number], limit, body)))
+            tokio::spawn(refusal(sent_from("192.0.2.1", &budgets, &all_permits[number], limit, body)))
         };
-        // Half of the one room: all of it that an address may have.
+        // Half of the budget, which is the share of one address.
         let first = begun(0, filled);
         sleep(Duration::from_secs(2)).await;
         let (second, third) = (begun(1, filled), begun(2, other));
@@ -267,15 +267,15 @@ async fn uploads_and_small_bodies_of_one_address_do_not_keep_each_other_out() {
 
 #[tokio::test(start_paused = true)]
 async fn what_has_come_of_a_slow_body_takes_room_of_its_address_until_it_is_read() {
-    let rooms = TwoRooms::of(64 * 1024);
+    let budgets = Budgets::of(64 * 1024);
     let permits = RequestPermits::new(PermitLimits::default());
-    let mut turn_of_all = Vec::new();
+    let mut all_permits = Vec::new();
     for _ in 0..6 {
-        turn_of_all.push(permits.take(PermitClass::Request).await.unwrap());
+        all_permits.push(permits.take(PermitClass::Request).await.unwrap());
     }
     let begun = |number: usize, address: &'static str, limit: BodyLimit| {
         let body = after_pauses(&[0, 1], 8 * 1024);
-        tokio::spawn(refusal(sent_from(address, &rooms, &turn_of_all[number], limit, body)))
+        tokio::spawn(refusal(sent_from(address, &budgets, &all_permits[number], limit, body)))
     };
     let (first, second) = (begun(0, "192.0.2.1", BodyLimit::Small), begun(1, "192.0.2.1", BodyLimit::Small));
     sleep(Duration::from_secs(2)).await;
@@ -283,17 +283,17 @@ async fn what_has_come_of_a_slow_body_takes_room_of_its_address_until_it_is_read
         (begun(2, "192.0.2.1", BodyLimit::Small), begun(3, "192.0.2.2", BodyLimit::Small));
     let message = begun(4, "192.0.2.1", BodyLimit::Message);
     sleep(Duration::from_secs(2)).await;
-    assert_eq!(third.await.unwrap().code(), "overloaded", "half of it is taken by two");
-    let all_at_once = sent_from("192.0.2.1", &rooms, &turn_of_all[5], BodyLimit::Small, kilobytes(64).0);
-    assert_eq!(all_at_once.into_vec().await.unwrap().len(), 64 * 1024, "it is read in its turn");
+    assert_eq!(third.await.unwrap().code(), "overloaded", "two bodies of this address hold its share");
+    let all_at_once = sent_from("192.0.2.1", &budgets, &all_permits[5], BodyLimit::Small, kilobytes(64).0);
+    assert_eq!(all_at_once.into_vec().await.unwrap().len(), 64 * 1024, "it is read while the permit is held");
     assert!(!first.is_finished() && !second.is_finished() && !elsewhere.is_finished());
-    assert!(!message.is_finished(), "it takes room where it is read");
+    assert!(!message.is_finished(), "its memory is counted by the reader");
 
     for slow in [first, second, elsewhere, message] {
         assert!(slow.await.unwrap().message().contains("too slowly"));
     }
-    let freed = Request::builder().extension(rooms.small.clone()).finish();
-    BodyShare::of_small(&freed).enter().grow_at_once(32 * 1024).unwrap();
+    let freed = Request::builder().extension(budgets.small.clone()).finish();
+    BodyShare::of_small(&freed).enter().try_grow(32 * 1024).unwrap();
 }
 
 #[tokio::test(start_paused = true)]
@@ -305,12 +305,12 @@ async fn who_is_slow_with_a_body_leaves_the_turn_to_others_until_it_has_come() {
     let reading = tokio::spawn(request.take_body().into_vec());
     let asked_at = Instant::now();
     let other = permits.take(PermitClass::Request).await.unwrap();
-    assert!(asked_at.elapsed() < 2 * TURN_KEPT_FOR, "{:?}", asked_at.elapsed());
+    assert!(asked_at.elapsed() < 2 * PERMIT_KEPT_FOR, "{:?}", asked_at.elapsed());
     sleep(Duration::from_secs(5)).await;
-    assert!(!reading.is_finished(), "all has come, and it is another's turn");
+    assert!(!reading.is_finished(), "the body is complete, and another request holds the permit");
     drop(other);
     assert_eq!(reading.await.unwrap().unwrap().len(), CHUNK.len());
-    assert!(slow.release(), "it is theirs again");
+    assert!(slow.release(), "it holds its permit again");
 }
 
 #[tokio::test(start_paused = true)]
@@ -333,5 +333,5 @@ async fn who_gave_the_turn_back_before_the_body_needs_none_at_its_end() {
     assert!(uploading.release());
     let _other = permits.take(PermitClass::Request).await.unwrap();
     assert_eq!(request.take_body().into_vec().await.unwrap().len(), CHUNK.len());
-    assert!(!uploading.release(), "it has taken none");
+    assert!(!uploading.release(), "it did not acquire one");
 }

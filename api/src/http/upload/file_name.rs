@@ -1,14 +1,14 @@
-//! The name of a file in a multipart form, as clients really send it: `filename*` of RFC 6266, quotes as browsers escape
-//! them, and whole paths percent-encoded as aiohttp does.
+//! The file name of a part in a multipart form, as clients send it: `filename*` of RFC 6266, quotes as browsers
+//! escape them, and whole paths percent-encoded as aiohttp does.
 
 use percent_encoding::percent_decode_str;
 
-/// The name of the part, none if it has none. `disposition` is its `Content-Disposition`; `plain` the `filename` of it.
+/// The part's file name, if it has one. `disposition` is its `Content-Disposition`; `plain` is the `filename` in it.
 pub fn file_name(disposition: &str, plain: Option<&str>) -> Option<String> {
     extended(disposition).or_else(|| plain.map(decoded))
 }
 
-/// The value of `filename*`, which wins over `filename`.
+/// The value of `filename*`, which takes precedence over `filename`.
 fn extended(disposition: &str) -> Option<String> {
     let value = parameters(disposition).find_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;
@@ -37,7 +37,7 @@ fn parameters(header: &str) -> impl Iterator<Item = &str> {
 }
 
 fn decoded(name: &str) -> String {
-    // A client that escapes slashes has escaped the whole path; no path of a site holds an escaped one otherwise.
+    // A client that escapes slashes has escaped the whole path. Otherwise no path contains an escaped slash.
     let has_escaped_slash = name.contains("%2F") || name.contains("%2f");
     if has_escaped_slash
         && !name.contains('/')
@@ -45,7 +45,7 @@ fn decoded(name: &str) -> String {
     {
         return path.into_owned();
     }
-    // Browsers escape the quote alone, and line breaks, which no name has.
+    // Browsers escape only the quote, and line breaks, which are not allowed in a path.
     name.replace("%22", "\"")
 }
 

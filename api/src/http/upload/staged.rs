@@ -1,4 +1,4 @@
-//! The body of a staged upload: the form of a publish, or a page as it is, which is what most tools send by themselves.
+//! The body of a staged upload: a publish form, or a bare page, which is what most tools send by default.
 
 use bytes::BytesMut;
 use domain::{FileSet, Refusal, SitePath};
@@ -9,9 +9,9 @@ use poem_openapi::registry::{MetaMediaType, MetaRequest, MetaSchema, MetaSchemaR
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 use service::UploadedFile;
 
-use super::{Upload, Uploaded, cut_short, files_schema, html_schema, inline, refusal_behind, requiring};
+use super::{Upload, Uploaded, files_schema, html_schema, incomplete, inline, refusal_behind, requiring};
 use crate::http::permits::RequestPermit;
-use crate::http::upload_budget::{BodyShare, RoomTaken};
+use crate::http::upload_budget::{BodyShare, HeldMemory};
 
 /// A body that has not been read yet.
 pub enum StagedUpload {
@@ -26,15 +26,15 @@ pub struct PageBody {
     permit: RequestPermit,
 }
 
-/// A body that was read and keeps all the rules.
+/// A body that was read and is valid.
 pub struct ReadUpload {
     pub files: Vec<UploadedFile>,
-    /// To be held as long as the files are.
-    pub room: RoomTaken,
+    /// Must be held as long as the files are in memory.
+    pub memory: HeldMemory,
 }
 
 impl StagedUpload {
-    /// The turn of the request that sends it.
+    /// The permit of the request.
     pub fn permit(&self) -> &RequestPermit {
         match self {
             StagedUpload::Form(upload) => upload.permit(),
@@ -42,7 +42,7 @@ impl StagedUpload {
         }
     }
 
-    /// Reads it without a turn, as [`Upload::read`] does.
+    /// Reads the body without a permit, as [`Upload::read`] does.
     pub async fn read(self) -> Result<ReadUpload, Refusal> {
         match self {
             StagedUpload::Form(upload) => files_of(upload.read().await?),
@@ -52,32 +52,32 @@ impl StagedUpload {
 }
 
 fn files_of(uploaded: Uploaded) -> Result<ReadUpload, Refusal> {
-    let Uploaded { slug, message, files, room } = uploaded;
+    let Uploaded { slug, message, files, memory } = uploaded;
     let field = slug.map(|_| "slug").or(message.map(|_| "message"));
     match field {
         Some(field) => Err(Refusal::invalid(field, "belongs to the publish, not to the upload")),
-        None => Ok(ReadUpload { files, room }),
+        None => Ok(ReadUpload { files, memory }),
     }
 }
 
 impl PageBody {
     async fn read(self) -> Result<ReadUpload, Refusal> {
         self.permit.release();
-        let mut room = self.share.enter();
+        let mut memory = self.share.enter();
         let (path, mut set) = (SitePath::index(), FileSet::default());
         set.add(&path)?;
         let mut page = BytesMut::new();
         let mut body = Box::pin(self.body.into_bytes_stream());
         while let Some(chunk) = body.next().await {
-            let chunk = chunk.map_err(|error| refusal_behind(&error).unwrap_or_else(cut_short))?;
+            let chunk = chunk.map_err(|error| refusal_behind(&error).unwrap_or_else(incomplete))?;
             set.grow(chunk.len())?;
-            room.grow(chunk.len()).await?;
+            memory.grow(chunk.len()).await?;
             page.extend_from_slice(&chunk);
         }
         if page.is_empty() {
             return Err(Refusal::invalid("body", "is empty; send a form with files, or a page as it is"));
         }
-        Ok(ReadUpload { files: vec![UploadedFile { path, bytes: page.freeze() }], room })
+        Ok(ReadUpload { files: vec![UploadedFile { path, bytes: page.freeze() }], memory })
     }
 }
 

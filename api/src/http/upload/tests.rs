@@ -12,12 +12,12 @@ use poem::test::TestClient;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::http::upload_budget::BodyRoom;
+use crate::http::upload_budget::BodyBudget;
 use crate::tests::samples;
 
 const BOUNDARY: &str = "XX";
 
-/// A part: its name, its filename if it has one, its content.
+/// A part: its name, its filename if it has one, and its content.
 type Part<'a> = (&'a str, Option<&'a str>, &'a [u8]);
 
 fn form(parts: &[Part<'_>]) -> Vec<u8> {
@@ -78,14 +78,14 @@ async fn a_page_is_stored_as_index_html() {
     assert_eq!(fault(&[("html", None, b"")]).await, "html: is empty");
 }
 
-/// A body comes when it comes: all of it, for one, in the moment after the parser has found that nothing is there yet.
+/// The whole body may arrive right after the parser has found that nothing is there yet.
 #[tokio::test]
 async fn a_form_that_comes_as_a_whole_between_two_looks_is_not_taken_for_cut_off() {
-    let mut looks = 0;
+    let mut polls = 0;
     let whole = Bytes::from(form(&[("html", None, b"<p>")]));
     let late = stream::poll_fn(move |context| {
-        looks += 1;
-        match looks {
+        polls += 1;
+        match polls {
             1 => {
                 context.waker().wake_by_ref();
                 Poll::Pending
@@ -120,7 +120,7 @@ async fn a_form_that_breaks_a_rule_is_refused_by_the_name_of_the_field() {
             .await
             .starts_with("slug: occurs twice")
     );
-    assert!(fault(&[page, ("file", Some("a"), b"x")]).await.starts_with("file: is no field"));
+    assert!(fault(&[page, ("file", Some("a"), b"x")]).await.starts_with("file: is not a field"));
     assert!(fault(&[("files", None, b"x")]).await.starts_with("files: a part has no filename"));
     assert!(fault(&[("files", Some(""), b"x")]).await.starts_with("files: a part has no filename"));
 }
@@ -155,12 +155,12 @@ async fn a_malformed_slug_is_refused_by_its_pattern() {
 #[tokio::test]
 async fn a_malformed_path_is_named_with_its_fault() {
     for (path, expected) in [
-        ("../x", r#"files: the file path "../x" has an empty, . or .. part"#),
+        ("../x", r#"files: the file path "../x" contains an empty, . or .. part"#),
         (
             "/etc/passwd",
             r#"files: the file path "/etc/passwd" begins with a slash; paths are relative to the site"#,
         ),
-        ("a//b", r#"files: the file path "a//b" has an empty, . or .. part"#),
+        ("a//b", r#"files: the file path "a//b" contains an empty, . or .. part"#),
     ] {
         assert_eq!(fault(&[("files", Some(path), b"x")]).await, expected);
     }
@@ -210,7 +210,7 @@ async fn a_body_of_nothing_but_form_is_bounded_too() {
     assert_eq!((status, &body["code"]), (413, &json!("too_large")));
 }
 
-/// Sends a whole body of 20 MB before it reads a byte of the answer, as simple clients do.
+/// Sends a whole body of 20 MB before it reads the response, as simple clients do.
 fn send_everything_then_listen(port: u16, framing: &str) -> String {
     let mut connection = TcpStream::connect(("127.0.0.1", port)).unwrap();
     connection.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
@@ -228,9 +228,9 @@ fn send_everything_then_listen(port: u16, framing: &str) -> String {
             connection.write_all(b"\r\n").unwrap();
         }
     }
-    let mut answer = [0; 4096];
-    let length = connection.read(&mut answer).unwrap();
-    String::from_utf8_lossy(&answer[..length]).into_owned()
+    let mut response = [0; 4096];
+    let length = connection.read(&mut response).unwrap();
+    String::from_utf8_lossy(&response[..length]).into_owned()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -239,9 +239,9 @@ async fn a_client_that_sends_everything_before_it_listens_still_sees_the_413() {
     let port = acceptor.local_addr()[0].as_socket_addr().unwrap().port();
     let server = tokio::spawn(Server::new_with_acceptor(acceptor).run(samples()));
     for framing in ["Content-Length: 20971520", "Transfer-Encoding: chunked"] {
-        let answer =
+        let response =
             tokio::task::spawn_blocking(move || send_everything_then_listen(port, framing)).await.unwrap();
-        assert!(answer.starts_with("HTTP/1.1 413"), "{framing}: {answer}");
+        assert!(response.starts_with("HTTP/1.1 413"), "{framing}: {response}");
     }
     server.abort();
 }
@@ -249,11 +249,15 @@ async fn a_client_that_sends_everything_before_it_listens_still_sees_the_413() {
 #[tokio::test(start_paused = true)]
 async fn what_stands_before_the_parts_takes_room_too() {
     const PREAMBLE_BYTES: usize = 100 * 1024;
-    let room = BodyRoom::new(PREAMBLE_BYTES);
+    let memory = BodyBudget::new(PREAMBLE_BYTES);
     let preamble = Body::from_bytes(vec![b'-'; PREAMBLE_BYTES].into());
     let kind = format!("multipart/form-data; boundary={BOUNDARY}");
-    let request = Request::builder().content_type(&kind).extension(room).body(preamble);
+    let request = Request::builder().content_type(&kind).extension(memory).body(preamble);
     let (request, mut body) = request.split();
     let upload = <Upload as ParsePayload>::from_request(&request, &mut body).await.unwrap();
-    assert_eq!(upload.read().await.err().unwrap().code(), "overloaded", "an address has half of it");
+    assert_eq!(
+        upload.read().await.err().unwrap().code(),
+        "overloaded",
+        "one address can have half of the budget"
+    );
 }

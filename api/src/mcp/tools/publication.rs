@@ -57,7 +57,7 @@ impl Content {
             Content::Upload(upload) => upload,
         };
         exchange.permit.exchange_for(WorkClass::Upload).await?;
-        let memory = exchange.memory.take_for_largest().await?;
+        let memory = exchange.memory.reserve_largest().await?;
         let (upload, files) = exchange.service.uploaded(&exchange.caller, &upload).await?;
         let request = PublishRequest { upload: Some(upload), ..PublishRequest::new(CreatedVia::Mcp, files) };
         Ok(Loaded { request, memory: Some(memory) })

@@ -1,5 +1,5 @@
-//! How somebody has just come by an account: told in a cookie by the answer that gave it to them, so that the dashboard
-//! opens on that account and says so. It gives no right: whoever makes one up is led to no account but their own.
+//! A short-lived cookie that is set when a person claims or joins an account, so that the dashboard opens on that
+//! account and shows a message. It grants nothing: a forged cookie can only select an account that the person is on.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::http::cookies::CookieScope;
 
 const NAME: &str = "svc_arrival";
 const SCOPE: CookieScope = CookieScope { name: NAME, path: "/dashboard", same_site: SameSite::Lax };
-/// The dashboard is opened right after.
+/// The dashboard is opened right after the claim.
 const KEPT: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub enum How {
 impl How {
     const ALL: [How; 2] = [How::Claimed, How::Joined];
 
-    /// As the cookie has it, and what the dashboard is told was done.
+    /// As in the cookie, and in the dashboard's `done` parameter.
     pub fn as_str(self) -> &'static str {
         match self {
             How::Claimed => "claimed",
@@ -40,9 +40,9 @@ impl How {
 }
 
 impl Arrival {
-    /// The answer that gave somebody an account, with the way to it.
-    pub fn told_with(answer: Response, handle: &str, how: How, addresses: &Addresses) -> Response {
-        with_cookie(answer, &SCOPE.set(&format!("{}.{handle}", how.as_str()), KEPT, addresses))
+    /// Sets the cookie.
+    pub fn set_on(response: Response, handle: &str, how: How, addresses: &Addresses) -> Response {
+        with_cookie(response, &SCOPE.set(&format!("{}.{handle}", how.as_str()), KEPT, addresses))
     }
 
     pub fn of(request: &Request) -> Option<Self> {
@@ -55,9 +55,9 @@ impl Arrival {
         Some(Self { handle: handle.to_owned(), how })
     }
 
-    /// The answer that has told it: once is enough.
-    pub fn forgotten_with(answer: Response, addresses: &Addresses) -> Response {
-        with_cookie(answer, &SCOPE.clear(addresses))
+    /// Clears the cookie, once the dashboard has read it.
+    pub fn clear_on(response: Response, addresses: &Addresses) -> Response {
+        with_cookie(response, &SCOPE.clear(addresses))
     }
 }
 
@@ -75,8 +75,8 @@ mod tests {
             edge_domain: "pages.example".into(),
             url_style: UrlStyle::Path,
         };
-        let answer = Arrival::told_with(Response::default(), "acct_x", How::Claimed, &addresses);
-        answer.headers()[SET_COOKIE].to_str().unwrap().to_owned()
+        let response = Arrival::set_on(Response::default(), "acct_x", How::Claimed, &addresses);
+        response.headers()[SET_COOKIE].to_str().unwrap().to_owned()
     }
 
     #[test]

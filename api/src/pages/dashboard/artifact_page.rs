@@ -1,5 +1,5 @@
-//! One page: its versions, who may see it, and its end. Rolling back and forward is free and undone by the same
-//! button; what costs says so before it is pressed.
+//! One page: its versions, its visibility, and its deletion. Rolling back and forward is free and can be undone. A
+//! button for a change that costs money shows the price.
 
 use askama::Template;
 use domain::{
@@ -26,11 +26,11 @@ use crate::wire::read_appeal;
 pub struct ArtifactPage<'a> {
     pub frame: &'a Frame,
     pub slug: String,
-    /// The page's place on the dashboard.
+    /// The path of this page on the dashboard.
     pub path: String,
-    /// The page itself, for who belongs to the account.
+    /// The published page's URL, signed if the page is private.
     pub url: String,
-    /// What the frame shows, while a version is live.
+    /// The URL for the preview, while a version is live.
     pub preview: Option<String>,
     pub is_private: bool,
     pub visibility: Visibility,
@@ -41,7 +41,7 @@ pub struct ArtifactPage<'a> {
     pub versions: Vec<VersionRow>,
     pub pager: Option<Pager>,
     pub choices: Vec<VisibilityChoice>,
-    /// What a month off the public costs.
+    /// The monthly price of an unlisted or private page.
     pub price: Dollars,
     pub delete: Question,
 }
@@ -57,7 +57,7 @@ pub struct VersionRow {
     pub state: VersionState,
 }
 
-/// Where a version stands to the live one, and so what making it live would be.
+/// A version's position relative to the live one, which decides its button.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VersionState {
     Live,
@@ -65,22 +65,22 @@ pub enum VersionState {
     After,
 }
 
-/// What it costs that a page is not public.
+/// The price of an unlisted or private page.
 #[derive(Clone, Copy, Debug)]
 pub struct Price {
-    /// To be paid now, by leaving the public.
+    /// Charged immediately when a public page becomes unlisted or private.
     pub due: Micro,
     pub month: Micro,
 }
 
-/// Another visibility than the page has, with what its button says.
+/// A visibility that the page does not have, with its button.
 pub struct VisibilityChoice {
     pub to: Visibility,
     pub button: String,
-    pub words: &'static str,
+    pub text: &'static str,
 }
 
-/// What was typed into the form of an appeal that was refused.
+/// The text of an appeal that was refused.
 #[derive(Default)]
 pub struct AppealForm {
     pub message: String,
@@ -92,11 +92,11 @@ pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response
     let Some(dashboard) = DashboardPage::begin(request, &service, Tab::Pages).await? else {
         return Ok(to_sign_in(request));
     };
-    shown(request, &service, &dashboard, StatusCode::OK, AppealForm::default()).await
+    render(request, &service, &dashboard, StatusCode::OK, AppealForm::default()).await
 }
 
-/// The page as it is now, with an appeal that was refused or none yet.
-async fn shown(
+/// The current page, with the refused appeal if there is one.
+async fn render(
     request: &Request,
     service: &Service,
     dashboard: &DashboardPage,
@@ -142,7 +142,7 @@ pub async fn send_appeal(
             let refusal = to_show(refused, request)?;
             let faults = Faults::of(&refusal, &["message"], request.uri().path());
             let again = AppealForm { message: form.message, faults };
-            shown(request, &service, &dashboard, status_of(&refusal), again).await
+            render(request, &service, &dashboard, status_of(&refusal), again).await
         }
     }
 }
@@ -161,7 +161,7 @@ pub async fn activate(
 ) -> Result<Response, RefusedCall> {
     let dashboard = DashboardPage::change(request, &service, Tab::Pages).await?;
     let slug = slug_of(request)?;
-    let seq = form.version.parse().map_err(|_| Refusal::invalid("version", "is no number"))?;
+    let seq = form.version.parse().map_err(|_| Refusal::invalid("version", "is not a number"))?;
     service.activate(&dashboard.caller, &slug, seq).await?;
     Ok(found_at(&dashboard.path(&format!("/pages/{slug}?done=live"))))
 }
@@ -172,7 +172,7 @@ pub struct VisibilityForm {
     visibility: String,
 }
 
-/// Without the credit for it, the way leads to where credit is bought.
+/// Without enough credit, redirects to the page where credit is bought.
 #[handler]
 pub async fn set_visibility(
     request: &Request,
@@ -182,10 +182,10 @@ pub async fn set_visibility(
     let dashboard = DashboardPage::change(request, &service, Tab::Pages).await?;
     let slug = slug_of(request)?;
     let to = visibility_named(&form.visibility)
-        .ok_or_else(|| Refusal::invalid("visibility", "is public, unlisted or private"))?;
-    let asked = VisibilityRequest { slug: slug.clone(), to, payment: None };
+        .ok_or_else(|| Refusal::invalid("visibility", "must be public, unlisted or private"))?;
+    let change = VisibilityRequest { slug: slug.clone(), to, payment: None };
     let done = to.as_str();
-    match service.set_visibility(&dashboard.caller, asked).await.map_err(RefusedCall::from) {
+    match service.set_visibility(&dashboard.caller, change).await.map_err(RefusedCall::from) {
         Ok(_) => Ok(found_at(&dashboard.path(&format!("/pages/{slug}?done={done}")))),
         Err(RefusedCall(refusal)) if lacks_credit(&refusal, request) => {
             Ok(found_at(&dashboard.path(&format!("/credit?page={slug}&visibility={done}"))))
@@ -201,7 +201,7 @@ pub async fn ask_to_delete(request: &Request, service: Data<&Service>) -> Result
     };
     let artifact = service.artifact_alone(&dashboard.caller, &slug_of(request)?).await?;
     let back = path_of(&dashboard.frame, &artifact);
-    question(&dashboard.frame, &artifact).asked(request, &service, &dashboard.frame, &back)
+    question(&dashboard.frame, &artifact).render(request, &service, &dashboard.frame, &back)
 }
 
 #[handler]
@@ -211,7 +211,6 @@ pub async fn delete(request: &Request, service: Data<&Service>) -> Result<Respon
     Ok(found_at(&dashboard.path("?done=deleted")))
 }
 
-/// The visibility of this name.
 pub fn visibility_named(name: &str) -> Option<Visibility> {
     let all = [Visibility::Public, Visibility::Unlisted, Visibility::Private];
     all.into_iter().find(|visibility| visibility.as_str() == name)
@@ -259,7 +258,7 @@ impl VersionRow {
             made_at: Moment(version.created_at),
             size: Size(version.total_bytes),
             files: Count(version.file_count.into()),
-            via: created_via_in_words(version.created_via),
+            via: created_via_label(version.created_via),
             message: version.message.as_ref().map(ToString::to_string),
             moderation: version.moderation,
             state: VersionState::of(version.seq, live_seq),
@@ -277,25 +276,25 @@ impl VersionState {
     }
 }
 
-/// A browser keeps what it was served for a minute; an address of its own shows the version that is live now.
+/// Browsers cache a page for a minute. The version in the URL makes them load the live one.
 fn preview(url: &str, live_seq: u32) -> String {
     let separator = if url.contains('?') { '&' } else { '?' };
     format!("{url}{separator}version={live_seq}")
 }
 
-fn created_via_in_words(created_via: CreatedVia) -> &'static str {
+fn created_via_label(created_via: CreatedVia) -> &'static str {
     match created_via {
-        CreatedVia::Api => "by the API",
-        CreatedVia::Mcp => "by MCP",
-        CreatedVia::Web => "on the home page",
+        CreatedVia::Api => "API",
+        CreatedVia::Mcp => "MCP",
+        CreatedVia::Web => "website",
     }
 }
 
-/// What the page could be instead.
+/// The visibilities that the page does not have.
 fn choices(now: Visibility, price: Price) -> Vec<VisibilityChoice> {
     let others = [Visibility::Public, Visibility::Unlisted, Visibility::Private];
     let others = others.into_iter().filter(|to| *to != now);
-    others.map(|to| VisibilityChoice { to, button: button(now, to, price), words: words(to) }).collect()
+    others.map(|to| VisibilityChoice { to, button: button(now, to, price), text: text(to) }).collect()
 }
 
 fn button(now: Visibility, to: Visibility, price: Price) -> String {
@@ -303,14 +302,14 @@ fn button(now: Visibility, to: Visibility, price: Price) -> String {
     match (now, to) {
         (_, Visibility::Public) => "Make public (free)".to_owned(),
         (Visibility::Public, _) if price.due.is_zero() => {
-            format!("Make {name} (this month is paid, then {month} a month)")
+            format!("Make {name} (this month is already paid, then {month} a month)")
         }
         (Visibility::Public, _) => format!("Make {name} ({month} a month)"),
         _ => format!("Make {name} (still {month} a month)"),
     }
 }
 
-fn words(visibility: Visibility) -> &'static str {
+fn text(visibility: Visibility) -> &'static str {
     match visibility {
         Visibility::Public => "Everyone can see it, and search engines can list it.",
         Visibility::Unlisted => "Anyone with the link can see it. Search engines are asked not to list it.",
@@ -326,11 +325,11 @@ pub fn question(frame: &Frame, artifact: &Artifact) -> Question {
         verb: "Delete",
         subject: format!("{slug}"),
         title: format!("Delete {slug}?"),
-        words: format!(
-            "The address stops working at once. The versions are kept, but the address is gone for good: publishing \
-             {slug} again gives a new address."
+        text: format!(
+            "The URL stops working at once and cannot be restored. The versions are kept, but if you publish {slug} \
+             again, it gets a new URL."
         ),
-        keep: "Keep it",
+        keep: "Cancel",
         option: None,
     }
 }
@@ -352,7 +351,7 @@ mod tests {
         );
         assert_eq!(
             buttons(Visibility::Public, Micro::ZERO)[1],
-            "Make private (this month is paid, then $0.50 a month)"
+            "Make private (this month is already paid, then $0.50 a month)"
         );
         assert_eq!(
             buttons(Visibility::Unlisted, Micro::ZERO),

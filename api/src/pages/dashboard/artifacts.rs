@@ -8,7 +8,7 @@ use poem::web::Data;
 use poem::{Request, Response, handler};
 use service::Service;
 
-use super::page::{DashboardPage, Frame, Tab, shown, to_sign_in};
+use super::page::{DashboardPage, Frame, Tab, render_page, to_sign_in};
 use super::pager::{Pager, page_of};
 use crate::html::figures::{Count, Size};
 use crate::http::refusal::RefusedCall;
@@ -24,12 +24,12 @@ pub struct ArtifactsPage<'a> {
 
 pub struct ArtifactRow {
     pub slug: String,
-    /// Its page on the dashboard.
+    /// The path of its page on the dashboard.
     pub path: String,
-    /// The page itself, for who belongs to the account.
+    /// The published page's URL, signed if the page is private.
     pub url: String,
     pub visibility: Visibility,
-    /// None while no version is live.
+    /// `None` while no version is live.
     pub live: Option<LiveRow>,
     pub views: Count,
 }
@@ -54,7 +54,7 @@ pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response
     let rows = artifacts.rows.iter().map(row).collect();
     let base_url = &service.addresses().base_url;
     let template = ArtifactsPage { frame: &dashboard.frame, rows, pager, base_url };
-    shown(request, &service, None, &template)
+    render_page(request, &service, None, &template)
 }
 
 impl ArtifactRow {

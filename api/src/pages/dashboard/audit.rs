@@ -1,4 +1,4 @@
-//! The account's audit trail, in words.
+//! The account's audit log, as text.
 
 use askama::Template;
 use domain::{AuditEntry, List};
@@ -6,7 +6,7 @@ use poem::web::Data;
 use poem::{Request, Response, handler};
 use service::Service;
 
-use super::page::{DashboardPage, Frame, Tab, shown, to_sign_in};
+use super::page::{DashboardPage, Frame, Tab, render_page, to_sign_in};
 use super::pager::{Pager, page_of};
 use crate::html::figures::Moment;
 use crate::http::refusal::RefusedCall;
@@ -22,8 +22,8 @@ pub struct TrailPage<'a> {
 /// An entry of an audit trail.
 pub struct TrailRow {
     pub at: Moment,
-    pub words: &'static str,
-    /// The action as the API has it.
+    pub text: &'static str,
+    /// The name of the action in the API.
     pub action: String,
     pub subject: String,
     pub detail: String,
@@ -41,19 +41,19 @@ pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response
     let entries = service.audit(&dashboard.caller, &page).await?;
     let pager = Pager::of(&page, &entries, &dashboard.path("/audit"), "entries");
     let rows = entries.rows.into_iter().map(TrailRow::from).collect();
-    shown(request, &service, None, &TrailPage { frame: &dashboard.frame, rows, pager })
+    render_page(request, &service, None, &TrailPage { frame: &dashboard.frame, rows, pager })
 }
 
 impl From<AuditEntry> for TrailRow {
     fn from(entry: AuditEntry) -> Self {
         Self {
             at: Moment(entry.created_at),
-            words: in_words(&entry.action),
+            text: label(&entry.action),
             actor: match entry.token_name {
                 Some(name) => format!("token {name}"),
                 None => entry.actor,
             },
-            via: entry.via.as_deref().map_or("–", way_in).to_owned(),
+            via: entry.via.as_deref().map_or("–", via_label).to_owned(),
             address: entry.address.unwrap_or_else(|| "–".to_owned()),
             action: entry.action,
             subject: entry.subject,
@@ -62,7 +62,7 @@ impl From<AuditEntry> for TrailRow {
     }
 }
 
-fn way_in(via: &str) -> &str {
+fn via_label(via: &str) -> &str {
     match via {
         "api" => "API",
         "mcp" => "MCP",
@@ -73,7 +73,7 @@ fn way_in(via: &str) -> &str {
     }
 }
 
-fn in_words(action: &str) -> &'static str {
+fn label(action: &str) -> &'static str {
     match action {
         "account.claimed" => "Account claimed",
         "account.agent_join_set" => "Agent joining changed",

@@ -1,5 +1,5 @@
-//! The account's credit: what is left, where it went, and how more is bought. The dev rail settles in the call; a card
-//! is paid at the processor, and its credit is added by the processor's word alone.
+//! The account's credit: the balance, the ledger, and buying more. A dev payment settles in the call. A card payment
+//! is made at the processor, and credit is added only when the processor confirms it.
 
 use askama::Template;
 use domain::{
@@ -12,7 +12,7 @@ use service::{CheckoutRequest, CreditRequest, Failure, Service};
 
 use super::artifact_page::visibility_named;
 use super::ledger::{EntryRow, Slugs, artifact_of};
-use super::page::{DashboardPage, Frame, Tab, shown, to_show, to_sign_in};
+use super::page::{DashboardPage, Frame, Tab, render_page, to_show, to_sign_in};
 use super::pager::{Pager, page_of};
 use crate::html::faults::Faults;
 use crate::html::fields::Fields;
@@ -22,7 +22,7 @@ use crate::http::dev_mode::DevPayment;
 use crate::http::refusal::RefusedCall;
 use crate::wire::{CreditPurchase, Purchasable};
 
-/// What is offered to be bought when nobody says how much.
+/// The amount that the form suggests.
 const AMOUNT: &str = "5";
 const AMOUNT_FIELDS: &[&str] = &["amount_usd"];
 const KEY_LENGTH: usize = 24;
@@ -34,44 +34,44 @@ pub struct CreditPage<'a> {
     pub frame: &'a Frame,
     pub balance: Dollars,
     pub is_owing: bool,
-    /// What the credit is wanted for.
+    /// The change of visibility that the credit is for.
     pub step: Option<CreditStep>,
-    /// The ways to pay that there are here. The dev rail is for development: no money moves on it.
+    /// The payment methods of this server. The dev method is for development and moves no money.
     pub dev: Option<AmountForm>,
     pub card: Option<AmountForm>,
-    /// Sent along with a purchase, so that one that is sent twice is made once.
+    /// The idempotency key of a purchase, so that a form that is sent twice buys once.
     pub key: String,
     pub entries: Vec<EntryRow>,
     pub pager: Option<Pager>,
 }
 
-/// How much to buy, as it was typed, and what was wrong with it.
+/// The amount as it was typed, and its faults.
 #[derive(Default)]
 pub struct AmountForm {
     pub amount: String,
     pub faults: Faults,
 }
 
-/// A form that was refused.
+/// A form that was refused, and its refusal.
 struct Refused<'a> {
-    rail: PaymentMethod,
+    method: PaymentMethod,
     amount: &'a str,
     refusal: Refusal,
 }
 
-/// A page that is to leave the public, for which credit is bought first.
+/// A page that is to become unlisted or private, for which credit is bought first.
 pub struct CreditStep {
     pub slug: String,
     pub to: Visibility,
     pub price: Dollars,
-    /// How much is missing; None when there is enough.
+    /// The missing amount; `None` when there is enough.
     pub missing: Option<Dollars>,
 }
 
-/// What a change of visibility without credit has led here for.
+/// The change of visibility that led here, in the query.
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
-struct ErrandLink {
+struct StepLink {
     page: String,
     visibility: String,
 }
@@ -90,11 +90,11 @@ pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response
     let Some(dashboard) = DashboardPage::begin(request, &service, Tab::Credit).await? else {
         return Ok(to_sign_in(request));
     };
-    let link: ErrandLink = request.params().unwrap_or_default();
+    let link: StepLink = request.params().unwrap_or_default();
     render(request, &service, &dashboard, &link, None).await
 }
 
-/// Buys credit on the dev rail. Who came for a page goes back to it.
+/// Buys credit with the dev payment. A person who came for a page goes back to it.
 #[handler]
 pub async fn top_up(
     request: &Request,
@@ -105,7 +105,7 @@ pub async fn top_up(
     DevPayment::of(request, &service).demand()?;
     match bought(&dashboard, &form, &service).await {
         Ok(()) => {
-            let back = match errand_of(&form.link()) {
+            let back = match step_of(&form.link()) {
                 Some((slug, _)) => format!("/pages/{slug}"),
                 None => "/credit".to_owned(),
             };
@@ -124,7 +124,7 @@ pub struct CheckoutPage<'a> {
     pub back: &'a str,
 }
 
-/// Opens a checkout. The way there is a link: a form of ours may lead to no other site.
+/// Opens a checkout. The page links to the processor, because our policy does not let a form lead to another site.
 #[handler]
 pub async fn check_out(
     request: &Request,
@@ -140,7 +140,7 @@ pub async fn check_out(
                 url: &checkout.url,
                 back: &checkout.way_back,
             };
-            shown(request, &service, None, &template)
+            render_page(request, &service, None, &template)
         }
         Err(refused) => refuse(refused, PaymentMethod::Card, request, &service, &dashboard, &form).await,
     }
@@ -149,7 +149,7 @@ pub async fn check_out(
 async fn bought(dashboard: &DashboardPage, form: &CreditForm, service: &Service) -> Result<(), RefusedCall> {
     let amount = dollars(&form.amount_usd)
         .and_then(Purchasable::new)
-        .ok_or_else(|| Refusal::invalid("amount_usd", purchasable_in_words()))?
+        .ok_or_else(|| Refusal::invalid("amount_usd", amount_rule()))?
         .0;
     let request = CreditRequest {
         amount,
@@ -160,7 +160,7 @@ async fn bought(dashboard: &DashboardPage, form: &CreditForm, service: &Service)
     Ok(())
 }
 
-fn purchasable_in_words() -> String {
+fn amount_rule() -> String {
     format!("must be from {} to {} dollars", CreditPurchase::USD_MIN, CreditPurchase::USD_MAX)
 }
 
@@ -172,23 +172,23 @@ async fn opened(
     let amount = dollars(&form.amount_usd)
         .and_then(CheckoutAmount::new)
         .ok_or_else(|| Refusal::invalid("amount_usd", "must be from 5 to 500, in whole cents"))?;
-    let wish = errand_of(&form.link()).map(|(page, visibility)| CheckoutRequest { page, visibility });
-    Ok(service.open_checkout(&dashboard.person, Some(&dashboard.frame.handle), amount, wish).await?)
+    let change = step_of(&form.link()).map(|(page, visibility)| CheckoutRequest { page, visibility });
+    Ok(service.open_checkout(&dashboard.person, Some(&dashboard.frame.handle), amount, change).await?)
 }
 
 async fn refuse(
     refused: RefusedCall,
-    rail: PaymentMethod,
+    method: PaymentMethod,
     request: &Request,
     service: &Service,
     dashboard: &DashboardPage,
     form: &CreditForm,
 ) -> Result<Response, RefusedCall> {
-    // Without a form there is nothing to tell it on.
-    if !dashboard.frame.owns() || !is_offered(rail, request, service) {
+    // Without a form on the page there is no place to show the fault.
+    if !dashboard.frame.owns() || !has_method(method, request, service) {
         return Err(refused);
     }
-    let refused = Refused { rail, amount: &form.amount_usd, refusal: to_show(refused, request)? };
+    let refused = Refused { method, amount: &form.amount_usd, refusal: to_show(refused, request)? };
     render(request, service, dashboard, &form.link(), Some(refused)).await
 }
 
@@ -196,7 +196,7 @@ async fn render(
     request: &Request,
     service: &Service,
     dashboard: &DashboardPage,
-    link: &ErrandLink,
+    link: &StepLink,
     refused: Option<Refused<'_>>,
 ) -> Result<Response, RefusedCall> {
     let balance = service.account(&dashboard.caller).await?.account.balance;
@@ -204,29 +204,29 @@ async fn render(
     let entries = service.ledger(&dashboard.caller, &page).await?;
     let artifacts: Vec<_> = entries.rows.iter().filter_map(artifact_of).collect();
     let slugs = Slugs::new(service.slugs(&dashboard.caller, &artifacts).await?);
-    let step = find_errand(dashboard, link, balance, service).await?;
-    let form = |rail| match &refused {
-        Some(refused) if refused.rail == rail => {
+    let step = find_step(dashboard, link, balance, service).await?;
+    let form = |method| match &refused {
+        Some(refused) if refused.method == method => {
             AmountForm { amount: refused.amount.to_owned(), faults: faults(&refused.refusal, dashboard) }
         }
-        _ => AmountForm { amount: enough_for(step.as_ref()), faults: Faults::default() },
+        _ => AmountForm { amount: suggested_amount(step.as_ref()), faults: Faults::default() },
     };
     let template = CreditPage {
         frame: &dashboard.frame,
         balance: Dollars(balance),
         is_owing: balance.is_negative(),
-        dev: is_offered(PaymentMethod::Dev, request, service).then(|| form(PaymentMethod::Dev)),
-        card: is_offered(PaymentMethod::Card, request, service).then(|| form(PaymentMethod::Card)),
+        dev: has_method(PaymentMethod::Dev, request, service).then(|| form(PaymentMethod::Dev)),
+        card: has_method(PaymentMethod::Card, request, service).then(|| form(PaymentMethod::Card)),
         key: service.chance().alphanumeric(KEY_LENGTH),
         entries: entries.rows.iter().map(|entry| EntryRow::new(entry, &slugs)).collect(),
         pager: Pager::of(&page, &entries, &dashboard.path("/credit"), "entries"),
         step,
     };
-    shown(request, service, refused.as_ref().map(|refused| &refused.refusal), &template)
+    render_page(request, service, refused.as_ref().map(|refused| &refused.refusal), &template)
 }
 
-fn is_offered(rail: PaymentMethod, request: &Request, service: &Service) -> bool {
-    match rail {
+fn has_method(method: PaymentMethod, request: &Request, service: &Service) -> bool {
+    match method {
         PaymentMethod::Dev => {
             service.tariff().dev_rail == DevPaymentTerms::Open
                 && DevPayment::of(request, service) == DevPayment::ByTariff
@@ -239,15 +239,15 @@ pub fn faults(refusal: &Refusal, dashboard: &DashboardPage) -> Faults {
     Faults::of(refusal, AMOUNT_FIELDS, &dashboard.path("/credit"))
 }
 
-async fn find_errand(
+async fn find_step(
     dashboard: &DashboardPage,
-    link: &ErrandLink,
+    link: &StepLink,
     balance: Micro,
     service: &Service,
 ) -> Result<Option<CreditStep>, RefusedCall> {
-    let Some((slug, to)) = errand_of(link) else { return Ok(None) };
+    let Some((slug, to)) = step_of(link) else { return Ok(None) };
     let artifact = match service.artifact_alone(&dashboard.caller, &slug).await {
-        // What is as it was wanted wants nothing more.
+        // The page already has this visibility.
         Ok(artifact) if artifact.visibility == to => return Ok(None),
         Ok(artifact) => artifact,
         Err(failure) => {
@@ -255,24 +255,24 @@ async fn find_errand(
         }
     };
     let price = service.visibility_price(&dashboard.caller, &artifact).await?;
-    // What costs nothing lacks nothing, whatever the account owes.
+    // A change that costs nothing needs no credit, whatever the balance.
     let missing = (!price.is_zero() && price > balance).then(|| Dollars(price - balance));
     Ok(Some(CreditStep { slug: slug.to_string(), to, price: Dollars(price), missing }))
 }
 
-fn errand_of(link: &ErrandLink) -> Option<(Slug, Visibility)> {
+fn step_of(link: &StepLink) -> Option<(Slug, Visibility)> {
     let to = visibility_named(&link.visibility).filter(|to| *to != Visibility::Public)?;
     Some((link.page.parse().ok()?, to))
 }
 
-/// Whole dollars that will do, at least what is offered anyway.
-fn enough_for(step: Option<&CreditStep>) -> String {
+/// Whole dollars that are enough for the change, and at least the suggested amount.
+fn suggested_amount(step: Option<&CreditStep>) -> String {
     let missing = step.and_then(|step| step.missing).map_or(0, |missing| missing.0.get());
     let dollars = missing.saturating_add(MICRO_PER_USD - 1) / MICRO_PER_USD;
     AMOUNT.parse().unwrap_or(dollars).max(dollars).to_string()
 }
 
-/// Dollars as people type them.
+/// A dollar amount as people type it.
 fn dollars(text: &str) -> Option<Micro> {
     let text = text.trim();
     Micro::parse_usd(text.strip_prefix('$').unwrap_or(text).trim())
@@ -283,8 +283,8 @@ fn is_key(key: &str) -> bool {
 }
 
 impl CreditForm {
-    fn link(&self) -> ErrandLink {
-        ErrandLink { page: self.page.clone(), visibility: self.visibility.clone() }
+    fn link(&self) -> StepLink {
+        StepLink { page: self.page.clone(), visibility: self.visibility.clone() }
     }
 }
 
@@ -311,8 +311,8 @@ mod tests {
             price: Dollars(Micro::new(500_000)),
             missing: Some(Dollars(Micro::new(missing))),
         };
-        assert_eq!(enough_for(None), "5");
-        assert_eq!(enough_for(Some(&step(500_000))), "5");
-        assert_eq!(enough_for(Some(&step(7_000_001))), "8");
+        assert_eq!(suggested_amount(None), "5");
+        assert_eq!(suggested_amount(Some(&step(500_000))), "5");
+        assert_eq!(suggested_amount(Some(&step(7_000_001))), "8");
     }
 }

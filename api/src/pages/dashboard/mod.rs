@@ -1,7 +1,7 @@
-//! What people see and do of their accounts: pages, use, credit, team and tokens.
+//! The account dashboard: pages, usage, credit, team, tokens and the audit log.
 //!
-//! Every page of an account begins with a [`desk::Desk`]: who looks, in which role, at which account. A button that a role
-//! has no use for is not shown; whether a call is allowed the service alone decides.
+//! Every page of an account begins with a [`page::DashboardPage`]: who is signed in, in which role, on which account.
+//! A role does not see buttons that it cannot use, but only the service decides whether a call is allowed.
 
 pub mod arrival;
 pub mod artifact_page;
@@ -27,9 +27,9 @@ use crate::html::error_text::page_to_open;
 use crate::html::{found_at, person_if_any};
 use crate::http::refusal::RefusedCall;
 use arrival::Arrival;
-use page::{done, shown, to_sign_in};
+use page::{done, render_page, to_sign_in};
 
-/// For who is on no account.
+/// The dashboard of a person who has no account.
 #[derive(Template)]
 #[template(path = "dashboard/none.html")]
 struct NoAccountPage<'a> {
@@ -38,7 +38,7 @@ struct NoAccountPage<'a> {
     base_url: &'a str,
 }
 
-/// Leads to the account that the person has just come by, else to the one in which their role is highest.
+/// Redirects to the account that the person has just claimed or joined, otherwise to the one with their highest role.
 #[handler]
 pub async fn index(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
     let Some(person) = person_if_any(request, &service).await? else { return Ok(to_sign_in(request)) };
@@ -46,7 +46,7 @@ pub async fn index(request: &Request, service: Data<&Service>) -> Result<Respons
     let Some(first) = memberships.first() else {
         let base_url = &service.addresses().base_url;
         let template = NoAccountPage { username: &person.username, done: done(request), base_url };
-        return shown(request, &service, None, &template);
+        return render_page(request, &service, None, &template);
     };
     let arrival = Arrival::of(request);
     let arrived =
@@ -54,18 +54,18 @@ pub async fn index(request: &Request, service: Data<&Service>) -> Result<Respons
     let answer = match arrived {
         Some(Arrival { handle, how }) => found_at(&format!("/dashboard/{handle}?done={}", how.as_str())),
         None => {
-            // What has just been done is told where they go on to.
+            // Keeps the query, so that the next page shows what was done.
             let query = request.uri().query().map_or(String::new(), |query| format!("?{query}"));
             found_at(&format!("/dashboard/{}{query}", first.account.handle))
         }
     };
     Ok(match arrival {
-        Some(_) => Arrival::forgotten_with(answer, service.addresses()),
+        Some(_) => Arrival::clear_on(answer, service.addresses()),
         None => answer,
     })
 }
 
-/// For who looks at the address of a form, which a refused one leaves in the browser: the page that has it.
+/// Redirects a GET for the path of a form, which a refused form leaves in the address bar, to the page with the form.
 #[handler]
 pub fn to_the_form(request: &Request) -> Response {
     found_at(page_to_open(request.uri().path()))

@@ -1,4 +1,4 @@
-//! A person at the desk of an account: who it is, as which caller, and what stands around each of its pages.
+//! A person on the dashboard of an account, and the frame of each of its pages.
 
 use askama::Template;
 use domain::{Missing, Refusal, Role, Slug};
@@ -13,25 +13,25 @@ use crate::html::{accepts_html, found_at, page, person_if_any, with_cookie};
 use crate::http::refusal::RefusedCall;
 use crate::http::{caller, same_site, session_cookie};
 
-/// A person at one of their accounts.
+/// A person on the dashboard of one of their accounts.
 pub struct DashboardPage {
     pub person: Person,
     pub caller: Caller,
     pub frame: Frame,
 }
 
-/// What stands around every page of an account.
+/// The frame of every page of an account.
 #[derive(Clone, Debug)]
 pub struct Frame {
     pub username: String,
     pub handle: String,
     pub role: Role,
-    /// The accounts of the person, this one among them.
+    /// The person's accounts, including this one.
     pub accounts: Vec<AccountLink>,
     /// Shown on every page of a suspended account.
     pub suspension: Option<SuspendedSince>,
     pub tab: Tab,
-    /// What was just done, in words.
+    /// A message about what was just done.
     pub done: Option<&'static str>,
 }
 
@@ -77,14 +77,14 @@ impl Tab {
         }
     }
 
-    /// The audit trail is for those who lead; the other pages show each role what it may see.
+    /// Only admins and owners see the audit log. The other pages show each role what it may see.
     fn is_for(self, role: Role) -> bool {
         self != Tab::Audit || role >= Role::Admin
     }
 }
 
 impl DashboardPage {
-    /// A look; None for who is not signed in.
+    /// Begins a read. `None` if the person is signed out.
     pub async fn begin(request: &Request, service: &Service, tab: Tab) -> Result<Option<Self>, RefusedCall> {
         match person_if_any(request, service).await? {
             Some(person) => Self::of(person, request, service, tab).await.map(Some),
@@ -92,7 +92,7 @@ impl DashboardPage {
         }
     }
 
-    /// A change, which no other site's page may make.
+    /// Begins a change, which must not come from another site's page.
     pub async fn change(request: &Request, service: &Service, tab: Tab) -> Result<Self, RefusedCall> {
         same_site::demand(request, service.addresses())?;
         Self::of(caller::person(request, service).await?, request, service, tab).await
@@ -102,8 +102,8 @@ impl DashboardPage {
         let handle = request.raw_path_param("handle").unwrap_or_default();
         let memberships = service.memberships(&person).await?;
         let here = memberships.iter().find(|one| one.account.handle == handle);
-        // Whether anybody else has such an account is nobody's business.
-        let fault = || "you are on no account of this name".to_owned();
+        // The same refusal whether or not the account exists.
+        let fault = || "you are not a member of an account with this handle".to_owned();
         let role = here.ok_or_else(|| Refusal::Forbidden { fault: fault() })?.role;
         let caller = service.caller_of(&person, Some(handle)).await?;
         let frame = Frame {
@@ -118,7 +118,7 @@ impl DashboardPage {
         Ok(Self { person, caller, frame })
     }
 
-    /// The address of a page of this account, such as `/usage`.
+    /// The path of a page of this account, such as `/usage`.
     pub fn path(&self, below: &str) -> String {
         self.frame.path(below)
     }
@@ -136,26 +136,26 @@ impl Frame {
         format!("/dashboard/{}{below}", self.handle)
     }
 
-    /// The tabs for this person, with their addresses.
+    /// The tabs for this person, with their paths.
     pub fn tabs(&self) -> impl Iterator<Item = (Tab, String)> + '_ {
         let of_role = Tab::ALL.into_iter().filter(|tab| tab.is_for(self.role));
         of_role.map(|tab| (tab, self.path(tab.path())))
     }
 
-    /// Whether invites, members and other people's tokens are in this person's hands.
+    /// Whether this person may manage invites, members and other people's tokens.
     pub fn leads(&self) -> bool {
         self.role >= Role::Admin
     }
 
-    /// Whether credit and the switch for agents are.
+    /// Whether this person may buy credit and let agents join.
     pub fn owns(&self) -> bool {
         self.role == Role::Owner
     }
 }
 
-/// A page of the dashboard, or the same once more after a form on it was refused. The session is kept alive by being
-/// used, and so is its cookie.
-pub fn shown(
+/// Renders a page of the dashboard, or renders it again after a form was refused. Using a session renews it, so its
+/// cookie is renewed too.
+pub fn render_page(
     request: &Request,
     service: &Service,
     refusal: Option<&Refusal>,
@@ -168,13 +168,13 @@ pub fn shown(
     Ok(kept_alive(request, service, answer))
 }
 
-/// The refusal of a form, to be told on its page. A program is told without one, and so is who is signed out.
+/// The refusal of a form, to show on its page. A program and a signed-out person get the refusal itself.
 pub fn to_show(refused: RefusedCall, request: &Request) -> Result<Refusal, RefusedCall> {
     let is_shown = accepts_html(request) && *refused.0 != Refusal::NotSignedIn;
     if is_shown { Ok(*refused.0) } else { Err(refused) }
 }
 
-/// The answer, with the session's cookie once more.
+/// The response, with the session's cookie renewed.
 pub fn kept_alive(request: &Request, service: &Service, answer: Response) -> Response {
     match session_cookie::kept_on(request, service.addresses()) {
         Some(cookie) => with_cookie(answer, &cookie),
@@ -182,15 +182,15 @@ pub fn kept_alive(request: &Request, service: &Service, answer: Response) -> Res
     }
 }
 
-/// Sends a browser to sign in and back to where it wanted to go.
+/// Redirects to the sign-in, which leads back to this path.
 pub fn to_sign_in(request: &Request) -> Response {
     let path = request.uri().path();
-    // In a query no other character of a path would be sure to stand for itself.
+    // Other characters would need escaping in a query.
     let is_plain = path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/_-".contains(&byte));
     found_at(&format!("/signin?next={}", if is_plain { path } else { "/dashboard" }))
 }
 
-/// The artifact that the path names. What is no slug is no artifact's.
+/// The artifact that the path names. A malformed slug is reported as not found.
 pub fn slug_of(request: &Request) -> Result<Slug, Refusal> {
     let slug = request.raw_path_param("slug").unwrap_or_default();
     slug.parse().map_err(|_| Refusal::NotFound(Missing::Artifact))
@@ -201,10 +201,10 @@ struct DashboardFlash {
     done: Option<String>,
 }
 
-/// What a redirect says has been done: one of these words, and nothing of what an address may say otherwise.
+/// The message for a redirect's `done` parameter. Only these fixed texts are render_page, whatever the URL contains.
 pub fn done(request: &Request) -> Option<&'static str> {
-    let told: DashboardFlash = request.params().unwrap_or_default();
-    Some(match told.done?.as_str() {
+    let flash: DashboardFlash = request.params().unwrap_or_default();
+    Some(match flash.done?.as_str() {
         "claimed" => "The account is yours.",
         "joined" => "You have joined.",
         "live" => "The version is live.",
@@ -217,7 +217,7 @@ pub fn done(request: &Request) -> Option<&'static str> {
         "appealed" => "Appeal sent. A moderator will review the page.",
         "deleted" => "Page deleted.",
         "credited" => "Credit added.",
-        "paid-by-card" => "Thank you. The credit appears when the processor confirms the payment.",
+        "paid-by-card" => "Thank you. The credit is added when the card processor confirms the payment.",
         "invited" => "Invite created. Anyone with its link can join.",
         "invite-revoked" => "Invite revoked.",
         "removed" => "Member removed, and their tokens revoked.",

@@ -7,14 +7,14 @@ use serde::Deserialize;
 use crate::html::figures::Count;
 use crate::http::paging::cursor;
 
-/// How many rows a page of the dashboard shows.
+/// The number of rows on a page of a list.
 const ROWS: u32 = 100;
 
-/// Leads from one page of a list to the others.
+/// Links from one page of a list to the others.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Pager {
     /// Such as `100 of 1,205 pages`.
-    pub words: String,
+    pub text: String,
     pub first: Option<String>,
     pub previous: Option<String>,
     pub next: Option<String>,
@@ -27,11 +27,11 @@ struct PageQuery {
     before: Option<String>,
 }
 
-/// The page of a list that an address asks for, by `?after=` or `?before=`.
+/// The page of a list that the query asks for, by `after` or `before`.
 pub fn page_of(request: &Request, list: List) -> Result<Page, Refusal> {
-    let asked: PageQuery = request.params().unwrap_or_default();
+    let query: PageQuery = request.params().unwrap_or_default();
     let read = |field, text: String| cursor(field, &text, &[list]);
-    let start = match (asked.after, asked.before) {
+    let start = match (query.after, query.before) {
         (Some(after), _) => PageStart::After(read("after", after)?),
         (None, Some(before)) => PageStart::Before(read("before", before)?),
         (None, None) => PageStart::First,
@@ -40,7 +40,7 @@ pub fn page_of(request: &Request, list: List) -> Result<Page, Refusal> {
 }
 
 impl Pager {
-    /// None for a list that is shown whole. `path` is where the list is, `noun` what its rows are called.
+    /// `None` for a list that fits on one page. `path` is the list's path, `noun` the name of its rows.
     pub fn of<T>(page: &Page, rows: &Paged<T>, path: &str, noun: &str) -> Option<Self> {
         let is_first = page.start == PageStart::First || rows.previous.is_none() && page.is_backward();
         if is_first && rows.next.is_none() {
@@ -49,9 +49,9 @@ impl Pager {
         let link = |name: &str, cursor: &Option<Cursor>| {
             cursor.as_ref().map(|cursor| format!("{path}?{name}={cursor}"))
         };
-        let (shown, total) = (Count(rows.rows.len() as u64), Count(rows.total.unwrap_or_default()));
+        let (count, total) = (Count(rows.rows.len() as u64), Count(rows.total.unwrap_or_default()));
         Some(Self {
-            words: format!("{shown} of {total} {noun}"),
+            text: format!("{count} of {total} {noun}"),
             first: (!is_first).then(|| path.to_owned()),
             previous: link("before", &rows.previous),
             next: link("after", &rows.next),
@@ -63,12 +63,12 @@ impl Pager {
 mod tests {
     use super::*;
 
-    fn asked(query: &str) -> Result<Page, Refusal> {
+    fn page_for(query: &str) -> Result<Page, Refusal> {
         page_of(&Request::builder().uri_str(format!("/dashboard/x?{query}")).finish(), List::Ledger)
     }
 
     fn pager(query: &str, rows: &[i64]) -> Option<Pager> {
-        let page = asked(query).unwrap();
+        let page = page_for(query).unwrap();
         let paged = page.of(rows.to_vec(), |row| Cursor::numbered(List::Ledger, *row));
         Pager::of(&page, &Paged { total: Some(1_205), ..paged }, "/x", "entries")
     }
@@ -83,12 +83,12 @@ mod tests {
     fn a_long_list_leads_on_and_back() {
         let newest: Vec<i64> = (1_105..=1_205).rev().collect();
         let first = pager("", &newest).unwrap();
-        assert_eq!(first.words, "100 of 1,205 entries");
+        assert_eq!(first.text, "100 of 1,205 entries");
         assert_eq!((first.previous, first.next), (None, Some("/x?after=l1106".to_owned())));
         let last = pager("after=l3", &[2, 1]).unwrap();
         assert_eq!((last.previous, last.next), (Some("/x?before=l2".to_owned()), None));
         assert_eq!(last.first, Some("/x".to_owned()));
-        // Its rows were deleted since.
+        // Its rows have been deleted since.
         let none = pager("after=l1", &[]).unwrap();
         assert_eq!((none.first, none.previous), (Some("/x".to_owned()), None));
     }
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn what_is_no_cursor_of_the_list_is_refused() {
         for bad in ["after=a1", "after=", "before=l", "before=17"] {
-            assert!(asked(bad).is_err(), "{bad}");
+            assert!(page_for(bad).is_err(), "{bad}");
         }
     }
 }

@@ -1,33 +1,33 @@
-//! What is asked before something is taken away: in a dialog where scripts run, on a page of its own where not. Both
-//! post the same form.
+//! The confirmation of a destructive change: in a dialog where scripts run, otherwise on a page of its own. Both post
+//! the same form.
 
 use askama::Template;
 use poem::{Request, Response};
 use service::Service;
 
-use super::page::{Frame, shown};
+use super::page::{Frame, render_page};
 use crate::http::refusal::RefusedCall;
 
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// The dialog's, unique on its page.
+    /// The id of the dialog, unique on its page.
     pub id: String,
-    /// Where it is asked without scripts, and where the answer goes.
+    /// The path of the confirmation page, and of the form.
     pub path: String,
-    /// What leads to it, in a word.
+    /// The text of the button.
     pub verb: &'static str,
-    /// What it is about.
+    /// The object of the change.
     pub subject: String,
     pub title: String,
     /// What will happen, and whether it can be undone.
-    pub words: String,
-    /// The way back.
+    pub text: String,
+    /// The text of the button that goes back.
     pub keep: &'static str,
-    /// What may be done besides: a box that is ticked at first.
+    /// An optional addition to the change.
     pub option: Option<QuestionOption>,
 }
 
-/// A box in the form of a question.
+/// A checkbox in the form.
 #[derive(Clone, Copy, Debug)]
 pub struct QuestionOption {
     /// The name of the field, whose value is `true`.
@@ -44,14 +44,14 @@ pub struct AskPage<'a> {
 }
 
 impl Question {
-    /// The page on which it stands alone.
-    pub fn asked(
+    /// The confirmation page.
+    pub fn render(
         &self,
         request: &Request,
         service: &Service,
         frame: &Frame,
         back: &str,
     ) -> Result<Response, RefusedCall> {
-        shown(request, service, None, &AskPage { frame, question: self, back })
+        render_page(request, service, None, &AskPage { frame, question: self, back })
     }
 }

@@ -1,4 +1,4 @@
-//! The people of the account and how others come: members, invites, and whether agents may join.
+//! The account's team: members, invites, and whether agents may join.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use poem::{Request, Response, handler};
 use serde::Deserialize;
 use service::{AgentJoin, Member, Service};
 
-use super::page::{DashboardPage, Frame, Tab, shown, to_show, to_sign_in};
+use super::page::{DashboardPage, Frame, Tab, render_page, to_show, to_sign_in};
 use super::pager::{Pager, page_of};
 use super::question::Question;
 use crate::html::faults::Faults;
@@ -26,10 +26,10 @@ pub const INVITE_FIELDS: &[&str] = &["role", "max_uses", "ttl_hours"];
 pub struct TeamPage<'a> {
     pub frame: &'a Frame,
     pub members: Vec<MemberRow>,
-    /// Those that can be used, the newest first.
+    /// Usable invites, newest first.
     pub invites: Vec<InviteRow>,
     pub past_invites: Vec<InviteRow>,
-    /// Between the pages of all invites, open or not.
+    /// The pages of all invites, usable or not.
     pub pager: Option<Pager>,
     pub form: InviteForm,
     pub faults: Faults,
@@ -41,7 +41,7 @@ pub struct MemberRow {
     pub role: Role,
     pub joined_at: Moment,
     pub is_self: bool,
-    /// For who may remove them.
+    /// Shown to those who may remove the member.
     pub remove: Option<Question>,
 }
 
@@ -53,7 +53,7 @@ pub struct InviteRow {
     pub max_uses: u32,
     pub made_by: String,
     pub expires_at: Moment,
-    /// Why it cannot be used any more.
+    /// Why the invite is no longer usable.
     pub end: Option<&'static str>,
     pub revoke: Question,
 }
@@ -93,7 +93,7 @@ pub async fn make_invite(
     let dashboard = DashboardPage::change(request, &service, Tab::Team).await?;
     match invited(&dashboard, &form, &service).await {
         Ok(()) => Ok(found_at(&dashboard.path("/team?done=invited"))),
-        // Who may not invite has no form to be told it on.
+        // A person who may not invite sees no form, so the refusal gets a page of its own.
         Err(refused) if !dashboard.frame.leads() => Err(refused),
         Err(refused) => {
             let refusal = to_show(refused, request)?;
@@ -108,13 +108,13 @@ async fn invited(dashboard: &DashboardPage, form: &InviteForm, service: &Service
         text.trim().parse::<u32>().map_err(|_| Refusal::invalid(field, "must be a whole number"))
     };
     let (uses, hours) = (number("max_uses", &form.max_uses)?, number("ttl_hours", &form.ttl_hours)?);
-    let terms = InviteTerms::new(Some(role), Some(uses), Some(hours)).map_err(of_the_field)?;
+    let terms = InviteTerms::new(Some(role), Some(uses), Some(hours)).map_err(with_field)?;
     service.invite(&dashboard.caller, terms).await?;
     Ok(())
 }
 
-/// The same refusal, told of the field that it begins with.
-fn of_the_field(refusal: Refusal) -> Refusal {
+/// A refusal that begins with a field's name, as a refusal of that field.
+fn with_field(refusal: Refusal) -> Refusal {
     match &refusal {
         Refusal::InvalidBody { fault } => match fault.split_once(' ') {
             Some((field, fault)) if INVITE_FIELDS.contains(&field) => Refusal::invalid(field, fault),
@@ -140,7 +140,7 @@ pub async fn set_agent_join(
     let (agent_join, done) = match form.allow.as_str() {
         "true" => (AgentJoin::Allowed, "agents-join"),
         "false" => (AgentJoin::Disabled, "agents-stay-out"),
-        _ => return Err(Refusal::invalid("allow", "is true or false").into()),
+        _ => return Err(Refusal::invalid("allow", "must be true or false").into()),
     };
     service.set_agent_join(&dashboard.caller, agent_join).await?;
     Ok(found_at(&dashboard.path(&format!("/team?done={done}"))))
@@ -156,7 +156,7 @@ pub async fn ask_to_revoke(request: &Request, service: Data<&Service>) -> Result
         return Err(Refusal::NotFound(Missing::Invite).into());
     }
     let back = dashboard.path("/team");
-    revocation(code, &dashboard.frame).asked(request, &service, &dashboard.frame, &back)
+    revocation(code, &dashboard.frame).render(request, &service, &dashboard.frame, &back)
 }
 
 #[handler]
@@ -177,13 +177,13 @@ pub async fn ask_to_remove(request: &Request, service: Data<&Service>) -> Result
     let found = members.iter().find(|member| member.user == id);
     let member = found.ok_or(Refusal::NotFound(Missing::Member))?;
     let question = offered_removal(member, &dashboard).ok_or_else(|| Refusal::Forbidden {
-        fault: "admins and the owner remove others, and nobody removes the owner".to_owned(),
+        fault: "only admins and the owner can remove others, and the owner cannot be removed".to_owned(),
     })?;
     let back = dashboard.path("/team");
-    question.asked(request, &service, &dashboard.frame, &back)
+    question.render(request, &service, &dashboard.frame, &back)
 }
 
-/// Removes somebody, or lets who asks for it leave.
+/// Removes a member, or lets the person leave.
 #[handler]
 pub async fn remove(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
     let dashboard = DashboardPage::change(request, &service, Tab::Team).await?;
@@ -220,7 +220,7 @@ async fn render(
     let faults = refusal.map(|refusal| Faults::of(refusal, INVITE_FIELDS, &dashboard.path("/team")));
     let (frame, faults) = (&dashboard.frame, faults.unwrap_or_default());
     let template = TeamPage { frame, members, invites, past_invites, pager, form, faults, do_agents_join };
-    shown(request, service, refusal, &template)
+    render_page(request, service, refusal, &template)
 }
 
 fn member_of(request: &Request) -> Result<UserId, Refusal> {
@@ -231,15 +231,15 @@ fn id_in(request: &Request) -> &str {
     request.raw_path_param("id").unwrap_or_default()
 }
 
-/// The people of a team by their ids.
+/// The usernames of a team, by user id.
 pub fn names_of(members: &[Member]) -> HashMap<UserId, String> {
     members.iter().map(|member| (member.user, member.username.clone())).collect()
 }
 
-/// Who answers for something: one of the team, or an agent.
-pub fn maker_in_words(made_by: domain::Maker, names: &HashMap<UserId, String>) -> String {
+/// The name of a token's or an invite's creator: a member or an agent.
+pub fn maker_label(made_by: domain::Maker, names: &HashMap<UserId, String>) -> String {
     match made_by.user {
-        Some(user) => names.get(&user).cloned().unwrap_or_else(|| "somebody who has left".to_owned()),
+        Some(user) => names.get(&user).cloned().unwrap_or_else(|| "a former member".to_owned()),
         None => "an agent".to_owned(),
     }
 }
@@ -277,7 +277,7 @@ impl InviteRow {
             role: invite.role,
             uses: invite.uses,
             max_uses: invite.max_uses,
-            made_by: maker_in_words(invite.made_by, names),
+            made_by: maker_label(invite.made_by, names),
             expires_at: Moment(invite.expires_at),
             end,
             revoke: revocation(code, frame),
@@ -292,15 +292,15 @@ pub fn revocation(code: &str, frame: &Frame) -> Question {
         verb: "Revoke",
         subject: "the invite".to_owned(),
         title: "Revoke the invite?".to_owned(),
-        words: "Nobody joins by its link any more; who has joined stays. A revoked invite cannot be brought back, but a \
-                new one is made in a moment."
+        text: "Its link stops working at once. People who have joined stay. This cannot be undone, but you can create a \
+                new invite."
             .to_owned(),
-        keep: "Keep it",
+        keep: "Cancel",
         option: None,
     }
 }
 
-/// For who may remove somebody, or leave.
+/// The question, if this person may remove the member or leave.
 fn offered_removal(member: &Member, dashboard: &DashboardPage) -> Option<Question> {
     let may_go = member.user == dashboard.person.user || dashboard.frame.leads();
     (may_go && member.role != Role::Owner).then(|| removal(member, dashboard))
@@ -314,18 +314,18 @@ pub fn removal(member: &Member, dashboard: &DashboardPage) -> Question {
         let name = &member.username;
         ("Remove", name.clone(), format!("Remove {name}?"), format!("{name} loses"))
     };
-    let whose = if is_self { "you" } else { "they" };
+    let maker = if is_self { "you" } else { "they" };
     Question {
         id: format!("remove-{}", member.user),
         path: frame.path(&format!("/team/members/{}/remove", member.user)),
         verb,
         subject,
         title,
-        words: format!(
-            "{who} the account at once, and every token and open invite that {whose} made is revoked. The pages stay. To \
-             come back takes a new invite."
+        text: format!(
+            "{who} access to the account at once, and every token and active invite that {maker} created is revoked. \
+             Pages stay. Only a new invite restores access."
         ),
-        keep: if is_self { "Stay" } else { "Keep them" },
+        keep: "Cancel",
         option: None,
     }
 }

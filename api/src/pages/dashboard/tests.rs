@@ -32,7 +32,7 @@ fn now() -> Time {
     Time::parse_rfc3339("2026-11-21T14:05:00Z").unwrap()
 }
 
-/// Ids that are the same in each run.
+/// The same ids in each run.
 fn chance() -> Chance {
     Chance::seeded(1)
 }
@@ -96,7 +96,7 @@ fn dashboard(role: Role, tab: Tab) -> DashboardPage {
     DashboardPage { person, caller, frame: frame(role, tab) }
 }
 
-fn shown(name: &str, template: &impl Template) -> (String, String) {
+fn sample(name: &str, template: &impl Template) -> (String, String) {
     (format!("dashboard-{name}"), template.render().unwrap())
 }
 
@@ -136,20 +136,20 @@ fn audit_pages() -> Vec<(String, String)> {
     ];
     let rows = || rows.iter().cloned().map(TrailRow::from).collect();
     vec![
-        shown("audit", &TrailPage { frame: &frame, rows: rows(), pager: Some(pager("entries")) }),
-        shown("audit-empty", &TrailPage { frame: &frame, rows: Vec::new(), pager: None }),
+        sample("audit", &TrailPage { frame: &frame, rows: rows(), pager: Some(pager("entries")) }),
+        sample("audit-empty", &TrailPage { frame: &frame, rows: Vec::new(), pager: None }),
     ]
 }
 
 fn none() -> Vec<(String, String)> {
-    vec![shown("none", &NoAccountPage { username: "ada", done: None, base_url: BASE_URL })]
+    vec![sample("none", &NoAccountPage { username: "ada", done: None, base_url: BASE_URL })]
 }
 
-/// In the middle of a list.
+/// A pager in the middle of a list.
 fn pager(noun: &str) -> Pager {
     let link = |query: &str| Some(format!("/dashboard/acct_a1b2c3d4e5f6{query}"));
     Pager {
-        words: format!("100 of 1,205 {noun}"),
+        text: format!("100 of 1,205 {noun}"),
         first: link(""),
         previous: link("?before=a1790000000000.01KC4GZJ2Q8W5T7RXN3VB6M9DE"),
         next: link("?after=a1780000000000.01KC4GZJ2Q8W5T7RXN3VB6M9DE"),
@@ -178,15 +178,15 @@ fn artifacts() -> Vec<(String, String)> {
     let reason = "Phishing after a warning.\nSee <ticket 7>.".into();
     let suspended = Frame { suspension: Some(SuspendedSince { at: Moment(now()), reason }), ..full.clone() };
     vec![
-        shown("pages", &page(&full, rows, None)),
-        shown("pages-many", &page(&full, many, Some(pager("pages")))),
-        shown("pages-end", &page(&full, vec![], Some(pager("pages")))),
-        shown("pages-none", &page(&alone, vec![], None)),
-        shown("pages-suspended", &page(&suspended, vec![], None)),
+        sample("pages", &page(&full, rows, None)),
+        sample("pages-many", &page(&full, many, Some(pager("pages")))),
+        sample("pages-end", &page(&full, vec![], Some(pager("pages")))),
+        sample("pages-none", &page(&alone, vec![], None)),
+        sample("pages-suspended", &page(&suspended, vec![], None)),
     ]
 }
 
-/// The moderation notice that the owner of a page reads.
+/// The moderation notice for the owner of a page.
 fn notice(artifact: &Artifact) -> ModerationNotice {
     let status = artifact.live.map_or(ModerationStatus::Pending, |live| live.moderation);
     if status != ModerationStatus::Blocked {
@@ -218,8 +218,7 @@ fn artifact_pages() -> Vec<(String, String)> {
             created_at: now(),
             moderation: ModerationStatus::Pass,
         };
-        let versions =
-            vec![version(3, Some("Mend the <title>")), version(2, None), version(1, Some("First"))];
+        let versions = vec![version(3, Some("Fix the <title>")), version(2, None), version(1, Some("First"))];
         let versions = Paged { rows: versions, ..Paged::empty() };
         let detail = ArtifactDetail {
             artifact: artifact.clone(),
@@ -242,7 +241,7 @@ fn artifact_pages() -> Vec<(String, String)> {
         ("dashboard-page".into(), page(&public)),
         ("dashboard-page-private".into(), page(&private)),
         ("dashboard-page-staged".into(), page(&staged)),
-        shown("page-delete", &AskPage { frame: &frame, question: &question, back: &back }),
+        sample("page-delete", &AskPage { frame: &frame, question: &question, back: &back }),
     ]
 }
 
@@ -273,8 +272,11 @@ fn usage() -> Vec<(String, String)> {
     let used = MonthlyUse { publishes: 30, views: 20_090 };
     let (tariff, today) = (Tariff::default(), now().day());
     vec![
-        shown("usage", &UsagePage::new(&frame, &summary(used), &tariff, &days, today)),
-        shown("usage-none", &UsagePage::new(&frame, &summary(MonthlyUse::default()), &tariff, &quiet, today)),
+        sample("usage", &UsagePage::new(&frame, &summary(used), &tariff, &days, today)),
+        sample(
+            "usage-none",
+            &UsagePage::new(&frame, &summary(MonthlyUse::default()), &tariff, &quiet, today),
+        ),
     ]
 }
 
@@ -324,16 +326,16 @@ fn credit_pages() -> Vec<(String, String)> {
     let fine = || form(Faults::default());
     let amount = Refusal::invalid("amount_usd", "must be from 1 to 100 dollars");
     vec![
-        shown("credit", &page(&owner, 4_495_000, None, fine(), fine(), entries())),
-        shown("credit-missing", &page(&owner, 0, step(500_000), fine(), None, vec![])),
-        shown("credit-enough", &page(&owner, 4_495_000, step(0), fine(), None, entries())),
-        shown(
+        sample("credit", &page(&owner, 4_495_000, None, fine(), fine(), entries())),
+        sample("credit-missing", &page(&owner, 0, step(500_000), fine(), None, vec![])),
+        sample("credit-enough", &page(&owner, 4_495_000, step(0), fine(), None, entries())),
+        sample(
             "credit-refused",
             &page(&owner, -20_000, None, refused(amount), refused(Refusal::ProcessorError), vec![]),
         ),
-        shown("credit-no-rail", &page(&owner, 0, None, None, None, vec![])),
-        shown("credit-member", &page(&member, 4_495_000, step(500_000), fine(), fine(), entries())),
-        shown(
+        sample("credit-no-rail", &page(&owner, 0, None, None, None, vec![])),
+        sample("credit-member", &page(&member, 4_495_000, step(500_000), fine(), fine(), entries())),
+        sample(
             "checkout",
             &CheckoutPage {
                 frame: &owner,
@@ -408,9 +410,9 @@ fn team_pages() -> Vec<(String, String)> {
         ),
         ("dashboard-team-full".into(), page(&owner, faults(Refusal::TooMany(domain::Crowd::Invites)), false)),
         ("dashboard-team-member".into(), page(&joined, Faults::default(), true)),
-        shown("team-remove", &ask(&team::removal(&members[2], &owner))),
-        shown("team-leave", &ask(&team::removal(&members[2], &joined))),
-        shown("team-revoke", &ask(&team::revocation(&"abcdef".repeat(4), &owner.frame))),
+        sample("team-remove", &ask(&team::removal(&members[2], &owner))),
+        sample("team-leave", &ask(&team::removal(&members[2], &joined))),
+        sample("team-revoke", &ask(&team::revocation(&"abcdef".repeat(4), &owner.frame))),
     ]
 }
 
@@ -478,8 +480,8 @@ fn token_pages() -> Vec<(String, String)> {
         ("dashboard-tokens-minted".into(), page(Some(minted), MintForm::fresh(), Faults::default())),
         (
             "dashboard-tokens-refused".into(),
-            page(None, typed, faults(Refusal::invalid("scopes", "needs at least one tick"))),
+            page(None, typed, faults(Refusal::invalid("scopes", "needs at least one scope"))),
         ),
-        shown("token-revoke", &AskPage { frame: &dashboard.frame, question: &question, back: &back }),
+        sample("token-revoke", &AskPage { frame: &dashboard.frame, question: &question, back: &back }),
     ]
 }

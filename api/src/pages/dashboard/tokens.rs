@@ -1,5 +1,5 @@
-//! The account's tokens: listed without their secrets, minted, revoked. A secret is shown on the answer to the form
-//! that minted it, which no cache keeps, and nowhere else.
+//! The account's tokens: listed without their secrets, created and revoked. A secret is render_page only in the response to
+//! the form that created it, which is never cached.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use serde::Deserialize;
 use service::{MintRequest, Minted, Service, TokenFate};
 
 use super::ledger::Slugs;
-use super::page::{DashboardPage, Frame, Tab, shown, to_show, to_sign_in};
+use super::page::{DashboardPage, Frame, Tab, render_page, to_show, to_sign_in};
 use super::pager::{Pager, page_of};
 use super::question::{Question, QuestionOption};
-use super::team::{maker_in_words, names_of};
+use super::team::{maker_label, names_of};
 use crate::html::faults::Faults;
 use crate::html::fields::Fields;
 use crate::html::figures::Moment;
@@ -26,10 +26,10 @@ use crate::html::found_at;
 use crate::http::refusal::RefusedCall;
 
 const MINT_FIELDS: &[&str] = &["name", "scopes", "page", "days"];
-/// More pages than these are no use in a menu.
+/// With more pages than these, the name is typed instead of chosen from a menu.
 const PAGES_OFFERED_MAX: u32 = 100;
 const DAY: Duration = Duration::from_secs(24 * 3600);
-/// How many days a token may be asked to work; none of these is for ever.
+/// The lifetimes in days to choose from. Without one, a token never expires.
 pub const DAYS_OFFERED: [u32; 4] = [1, 7, 30, 365];
 
 #[derive(Template)]
@@ -40,16 +40,16 @@ pub struct TokensPage<'a> {
     pub tokens: Vec<TokenRow>,
     pub pager: Option<Pager>,
     pub scopes: Vec<ScopeChoice>,
-    /// The newest pages that a token can be bound to.
+    /// The newest pages, to which a token can be pinned.
     pub slugs: Vec<Slug>,
-    /// Otherwise the name of the page is typed.
+    /// If not, the page's name is typed.
     pub offers_every_page: bool,
     pub days_offered: &'static [u32],
     pub form: MintForm,
     pub faults: Faults,
 }
 
-/// A fresh token with its secret, this once.
+/// A new token with its secret, render_page once.
 pub struct MintedTokenBox {
     pub name: String,
     pub secret: String,
@@ -58,19 +58,19 @@ pub struct MintedTokenBox {
 pub struct TokenRow {
     pub name: String,
     pub scopes: String,
-    /// The one page that it is bound to.
+    /// The only page that the token is pinned to.
     pub page: Option<String>,
     pub made_by: String,
     pub last_used_at: Option<Moment>,
     pub expires_at: Option<Moment>,
-    /// For who may revoke it.
+    /// Shown to those who may revoke the token.
     pub revoke: Option<Question>,
 }
 
-/// A right that this person may hand on.
+/// A scope that this person may grant.
 pub struct ScopeChoice {
     pub scope: Scope,
-    pub words: &'static str,
+    pub text: &'static str,
     pub is_ticked: bool,
 }
 
@@ -96,7 +96,7 @@ pub struct RevokeForm {
     with_minted: bool,
 }
 
-/// What the page shows beside the lists.
+/// What the page shows besides the lists.
 struct TokenContext {
     minted: Option<MintedTokenBox>,
     form: MintForm,
@@ -148,12 +148,12 @@ async fn minted(
     };
     let scopes = form.scopes();
     if scopes == Scopes::none() {
-        return Err(Refusal::invalid("scopes", "needs at least one tick").into());
+        return Err(Refusal::invalid("scopes", "needs at least one scope").into());
     }
     let pinned_to = match form.page.as_str() {
         "" => None,
         slug => {
-            let slug = slug.parse().map_err(|_| Refusal::invalid("page", "is no page of the account"))?;
+            let slug = slug.parse().map_err(|_| Refusal::invalid("page", "is not a page of this account"))?;
             Some(service.artifact_alone(&dashboard.caller, &slug).await?.id)
         }
     };
@@ -171,11 +171,10 @@ pub async fn ask_to_revoke(request: &Request, service: Data<&Service>) -> Result
     let tokens = service.team_tokens(&dashboard.caller, &Page::whole()).await?.rows;
     let found = tokens.iter().find(|token| token.id == id);
     let token = found.ok_or(Refusal::NotFound(Missing::Token))?;
-    let question = offered_revocation(token, &dashboard).ok_or_else(|| Refusal::Forbidden {
-        fault: "a member revokes only tokens of their own".to_owned(),
-    })?;
+    let question = offered_revocation(token, &dashboard)
+        .ok_or_else(|| Refusal::Forbidden { fault: "members can revoke only their own tokens".to_owned() })?;
     let back = dashboard.path("/tokens");
-    question.asked(request, &service, &dashboard.frame, &back)
+    question.render(request, &service, &dashboard.frame, &back)
 }
 
 #[handler]
@@ -223,10 +222,10 @@ async fn render(
         form,
         faults: faults.unwrap_or_default(),
     };
-    shown(request, service, refusal.as_ref(), &template)
+    render_page(request, service, refusal.as_ref(), &template)
 }
 
-/// What no field was named for is still some field's.
+/// Some refusals name no field, although one field is at fault.
 pub fn faults(refusal: &Refusal, path: &str) -> Faults {
     match refusal {
         Refusal::InsufficientScope(_) => {
@@ -252,7 +251,7 @@ impl TokenRow {
             name: token.name.without_code().to_string(),
             scopes: token.rights.scopes.to_string(),
             page: token.rights.pinned_to.map(page),
-            made_by: made_by_in_words(token, minters, names),
+            made_by: maker_text(token, minters, names),
             last_used_at: token.last_used_at.map(Moment),
             expires_at: token.rights.expires_at.map(Moment),
             revoke: offered_revocation(token, dashboard),
@@ -260,23 +259,23 @@ impl TokenRow {
     }
 }
 
-/// Who made a token, and with which of the account's tokens.
-fn made_by_in_words(
+/// Who created a token, and with which of the account's tokens.
+fn maker_text(
     token: &Token,
     minters: &HashMap<TokenId, TokenName>,
     names: &HashMap<UserId, String>,
 ) -> String {
     let Maker { user, token: minter } = token.made_by;
-    let with = minter.map(|minter| format!("with {}", minter_in_words(minter, minters)));
+    let with = minter.map(|minter| format!("with {}", minter_label(minter, minters)));
     match (user, with) {
-        (_, None) => maker_in_words(token.made_by, names),
-        (Some(_), Some(with)) => format!("{}, {with}", maker_in_words(token.made_by, names)),
+        (_, None) => maker_label(token.made_by, names),
+        (Some(_), Some(with)) => format!("{}, {with}", maker_label(token.made_by, names)),
         (None, Some(with)) => format!("an agent {with}"),
     }
 }
 
-/// A token that minted another, by its name; one that is not in the database any more has none.
-pub fn minter_in_words(minter: TokenId, minters: &HashMap<TokenId, TokenName>) -> String {
+/// The name of the token that created another. A token that is no longer in the database has none.
+pub fn minter_label(minter: TokenId, minters: &HashMap<TokenId, TokenName>) -> String {
     let name = minters.get(&minter);
     name.map_or_else(|| "another token".to_owned(), |name| name.without_code().to_string())
 }
@@ -289,7 +288,7 @@ fn id_in(request: &Request) -> &str {
     request.raw_path_param("id").unwrap_or_default()
 }
 
-/// For who may revoke a token.
+/// The question, if this person may revoke the token.
 fn offered_revocation(token: &Token, dashboard: &DashboardPage) -> Option<Question> {
     let may_revoke = dashboard.frame.leads() || token.made_by.user == Some(dashboard.person.user);
     may_revoke.then(|| revocation(token, &dashboard.frame))
@@ -297,15 +296,15 @@ fn offered_revocation(token: &Token, dashboard: &DashboardPage) -> Option<Questi
 
 pub fn scope_choices(may_hand_on: Scopes, ticked: Scopes) -> Vec<ScopeChoice> {
     let scopes = Scope::ALL.into_iter().filter(|scope| may_hand_on.has(*scope));
-    scopes.map(|scope| ScopeChoice { scope, words: words(scope), is_ticked: ticked.has(scope) }).collect()
+    scopes.map(|scope| ScopeChoice { scope, text: text(scope), is_ticked: ticked.has(scope) }).collect()
 }
 
-fn words(scope: Scope) -> &'static str {
+fn text(scope: Scope) -> &'static str {
     match scope {
-        Scope::ArtifactsWrite => "publish, roll back, hide and delete pages",
-        Scope::ArtifactsRead => "list pages and see the usage",
-        Scope::TokensManage => "mint and revoke tokens",
-        Scope::AccountManage => "act as the owner: credit, invites, members",
+        Scope::ArtifactsWrite => "publish, roll back and delete pages, and change their visibility",
+        Scope::ArtifactsRead => "list pages and see usage",
+        Scope::TokensManage => "create and revoke tokens",
+        Scope::AccountManage => "manage the account: credit, invites, members",
     }
 }
 
@@ -317,10 +316,9 @@ pub fn revocation(token: &Token, frame: &Frame) -> Question {
         verb: "Revoke",
         subject: format!("the token {name}"),
         title: format!("Revoke the token {name}?"),
-        words: "Its next call is refused, in every place where it is kept. It cannot be brought back; what it has \
-                published stays."
+        text: "Programs that use this token lose access at once. Pages that they published stay. This cannot be undone."
             .to_owned(),
-        keep: "Keep it",
+        keep: "Cancel",
         option: may_have_minted(token).then_some(QuestionOption {
             field: "with_minted",
             label: if frame.leads() {
@@ -332,13 +330,13 @@ pub fn revocation(token: &Token, frame: &Frame) -> Question {
     }
 }
 
-/// What lets a token mint others, or invite agents that get one.
+/// Whether the token can create others, or invite agents that get one.
 fn may_have_minted(token: &Token) -> bool {
     [Scope::TokensManage, Scope::AccountManage].into_iter().any(|scope| token.rights.scopes.has(scope))
 }
 
 impl MintForm {
-    /// What most agents need: to publish, and to see what they have published.
+    /// What most agents need: to publish, and to list what they have published.
     pub fn fresh() -> Self {
         let ticked = || Some("on".to_owned());
         Self { artifacts_write: ticked(), artifacts_read: ticked(), ..Self::default() }
@@ -360,8 +358,7 @@ impl MintForm {
             return Ok(None);
         }
         let days = self.days.parse().ok().filter(|days| DAYS_OFFERED.contains(days));
-        let days: u32 =
-            days.ok_or_else(|| Refusal::invalid("days", "must be one of those that are offered"))?;
+        let days: u32 = days.ok_or_else(|| Refusal::invalid("days", "must be one of the listed values"))?;
         Ok(Some(now.plus(DAY * days)))
     }
 }

@@ -1,5 +1,5 @@
-//! What the account used this month: as figures, and by day as a small chart with a table that says the same. Prices
-//! come from the tariff and are never worked out here.
+//! The account's usage this month, in total and by day, as a small chart with a table of the same numbers. Prices
+//! come from the tariff and are never calculated here.
 
 use askama::Template;
 use domain::{AccountSummary, Day, DayUse, Tariff};
@@ -7,7 +7,7 @@ use poem::web::Data;
 use poem::{Request, Response, handler};
 use service::Service;
 
-use super::page::{DashboardPage, Frame, Tab, shown, to_sign_in};
+use super::page::{DashboardPage, Frame, Tab, render_page, to_sign_in};
 use crate::html::figures::{Count, DayOfMonth, Dollars, MonthName, Size};
 use crate::http::refusal::RefusedCall;
 
@@ -18,28 +18,28 @@ pub struct UsagePage<'a> {
     pub month: MonthName,
     pub figures: Vec<Figure>,
     pub charts: [Chart; 2],
-    /// The days of the month so far, the newest first.
+    /// The days of the month so far, newest first.
     pub days: Vec<DayRow>,
 }
 
-/// A number of the month, and what it is to be compared with.
+/// A number for the month, with a note on limits and prices.
 pub struct Figure {
     pub name: &'static str,
     pub value: String,
     pub note: String,
 }
 
-/// A bar a day.
+/// One bar for each day.
 pub struct Chart {
     pub name: &'static str,
-    /// How many days wide it is.
+    /// The number of days.
     pub days: usize,
     pub bars: Vec<Bar>,
-    /// What it shows, in words.
-    pub words: String,
+    /// The chart's data as text.
+    pub text: String,
 }
 
-/// Of a chart that is a unit wide for each day, and a hundred high.
+/// The chart is one unit wide for each day, and 100 units high.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bar {
     pub day: usize,
@@ -55,7 +55,7 @@ pub struct DayRow {
 }
 
 const CHART_HEIGHT: u64 = 100;
-/// A day on which little happened is seen beside one on which much did.
+/// Keeps a day with few events visible beside one with many.
 const BAR_HEIGHT_MIN: u64 = 2;
 
 #[handler]
@@ -67,7 +67,7 @@ pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response
     let days = service.days(&dashboard.caller).await?;
     let today = service.clock().now().day();
     let template = UsagePage::new(&dashboard.frame, &summary, service.tariff(), &days, today);
-    shown(request, &service, None, &template)
+    render_page(request, &service, None, &template)
 }
 
 impl<'a> UsagePage<'a> {
@@ -100,7 +100,7 @@ fn figures(summary: &AccountSummary, tariff: &Tariff) -> Vec<Figure> {
             name: "Publishes",
             value: Count(standing.publishes_used).to_string(),
             note: format!(
-                "of {} free; then {} each",
+                "of {} free, then {} each",
                 Count(tariff.free_publishes(account.status)),
                 Dollars(tariff.publish_price)
             ),
@@ -109,7 +109,7 @@ fn figures(summary: &AccountSummary, tariff: &Tariff) -> Vec<Figure> {
             name: "Views",
             value: Count(summary.used.views).to_string(),
             note: format!(
-                "of {} free; then {} a million",
+                "of {} free, then {} per million",
                 Count(tariff.free_views),
                 Dollars(tariff.traffic_price_per_million)
             ),
@@ -118,7 +118,7 @@ fn figures(summary: &AccountSummary, tariff: &Tariff) -> Vec<Figure> {
             name: "Storage",
             value: Size(account.storage_bytes).to_string(),
             note: format!(
-                "{} this month; {} free, then {} a GB",
+                "{} this month. {} free, then {} per GB.",
                 Dollars(tariff.storage_charge(summary.stored)),
                 Size(tariff.free_storage_left(summary.stored)),
                 Dollars(tariff.storage_price_per_gb)
@@ -132,7 +132,7 @@ fn figures(summary: &AccountSummary, tariff: &Tariff) -> Vec<Figure> {
         Figure {
             name: "Credit",
             value: Dollars(account.balance).to_string(),
-            note: "what the above is paid from".to_owned(),
+            note: "pays for the charges above".to_owned(),
         },
     ]
 }
@@ -141,15 +141,15 @@ impl Chart {
     fn new(name: &'static str, days: &[DayUse], count: impl Fn(&DayUse) -> u64) -> Self {
         let most = days.iter().max_by_key(|one| count(one)).filter(|one| count(one) > 0);
         let total: u64 = days.iter().map(&count).sum();
-        let words = match most {
+        let text = match most {
             Some(day) => {
-                format!("{} in all, most on {}: {}", Count(total), DayOfMonth(day.day), Count(count(day)))
+                format!("{} in total, most on {}: {}", Count(total), DayOfMonth(day.day), Count(count(day)))
             }
             None => "none yet".to_owned(),
         };
         let max = most.map_or(0, &count);
         let bars = days.iter().enumerate().filter_map(|(at, one)| Bar::new(at, count(one), max)).collect();
-        Self { name, days: days.len(), bars, words }
+        Self { name, days: days.len(), bars, text }
     }
 }
 
@@ -186,7 +186,7 @@ mod tests {
         let chart = Chart::new("Views", &days, |one| one.views);
         let bar = |day, top| Bar { day, top, height: 100 - top };
         assert_eq!(chart.bars, [bar(1, 98), bar(2, 0), bar(3, 50)]);
-        assert_eq!((chart.days, chart.words.as_str()), (4, "1,501 in all, most on 3 Jan: 1,000"));
-        assert_eq!(Chart::new("Publishes", &days, |one| one.publishes).words, "none yet");
+        assert_eq!((chart.days, chart.text.as_str()), (4, "1,501 in total, most on 3 Jan: 1,000"));
+        assert_eq!(Chart::new("Publishes", &days, |one| one.publishes).text, "none yet");
     }
 }

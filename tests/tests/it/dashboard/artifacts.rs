@@ -26,7 +26,7 @@ in_both_modes! {
         let size = format!("class=\"number\">{} bytes</td>", PAGE.len());
         assert_has(&list, &["my-page", "our-plans", "public", "private", &size, "?sig=", "class=\"number\">1</td>"]);
         let usage = desk.open("/usage").await;
-        assert_has(&usage, &["Publishes", "of 100 free", "<svg", "3 in all, most on ", "<table>", "<td data-label=\"Views\" class=\"number\">3</td>"]);
+        assert_has(&usage, &["Publishes", "of 100 free", "<svg", "3 in total, most on ", "<table>", "<td data-label=\"Views\" class=\"number\">3</td>"]);
         assert_has(&usage, &["$0.50 a month"]);
     }
 
@@ -37,7 +37,7 @@ in_both_modes! {
         agent.publish("my-page", page_saying("two")).await.expect(201);
         let desk = DashboardDriver::of(&member, &agent);
         let page = desk.open("/pages/my-page").await;
-        assert_has(&page, &["First", "by the API", "Roll back", &url, "<iframe", "sandbox=\"allow-scripts\""]);
+        assert_has(&page, &["First", "<td data-label=\"Via\">API</td>", "Roll back", &url, "<iframe", "sandbox=\"allow-scripts\""]);
         assert!(!page.contains("Make live<span"), "{page}");
         let framed = desk.get("/pages/my-page").await;
         let policy = framed.header("Content-Security-Policy");
@@ -92,7 +92,7 @@ in_both_modes! {
         assert_has(&public, &["The page is now public", "Make private (this month is paid, then $0.50 a \
              month)"]);
         let ledger = desk.open("/credit").await;
-        assert_has(&ledger, &["$4.50", "−$0.50", "my-page off the public", "Credit (test)", "visibility:", "topup-dev:"]);
+        assert_has(&ledger, &["$4.50", "−$0.50", "Visibility of my-page", "Credit (test)", "visibility:", "topup-dev:"]);
         for visibility in ["", "hidden", "Private"] {
             let refused = desk.post("/pages/my-page/visibility", &[("visibility", visibility)]).await;
             assert_page(&refused, 400);
@@ -113,7 +113,7 @@ in_both_modes! {
         let url = agent.publish("my-page", PAGE).await.expect(201).string("url");
         let desk = DashboardDriver::of(&owner, &agent);
         let question = desk.open("/pages/my-page/delete").await;
-        assert_has(&question, &["Delete my-page?", "stops working at once", "publishing my-page again gives a new address", "Keep it"]);
+        assert_has(&question, &["Delete my-page?", "stops working at once", "if you publish my-page again", "Cancel"]);
         world.visitor().open(&url).await.expect(200);
         let list = desk.submit("/pages/my-page/delete", &[]).await;
         assert_has(&list, &["Page deleted", "No pages yet"]);

@@ -65,7 +65,7 @@ in_both_modes! {
         assert_page(&third.get("").await, 403);
         assert_page(&guest.get(&remove(&member_id)).await, 404);
         assert_page(&guest.get(&remove("no-id")).await, 404);
-        assert_has(&guest.open(&remove(&admin_id)).await, &["Leave ", "Stay"]);
+        assert_has(&guest.open(&remove(&admin_id)).await, &["Leave ", "Cancel"]);
         let left = guest.submit(&remove(&admin_id), &[]).await;
         assert_has(&left, &["You have left the account", "No accounts yet"]);
         assert_page(&guest.get("").await, 403);
@@ -157,13 +157,13 @@ in_both_modes! {
             let refused = who.post("/tokens/mint", &[("name", "greedy"), (scope, "on")]).await;
             assert_fault(&refused, 403, "scopes", "Your role does not allow all of these scopes");
         }
-        assert_fault(&third.post("/tokens/mint", &[("name", "x")]).await, 400, "scopes", "This needs at least one tick.");
+        assert_fault(&third.post("/tokens/mint", &[("name", "x")]).await, 400, "scopes", "This needs at least one scope.");
         let read = ("artifacts:read", "on");
         let long = "n".repeat(101);
         for (field, value, told) in [
             ("name", long.as_str(), "This must be 1 to 100 characters"),
-            ("days", "2", "This must be one of those that are offered."),
-            ("page", "Not_A_Page", "This is no page of the account."),
+            ("days", "2", "This must be one of the listed values."),
+            ("page", "Not_A_Page", "This is not a page of this account."),
         ] {
             assert_fault(&third.post("/tokens/mint", &[read, (field, value)]).await, 400, field, told);
         }

@@ -1,10 +1,10 @@
-//! What scans and moderators have said, in words for people.
+//! Labels for the sources of decisions.
 
 use domain::ModeratedBy;
 pub use service::{RULES, rule_in_words};
 
-/// Whose word a status is, after "set by".
-pub fn source_in_words(source: ModeratedBy) -> &'static str {
+/// The source of a status, after "set by".
+pub fn source_label(source: ModeratedBy) -> &'static str {
     match source {
         ModeratedBy::Nobody => "nobody yet",
         ModeratedBy::Scan => "the scan",
