@@ -1,5 +1,5 @@
-//! Commits what the ledgers have to commit, the batches of several accounts together. It must never let the deed of one
-//! account fail those of another, nor have one account wait for another that somebody else has in hand.
+//! Commits the batches of several accounts' ledgers in one transaction. A failing operation of one account must not
+//! fail those of another, and an account must not wait for another that is locked.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use store::{Batch, Store, Terms, WriteBatch, is_collision, outage};
 
 use crate::terms::{LedgerError, LedgerTerms};
 
-/// One commit takes no further batch when it has so many deeds. A batch is never cut.
-const DEEDS_ENOUGH: usize = 128;
-/// How often a batch is tried again when it collides with another account (a host drawn twice).
+/// A commit with this many operations takes no further batch. A batch is never split.
+const OPERATIONS_ENOUGH: usize = 128;
+/// How often a batch is retried after a collision with another account, such as the same random host.
 const COLLISIONS_MAX: usize = 8;
 
 pub(crate) type Committed = Result<Vec<Outcome>, LedgerError>;
 
-/// The way of the ledgers to their commits. There is never more than one batch for each on it.
+/// The commit queue of all ledgers. Each ledger has at most one batch in it.
 #[derive(Clone)]
 pub(crate) struct Commits {
     gathered: WriteBatch<(AccountId, Arc<[LedgerOperation]>), Committed>,
@@ -34,13 +34,18 @@ impl Commits {
             }
         };
         Self {
-            gathered: WriteBatch::start(at_once, DEEDS_ENOUGH, |(_, operations)| operations.len(), commit),
+            gathered: WriteBatch::start(
+                at_once,
+                OPERATIONS_ENOUGH,
+                |(_, operations)| operations.len(),
+                commit,
+            ),
             committer,
         }
     }
 
-    /// Settles deeds of one account, in their order, in one transaction: together with those of other accounts, or by
-    /// itself if that was not to be.
+    /// Settles operations of one account, in order, in one transaction: together with those of other accounts, or
+    /// alone if that fails.
     pub(crate) async fn settle(&self, account: AccountId, operations: Arc<[LedgerOperation]>) -> Committed {
         match self.gathered.commit((account, operations.clone())).await {
             Some(committed) => committed,
@@ -66,7 +71,7 @@ impl CommitActor {
             Ok(settled) => settled.into_iter().map(|outcomes| outcomes.map(Ok)).collect(),
             Err(error) => match as_outage(&error) {
                 Some(outage) => batches.iter().map(|_| Some(Err(outage.clone()))).collect(),
-                // Something is wrong with one of them, or two collided: which one shows when each is alone.
+                // One of the operations is faulty, or two collided. Settling each batch alone shows which.
                 None => Vec::new(),
             },
         }

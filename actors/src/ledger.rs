@@ -1,5 +1,5 @@
-//! The ledger of one account: gathers the deeds that wait and has them settled in one commit. It answers only
-//! after the commit, and it answers everyone: a caller that hears nothing must be able to hand the same deed in again.
+//! The ledger of one account: collects waiting operations and settles them in one commit. It replies only after the
+//! commit, and to every caller. A caller without a reply must be able to send the same operation again.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,17 +11,17 @@ use tracing::{Instrument, Span};
 use crate::commits::Commits;
 use crate::terms::LedgerError;
 
-/// Deeds that one ledger has settled at a time at most.
+/// The number of operations that one ledger settles at once.
 const BATCH_MAX: usize = 64;
 pub(crate) type SettleResult = Result<Outcome, LedgerError>;
 
 #[derive(Debug)]
 pub(crate) enum Message {
-    /// A deed, the span of the trace that it belongs to, and who waits.
+    /// An operation, its trace span, and the caller's reply port.
     Settle(Box<LedgerOperation>, Span, RpcReplyPort<SettleResult>),
-    /// Stands behind every deed that was waiting when it was sent: there the batch ends.
+    /// Ends the batch: every operation that was waiting when this was sent is before it.
     Flush,
-    /// Sent by a timer; means something only if nothing came since.
+    /// Sent by a timer. Stops the actor unless an operation has arrived since.
     Idle { generation: u64 },
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Ledger;
 pub(crate) struct Arguments {
     pub(crate) account: AccountId,
     pub(crate) commits: Commits,
-    /// An actor that nobody asks leaves after this long.
+    /// An actor stops after this long without operations.
     pub(crate) idle_after: Duration,
 }
 
@@ -66,7 +66,7 @@ impl Actor for Ledger {
                 state.generation += 1;
                 state.pending.push((*operation, (span, reply)));
                 let is_first = state.pending.len() == 1;
-                // A drained actor takes no more messages, so the batch ends here.
+                // A draining actor accepts no more messages, so the batch ends here.
                 let flush_is_lost = is_first && myself.cast(Message::Flush).is_err();
                 if state.pending.len() >= BATCH_MAX || flush_is_lost {
                     state.settle_pending().await;
@@ -98,21 +98,21 @@ impl State {
         }
     }
 
-    /// Has what waits committed, then answers everyone: no early return may drop a caller.
+    /// Commits the waiting operations, then replies to every caller. An early return would drop callers.
     async fn settle_pending(&mut self) {
         if self.pending.is_empty() {
             return;
         }
-        let (operations, askers): (Vec<LedgerOperation>, Vec<_>) =
+        let (operations, callers): (Vec<LedgerOperation>, Vec<_>) =
             std::mem::take(&mut self.pending).into_iter().unzip();
-        let (spans, replies): (Vec<Span>, Vec<_>) = askers.into_iter().unzip();
+        let (spans, replies): (Vec<Span>, Vec<_>) = callers.into_iter().unzip();
         let settled = self.arguments.settle(operations).instrument(telemetry::spans::commit(&spans)).await;
         for (reply, settled) in replies.into_iter().zip(settled) {
-            // A caller that stopped waiting finds the outcome when it asks again.
+            // A caller that stopped waiting gets the outcome when it retries.
             let _ = reply.send(settled);
         }
-        // Whoever was answered may have its next deed at hand: given a turn, it is part of the next batch, and not of
-        // the one after that. Who waits already waits the longer by what else this thread has to do.
+        // A caller that has just received its reply may send its next operation. Yielding lets that operation join
+        // the next batch instead of the one after it, at the cost of some latency for operations that already wait.
         tokio::task::yield_now().await;
     }
 }
@@ -125,7 +125,7 @@ impl Arguments {
             Err(error) if operations.len() == 1 || !matches!(error, LedgerError::Bug(_)) => {
                 operations.iter().map(|_| Err(error.clone())).collect()
             }
-            // One bad deed must not fail its neighbours.
+            // One faulty operation must not fail the others.
             Err(_) => self.settle_singly(&operations).await,
         };
         telemetry::commit(operations.len(), started.elapsed());
@@ -133,7 +133,7 @@ impl Arguments {
             account.id = %self.account,
             ledger.batch = operations.len(),
             duration_ms = started.elapsed().as_secs_f64() * 1e3,
-            "settled a batch of deeds"
+            "settled a batch of operations"
         );
         settled
     }

@@ -1,8 +1,9 @@
 //! One ledger actor per account: the only writer of money and allowance.
 //!
-//! An actor holds order, not truth. It gathers the deeds that wait and has them settled in one transaction, together with
-//! those of other accounts where some wait; truth is the locked account row and the outcome written with each deed. So two
-//! processes with an actor for the same account stay correct, and a deed that is handed in twice settles once.
+//! An actor provides order, not truth. It collects waiting operations and settles them in one transaction, together
+//! with those of other accounts. The truth is the locked account row, and the outcome that is stored with each
+//! operation. So two processes with an actor for the same account stay correct, and an operation that is sent twice
+//! settles once.
 
 mod commits;
 mod ledger;

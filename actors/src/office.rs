@@ -1,5 +1,5 @@
-//! Finds an account's ledger or starts it, and stands above all of them. It must never decide whether a deed was
-//! settled: when an answer is missing, only handing the deed in again tells.
+//! Finds or starts an account's ledger, and supervises all ledgers. It must never assume whether an operation was
+//! settled: without a reply, only sending the operation again can tell.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,21 +18,22 @@ use crate::commits::Commits;
 use crate::ledger::{Arguments, Ledger, Message, SettleResult};
 use crate::terms::{LedgerError, LedgerTerms};
 
-/// How long a caller waits for its deed. A deed that takes longer may still settle: the caller's next try finds out.
+/// How long a caller waits for its operation. A slower operation may still settle; the caller's next attempt finds
+/// its outcome.
 const SETTLE_WAIT: Duration = Duration::from_secs(20);
-/// How long the ledgers of a stopping process may take to finish what they have.
+/// How long the ledgers of a stopping process may take to finish.
 const STOP_WAIT: Duration = Duration::from_secs(3);
-/// How long an actor that leaves may take to finish what it has.
+/// How long a stopping actor may take to finish.
 const LEAVE_WAIT: Duration = Duration::from_secs(1);
-/// How often a deed is handed in again when an actor left while it was on its way.
-const HAND_INS_MAX: usize = 5;
+/// How often an operation is sent again because the actor stopped before it replied.
+const ATTEMPTS_MAX: usize = 5;
 
-/// The handle to all ledgers of this process: finds an account's actor or starts it.
+/// The handle to all ledgers of this process.
 #[derive(Clone)]
 pub struct Ledgers(Arc<Inner>);
 
 struct Inner {
-    /// Tells this set of ledgers from others in the process; the registry of names is the process's.
+    /// Distinguishes this set of ledgers from others in the process, because actor names are global.
     number: u64,
     supervisor: ActorRef<()>,
     supervising: std::sync::Mutex<Option<JoinHandle<()>>>,
@@ -54,23 +55,23 @@ impl Ledgers {
         })))
     }
 
-    /// Settles a deed, at most once however often it is handed in.
+    /// Settles an operation, at most once however often it is sent.
     pub async fn settle(&self, operation: LedgerOperation) -> SettleResult {
         let span = telemetry::spans::operation();
-        self.hand_in(operation, &span).instrument(span.clone()).await
+        self.send(operation, &span).instrument(span.clone()).await
     }
 
-    async fn hand_in(&self, operation: LedgerOperation, span: &Span) -> SettleResult {
-        for _ in 0..HAND_INS_MAX {
+    async fn send(&self, operation: LedgerOperation, span: &Span) -> SettleResult {
+        for _ in 0..ATTEMPTS_MAX {
             let ledger = self.ledger(operation.account()).await?;
-            let handed_in = operation.clone();
-            let settle = |reply| Message::Settle(Box::new(handed_in), span.clone(), reply);
+            let sent = operation.clone();
+            let settle = |reply| Message::Settle(Box::new(sent), span.clone(), reply);
             let call = ledger.call(settle, Some(SETTLE_WAIT)).await;
             match call {
                 Ok(CallResult::Success(settled)) => return settled,
                 Ok(CallResult::Timeout) => return Err(LedgerError::Unknown),
-                // The actor left or fell between the look-up and its answer. Its name is free when it is gone, and the
-                // next one knows what it did.
+                // The actor stopped or failed before it replied. Its name is free once it is gone, and its successor
+                // finds the outcome of what it settled.
                 Ok(CallResult::SenderError) | Err(_) => {
                     let _ = ledger.wait(Some(LEAVE_WAIT)).await;
                 }
@@ -79,7 +80,7 @@ impl Ledgers {
         Err(LedgerError::Unknown)
     }
 
-    /// Lets the actors finish what they have and stops them.
+    /// Lets the actors finish, then stops them.
     pub async fn stop(&self) {
         let ledgers = self.0.supervisor.get_children();
         for ledger in &ledgers {
@@ -91,7 +92,7 @@ impl Ledgers {
             }
         };
         if timeout(STOP_WAIT, all_left).await.is_err() {
-            tracing::warn!("some ledgers had not finished; their deeds settle when they are handed in again");
+            tracing::warn!("some ledgers did not finish; their operations settle when they are sent again");
         }
         self.0.supervisor.stop(None);
         let supervising = self.0.supervising.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
@@ -118,7 +119,7 @@ impl Ledgers {
     }
 }
 
-/// Stands above the ledgers so that one that falls is noticed and nobody falls with it.
+/// Supervises the ledgers, so that a failing ledger is logged and does not stop the others.
 struct Supervisor;
 
 impl Actor for Supervisor {
@@ -137,7 +138,7 @@ impl Actor for Supervisor {
         (): &mut (),
     ) -> Result<(), ActorProcessingErr> {
         if let SupervisionEvent::ActorFailed(ledger, error) = event {
-            tracing::error!(ledger.name = ledger.get_name(), error = %error, "a ledger fell; the next deed starts a new one");
+            tracing::error!(ledger.name = ledger.get_name(), error = %error, "a ledger failed; the next operation starts a new one");
         }
         Ok(())
     }

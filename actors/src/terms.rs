@@ -5,13 +5,13 @@ use std::time::Duration;
 use domain::{Chance, Clock, Tariff};
 use store::Outage;
 
-/// What every ledger goes by.
+/// The settings of every ledger.
 #[derive(Clone, Debug)]
 pub struct LedgerTerms {
     pub tariff: Tariff,
     pub chance: Chance,
     pub clock: Clock,
-    /// An actor that nobody asks leaves after this long.
+    /// An actor stops after this long without operations.
     pub idle_after: Duration,
 }
 
@@ -19,13 +19,13 @@ impl LedgerTerms {
     pub const IDLE_AFTER: Duration = Duration::from_secs(60);
 }
 
-/// Why a deed was not settled. In every case it is safe to hand the same deed in again.
+/// Why an operation was not settled. It is always safe to send the same operation again.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum LedgerError {
-    #[error("the database is out: {error}")]
+    #[error("the database is unavailable: {error}")]
     Outage { of: Outage, error: String },
-    #[error("a deed could not be settled: {0}")]
+    #[error("an operation could not be settled: {0}")]
     Bug(String),
-    #[error("the ledger did not answer in time; the deed may have been settled")]
+    #[error("the ledger did not reply in time; the operation may have been settled")]
     Unknown,
 }

@@ -1,4 +1,4 @@
-//! Ledger actors over a real store: order, batches and what happens when an actor fails.
+//! Ledger actors with a real store: order, batches, and failing actors.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use store::{NewToken, Store};
 
 use crate::{LedgerTerms, Ledgers};
 
-/// A database of its own, with one provisional account.
+/// A new database with one provisional account.
 struct LedgerHarness {
     store: Store,
     account: AccountId,
@@ -139,7 +139,7 @@ fn published(outcome: Outcome) -> Published {
     }
 }
 
-/// Runs a body on both databases, as two tests.
+/// Runs a test on both databases.
 macro_rules! on_both_databases {
     ($(async fn $name:ident($harness:ident: &LedgerHarness) $body:block)+) => {$(
         mod $name {
@@ -228,7 +228,7 @@ on_both_databases! {
             .into_iter()
             .filter(|outcome| matches!(outcome, Ok(Outcome::Moved(Moved { is_new: true, .. }))))
             .count();
-        // 80 reasons, each with one or two even numbers and one or two odd ones: both directions, once each.
+        // There are 80 reasons, each with even and odd numbers, so each is used once in both directions.
         assert_eq!(new, 160);
         assert_eq!(harness.balance().await, Micro::new(80 * 1_000 - 80 * 400));
     }
@@ -250,8 +250,8 @@ on_both_databases! {
         let ledgers = harness.ledgers().await;
         let first = harness.publish("taken");
         ledgers.settle(LedgerOperation::Publish(Box::new(first.clone()))).await.unwrap();
-        // A version id that another account's deed has used: the database refuses it, whatever is tried.
-        let mut bad = harness.publish("bad-deed");
+        // Another account has already used this version id, so the database rejects it every time.
+        let mut bad = harness.publish("faulty");
         bad.order.account = insert_account(&harness.store, &harness.clock, &harness.chance).await;
         ledgers.settle(LedgerOperation::Publish(Box::new(bad.clone()))).await.unwrap();
         let mut same_id = harness.publish("same-id");
@@ -261,7 +261,7 @@ on_both_databases! {
         let outcomes = join_all(operations.map(|operation| ledgers.settle(operation))).await;
         let (well, ill) = outcomes.split_at(10);
         assert!(well.iter().all(|outcome| matches!(outcome, Ok(Outcome::Published(_)))), "{well:?}");
-        // It is answered with what stands under its id, and makes no second version.
+        // It gets the outcome that is stored under its id, and creates no second version.
         assert!(!matches!(&ill[0], Ok(Outcome::Published(published)) if published.account == harness.account), "{ill:?}");
     }
 

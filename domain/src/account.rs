@@ -1,5 +1,5 @@
-//! An account in its two states, and the one comparison that says whether it has expired. Expiry must never be kept
-//! as a flag: it is a moment and the clock.
+//! An account in its two states, and the only check for expiry. Expiry must never be stored as a flag: it depends on
+//! a time and the clock.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{AccountId, Chance, Day, Micro, Refusal, Suspension, Time, must_take_writes};
 
-/// Where an account is in its life. "Expired" is no state of its own: it is `expires_at` compared with the clock.
+/// An account's state. "Expired" is not a state: it follows from `expires_at` and the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AccountStatus {
@@ -25,7 +25,7 @@ impl AccountStatus {
     }
 }
 
-/// An account as the operations see it. Its claim code is a credential, and never shows itself.
+/// An account. Its claim code is a credential and is never printed by `Debug`.
 #[derive(Clone)]
 pub struct Account {
     pub id: AccountId,
@@ -35,7 +35,7 @@ pub struct Account {
     pub claim_code: String,
     pub balance: Micro,
     pub allow_agent_join: bool,
-    /// Publishes made while provisional: the allowance of its whole life.
+    /// All publishes while provisional, which count against the allowance.
     pub provisional_publishes: u64,
     pub storage_bytes: u64,
     pub created_at: Time,
@@ -56,7 +56,7 @@ impl Account {
         })
     }
 
-    /// A fresh account, as signing up makes it (spec 3.1).
+    /// A new account after a signup (spec 3.1).
     pub fn provisional(now: Time, lifetime: Duration, chance: &Chance) -> Self {
         Self {
             id: AccountId::new(now, chance),
@@ -78,12 +78,12 @@ impl Account {
         must_take_writes(self.suspension.as_ref(), self.expires_at, now)
     }
 
-    /// A fresh claim code, too long to be guessed.
+    /// A new claim code, too long to guess.
     pub fn claim_code(chance: &Chance) -> String {
         chance.alphanumeric(Self::CLAIM_CODE_LENGTH)
     }
 
-    /// Whether a text has the form of a claim code; nobody ever gave out one that has not.
+    /// Whether a text has the format of a claim code. Anything else cannot be one.
     pub fn is_claim_code(text: &str) -> bool {
         text.len() == Self::CLAIM_CODE_LENGTH && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
     }
@@ -102,7 +102,7 @@ impl fmt::Debug for Account {
     }
 }
 
-/// What an account used on one day.
+/// An account's usage on one day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DayUse {
     pub day: Day,
@@ -110,11 +110,11 @@ pub struct DayUse {
     pub views: u64,
 }
 
-/// What an account stores, and what is stored before it in the accounts that its owner claimed earlier.
+/// The bytes that an account stores, and those of the accounts that its owner claimed earlier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoredBytes {
     pub own: u64,
-    /// The free storage belongs to the owner: the accounts use it up in the order in which they were claimed.
+    /// The free storage is per owner. The accounts use it in the order in which they were claimed.
     pub claimed_earlier: u64,
 }
 

@@ -3,7 +3,7 @@
 use crate::tariff::BillingState;
 use crate::{Account, AccountStatus, Month, StoredBytes};
 
-/// What an account used in one month.
+/// An account's usage in one month.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MonthlyUse {
     /// Publishes that count against the claimed allowance.
@@ -11,7 +11,7 @@ pub struct MonthlyUse {
     pub views: u64,
 }
 
-/// An account with its month, as `GET /v1/account` and `GET /v1/usage` show it.
+/// An account with its usage this month, as in `GET /v1/account` and `GET /v1/usage`.
 #[derive(Clone, Debug)]
 pub struct AccountSummary {
     pub account: Account,
@@ -22,7 +22,7 @@ pub struct AccountSummary {
 }
 
 impl AccountSummary {
-    /// Spec 2.7: the publishes that the allowance is compared with.
+    /// Spec 2.7: the publishes that count against the allowance.
     pub fn publishes_used(&self) -> u64 {
         match self.account.status {
             AccountStatus::Provisional => self.account.provisional_publishes,

@@ -1,7 +1,7 @@
-//! The rules of the trade, pure: what a slug is, what a publish costs, what a refusal says.
+//! The domain rules, without side effects: what a slug is, what a publish costs, what a refusal says.
 //!
-//! Everyone may use this crate. It knows no database, no queue and no HTTP; it reads no clock and rolls no
-//! dice of its own: time and chance are handed in as [`Clock`] and [`Chance`].
+//! Every crate may use this one. It knows no database, no queue and no HTTP. It reads no clock and generates no
+//! randomness: callers pass in a [`Clock`] and a [`Chance`].
 
 mod accept_encoding;
 mod account;

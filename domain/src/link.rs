@@ -1,9 +1,9 @@
-//! The addresses that the service hands out, made in one place.
+//! The URLs that the service gives to clients, built in one place.
 
 use crate::signing_key::{LinkKey, SigningKey};
 use crate::{Host, UploadTicket};
 
-/// Where the service is reached from outside. Addresses have no slash at the end.
+/// The public addresses of the service, without a trailing slash.
 #[derive(Clone, Debug)]
 pub struct Addresses {
     pub base_url: String,
@@ -12,13 +12,13 @@ pub struct Addresses {
     pub url_style: UrlStyle,
 }
 
-/// The form of a page's address.
+/// The form of a page's URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UrlStyle {
     /// `{serve_url}/site/<host>/`
     Path,
-    /// `<scheme>://<host>.<domain>[:port]/`: each site an origin of its own. A host that is no DNS label keeps the path
-    /// form.
+    /// `<scheme>://<host>.<domain>[:port]/`: each site has an origin of its own. A host that is not a DNS label keeps
+    /// the path form.
     Host,
 }
 
@@ -34,7 +34,7 @@ impl Addresses {
         }
     }
 
-    /// The address of a path of the API.
+    /// The URL of a path of the API.
     pub fn api(&self, path: &str) -> String {
         format!("{}{path}", self.base_url)
     }
@@ -47,12 +47,12 @@ impl Addresses {
         format!("{}/invite/{code}", self.base_url)
     }
 
-    /// Where an upload is put: whoever has this address may, once.
+    /// The URL for an upload. Anyone with this URL may upload, once.
     pub fn upload(&self, ticket: &UploadTicket, key: &SigningKey) -> String {
         format!("{}/v1/uploads/{}", self.base_url, ticket.signed(key))
     }
 
-    /// The link to hand out for a private page (spec 4.12).
+    /// The signed link of a private page (spec 4.12).
     pub fn signed_page(&self, host: &Host, key: &LinkKey) -> String {
         format!("{}?sig={}", self.page(host), key.signature(host))
     }

@@ -1,5 +1,5 @@
-//! How the operator's people are known at `/admin`: each by a name and a password of their own, or all by one password
-//! and a name that they give. Nothing of it is kept: a session is signed, and ends when the password that opened it or the
+//! How the operator's staff authenticate at `/admin`: each with a name and a password of their own, or all with one
+//! password and a name of their choice. Nothing is stored: a session is signed, and ends when its password or the
 //! signing secret changes.
 
 use std::fmt;
@@ -12,23 +12,24 @@ use subtle::ConstantTimeEq;
 use crate::signing_key::SigningKey;
 use crate::{Host, PasswordHash, Time, Username};
 
-/// Who of the operator's people it is, as the trail of decisions has it.
+/// The name of a staff member, as in the log of decisions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperatorName(String);
 
 impl OperatorName {
     pub const LENGTH_MAX: usize = 60;
 
-    /// The name as it can be shown and kept: one line, bounded, with nothing invisible. None when nothing is left.
+    /// The name in a form that can be shown and stored: one line, limited in length, without invisible characters.
+    /// `None` when nothing is left.
     pub fn cleaned(text: &str) -> Option<Self> {
         let visible: String = text.chars().map(|one| if is_invisible(one) { ' ' } else { one }).collect();
-        let words = visible.split_whitespace().collect::<Vec<_>>().join(" ");
-        let name: String = words.chars().take(Self::LENGTH_MAX).collect();
+        let text = visible.split_whitespace().collect::<Vec<_>>().join(" ");
+        let name: String = text.chars().take(Self::LENGTH_MAX).collect();
         let name = name.trim_end();
         (!name.is_empty()).then(|| Self(name.to_owned()))
     }
 
-    /// Of whom no name was told.
+    /// Stands for a staff member without a name.
     pub fn unnamed() -> Self {
         Self("operator".to_owned())
     }
@@ -44,7 +45,7 @@ impl fmt::Display for OperatorName {
     }
 }
 
-// Marks of direction, fillers and variants could make one name look like another.
+// Bidirectional controls, fillers and variation selectors can make two names look the same.
 fn is_invisible(one: char) -> bool {
     one.is_control()
         || matches!(one, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{200b}'..='\u{200f}')
@@ -52,25 +53,25 @@ fn is_invisible(one: char) -> bool {
         || matches!(one, '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// One of the operator's people, who has a password of their own. Written as `name=hash`.
+/// A staff member with a password of their own. Written as `name=hash`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperatorAccount {
     pub name: OperatorName,
     pub hash: PasswordHash,
 }
 
-/// The text is not `name=hash`, with a username and a hash as this program makes it.
+/// The text is not `name=hash`, with a username and a hash from this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MalformedOperator;
 
 impl OperatorAccount {
-    /// The name is a username, which needs no quotes in a list and looks like no other.
+    /// The name is a username, which needs no quotes in a list and cannot look like another.
     pub fn new(name: &Username, hash: PasswordHash) -> Self {
         Self { name: OperatorName(name.to_string()), hash }
     }
 
-    /// Whether it is this one's name. Capitals make no difference, so that nobody signs in with a name that only looks
-    /// different.
+    /// Whether this is the account's name. Case does not matter, so that nobody signs in under a name that looks
+    /// almost the same.
     pub fn is_named(&self, name: &OperatorName) -> bool {
         self.name.0.eq_ignore_ascii_case(&name.0)
     }
@@ -93,7 +94,7 @@ impl fmt::Display for OperatorAccount {
     }
 }
 
-/// The password of `/admin`. It never shows itself.
+/// The password of `/admin`. It is never printed.
 #[derive(Clone)]
 pub struct OperatorPassword(String);
 
@@ -102,7 +103,7 @@ impl OperatorPassword {
         Self(text.to_owned())
     }
 
-    /// Whether somebody knows it. What is compared are hashes of one length, so the time that it takes tells nothing.
+    /// Whether this is the password. Hashes of equal length are compared in constant time.
     pub fn is_known_to(&self, offered: &str) -> bool {
         let [kept, offered] = [self.0.as_str(), offered].map(|text| Sha256::digest(text.as_bytes()));
         bool::from(kept.ct_eq(&offered))
@@ -115,8 +116,8 @@ impl fmt::Debug for OperatorPassword {
     }
 }
 
-/// What signs the sessions and previews of `/admin`: made of the signing secret and of a password, so that changing either
-/// ends them.
+/// The key that signs the sessions and previews of `/admin`. It is derived from the signing secret and a password, so
+/// that changing either ends them.
 #[derive(Clone, Debug)]
 pub struct OperatorKey(SigningKey);
 
@@ -127,12 +128,12 @@ impl OperatorKey {
         Self(SigningKey::new(&signing.authenticate(&format!("operator:{password_hash}"))))
     }
 
-    /// The key of one who has a password of their own: it changes with that password.
+    /// The key of a staff member with a password of their own. It changes with that password.
     pub fn of_account(signing: &SigningKey, account: &OperatorAccount) -> Self {
         Self(SigningKey::new(&signing.authenticate(&format!("operator-account:{account}"))))
     }
 
-    /// The key of what all of them may open: it changes with any of their passwords.
+    /// The key of what every staff member may open. It changes with any of their passwords.
     pub fn of_all(
         signing: &SigningKey,
         password: Option<&OperatorPassword>,
@@ -151,7 +152,7 @@ impl OperatorKey {
     }
 }
 
-/// The sign-in of one of the operator's people.
+/// The session of a staff member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperatorSession {
     pub name: OperatorName,
@@ -165,20 +166,20 @@ impl OperatorSession {
         Self { name, expires_at: now.plus(Self::LIFETIME) }
     }
 
-    /// The session as a cookie carries it: when it ends, the name, the signature.
+    /// The session as a cookie's value: its end, the name, the signature.
     pub fn signed(&self, key: &OperatorKey) -> String {
         let said = self.said();
         let signature = key.0.authenticate(&signable_session(&said));
         format!("{said}.{signature}")
     }
 
-    /// Whose session a cookie's value claims to be. It may be anybody's invention: only [`Self::read`] checks it.
+    /// The name in a cookie's value. It may be forged: only [`Self::read`] checks the signature.
     pub fn claimed_name(text: &str) -> Option<OperatorName> {
         let name = hex::decode(text.split('.').nth(1)?).ok()?;
         OperatorName::cleaned(&String::from_utf8(name).ok()?)
     }
 
-    /// The session behind a cookie's value; none unless we have signed it and it still lasts.
+    /// The session in a cookie's value; `None` unless its signature is valid and it has not ended.
     pub fn read(text: &str, key: &OperatorKey, now: Time) -> Option<Self> {
         let (said, signature) = text.rsplit_once('.')?;
         if !key.verifies(&signable_session(said), signature) {
@@ -200,8 +201,8 @@ fn signable_session(said: &str) -> String {
     format!("session:{said}")
 }
 
-/// The right to load the files of one version for a while, as a part of their address: what is shown without an origin
-/// of its own brings no cookie along. It must never reach a log.
+/// The right to load the files of one version for a limited time, as a part of their URL, because a sandboxed frame
+/// sends no cookies. It must never be logged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PreviewTicket {
     pub host: Host,
@@ -210,7 +211,7 @@ pub struct PreviewTicket {
 
 impl PreviewTicket {
     pub const LIFETIME: Duration = Duration::from_secs(3600);
-    /// What a ticket begins with, so that it is told from a file's name.
+    /// The prefix of a ticket, which distinguishes it from a file name.
     pub const MARK: &'static str = "~";
 
     pub fn signed(&self, key: &OperatorKey, now: Time) -> String {
@@ -218,7 +219,7 @@ impl PreviewTicket {
         format!("{}{expires_at}.{}", Self::MARK, key.0.authenticate(&self.signable(expires_at)))
     }
 
-    /// Whether this text of an address is such a right, and still lasts.
+    /// Whether this part of a URL is a valid ticket that has not ended.
     pub fn is(&self, text: &str, key: &OperatorKey, now: Time) -> bool {
         let parts = text.strip_prefix(Self::MARK).and_then(|text| text.split_once('.'));
         let Some((expires_at, signature)) = parts else { return false };
@@ -355,7 +356,7 @@ mod tests {
         for none in ["", "~", "~1.2", "index.html", &text[1..]] {
             assert!(!ticket.is(none, &key, NOW), "{none}");
         }
-        // A session is no ticket, nor the other way round.
+        // A session is not a ticket, and a ticket is not a session.
         assert_eq!(OperatorSession::read(&text, &key, NOW), None);
     }
 }

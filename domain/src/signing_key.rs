@@ -8,11 +8,11 @@ use subtle::ConstantTimeEq;
 
 use crate::Host;
 
-/// The secret that is the operator's, and that signs whatever the service alone may have said. It never shows itself.
+/// The operator's secret. It also signs whatever only the service may issue. It is never printed.
 #[derive(Clone)]
 pub struct SigningKey(Secret);
 
-/// The secret that signs private links, and nothing else. It never shows itself.
+/// The secret that signs private links, and nothing else. It is never printed.
 #[derive(Clone)]
 pub struct LinkKey(Secret);
 
@@ -24,13 +24,13 @@ impl SigningKey {
         Self(Secret(secret.as_bytes().to_vec()))
     }
 
-    /// An HMAC-SHA256 of a text, in hex. Texts of different kinds must never be alike.
+    /// An HMAC-SHA256 of a text, in hex. Texts for different purposes must never be equal.
     pub(crate) fn authenticate(&self, text: &str) -> String {
         self.0.authenticate(text)
     }
 
-    /// Whether somebody knows the secret itself: the operator does. What is compared are hashes of one length, so the
-    /// time that it takes tells nothing.
+    /// Whether this is the secret, which only the operator knows. Hashes of equal length are compared in constant
+    /// time.
     pub fn is_known_to(&self, offered: &[u8]) -> bool {
         bool::from(Sha256::digest(&self.0.0).ct_eq(&Sha256::digest(offered)))
     }
@@ -59,7 +59,7 @@ impl LinkKey {
 
 impl Secret {
     fn authenticate(&self, text: &str) -> String {
-        // An HMAC takes a key of any length; the error of this constructor cannot occur.
+        // An HMAC accepts a key of any length, so this cannot fail.
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else { return String::new() };
         mac.update(text.as_bytes());
         hex::encode(mac.finalize().into_bytes())

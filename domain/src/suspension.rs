@@ -1,17 +1,18 @@
-//! The suspension of an account by an operator, and the rule that says whether an account can be changed.
+//! The suspension of an account by an operator, and the check whether an account can be changed.
 
 use std::str::FromStr;
 
 use crate::{MalformedReason, Refusal, RulingNote, Time};
 
-/// What an operator has suspended an account for. While it lasts, the account changes nothing and shows nothing.
+/// An operator's suspension of an account. A suspended account is read-only, and its pages are not served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suspension {
     pub at: Time,
     pub reason: SuspensionReason,
 }
 
-/// Why an account is suspended. The people and agents of the account read it, so it is bounded and never empty.
+/// Why an account is suspended. The account's people and agents can read it, so it is limited in length and never
+/// empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SuspensionReason(String);
 
@@ -33,7 +34,7 @@ impl FromStr for SuspensionReason {
     }
 }
 
-/// Spec 3.1: from `expires_at` on, writes fail and pages answer 410. What has no such moment never expires.
+/// Spec 3.1: from `expires_at` on, writes fail and pages return 410. Without that time, nothing expires.
 pub fn has_expired(expires_at: Option<Time>, now: Time) -> bool {
     expires_at.is_some_and(|expires_at| now >= expires_at)
 }

@@ -1,12 +1,12 @@
-//! Tokens as their account sees them, and the one rule of minting: nobody hands on more than they have. The secret of
-//! a token must never be in here.
+//! The tokens of an account, and the rule for creating them: a new token never has more rights than its creator. A
+//! token's secret must never be in here.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::{ArtifactId, InviteCode, Maker, MissingRight, Refusal, Scopes, Time, TokenId};
 
-/// A token as the account's list shows it.
+/// A token, as in the account's list.
 #[derive(Clone, Debug)]
 pub struct Token {
     pub id: TokenId,
@@ -17,21 +17,21 @@ pub struct Token {
     pub last_used_at: Option<Time>,
 }
 
-/// What its owner calls a token. It stands in lists, so it is short and holds nothing that a terminal would obey. It may
-/// hold an invite's code, which never shows itself by `Debug`.
+/// The name of a token. It is shown in lists, so it is short and contains no characters that control a terminal. It
+/// may contain an invite's code, which `Debug` does not print.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TokenName(String);
 
-/// What a token may, where, and until when.
+/// The rights of a token: its scopes, its pin and its expiry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rights {
     pub scopes: Scopes,
-    /// The one artifact that it may touch, if it is bound to one.
+    /// The only artifact that it has access to, if it is pinned.
     pub pinned_to: Option<ArtifactId>,
     pub expires_at: Option<Time>,
 }
 
-/// What is asked of a new token. What is not asked for is what the minter has.
+/// The requested rights of a new token. By default it gets those of the token that creates it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AskedRights {
     pub scopes: Option<Scopes>,
@@ -40,12 +40,12 @@ pub struct AskedRights {
 }
 
 impl Rights {
-    /// All rights on all artifacts, without an end: what an account's first token has.
+    /// All scopes on all artifacts without expiry, as for an account's first token.
     pub const fn all() -> Self {
         Self { scopes: Scopes::all(), pinned_to: None, expires_at: None }
     }
 
-    /// The rights of a token that the holder of these mints, which never exceed them.
+    /// The rights of a new token, which never exceed these.
     pub fn hand_on(self, asked: AskedRights, now: Time) -> Result<Rights, Refusal> {
         if asked.expires_at.is_some_and(|expires_at| expires_at <= now) {
             return Err(Refusal::invalid("expires_at", "must lie in the future"));
@@ -75,17 +75,18 @@ impl TokenName {
         Self("signup".to_owned())
     }
 
-    /// The name of a token that was minted without one.
+    /// The name of a token that was created without one.
     pub fn unnamed() -> Self {
         Self("token".to_owned())
     }
 
-    /// Spec 4.5: the name of an agent's token that joined by this code.
+    /// Spec 4.5: the name of the token of an agent that joined with this code.
     pub fn of_invite(code: &InviteCode) -> Self {
         Self(format!("{}{}", Self::OF_INVITE, code.as_str()))
     }
 
-    /// The same name for whoever may not have the code: with it they could join, and an invite may make an admin.
+    /// The name for those who may not see the code: with the code they could join, and an invite may have the role
+    /// admin.
     pub fn without_code(&self) -> Self {
         let code = self.0.strip_prefix(Self::OF_INVITE).and_then(|code| code.parse::<InviteCode>().ok());
         code.map_or_else(|| self.clone(), |code| Self(format!("{}{}…", Self::OF_INVITE, code.mark())))

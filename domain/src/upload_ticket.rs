@@ -1,5 +1,5 @@
-//! The address at which an agent puts files before it publishes them, so that their bytes pass by no model. Whoever
-//! has the address may put files there, so a ticket must never reach a log.
+//! The URL to which an agent uploads files before it publishes them, so that their bytes do not pass through a model.
+//! Anyone with the URL may upload, so a ticket must never be logged.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,8 +9,8 @@ use subtle::ConstantTimeEq;
 use crate::signing_key::SigningKey;
 use crate::{AccountId, Chance, Time, UploadId};
 
-/// The right to put files at one address, once, for an account. It is signed and kept nowhere: the upload's id says
-/// when it was given.
+/// The right to upload files to one URL, once, for an account. It is signed and not stored: the upload's id contains
+/// the time of issue.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct UploadTicket {
     pub account: AccountId,
@@ -18,11 +18,11 @@ pub struct UploadTicket {
 }
 
 impl UploadTicket {
-    /// How long files may be put at the address.
+    /// How long files can be uploaded.
     pub const LIFETIME: Duration = Duration::from_secs(15 * 60);
-    /// How long they can be published after it was given.
+    /// How long after the time of issue the files can be published.
     pub const KEPT: Duration = Duration::from_secs(3600);
-    /// What a ticket looks like in an address.
+    /// The format of a ticket in a URL.
     pub const PATTERN: &'static str = "^[0-9A-Z]{52}[0-9a-f]{32}$";
 
     const IDS_LENGTH: usize = 52;
@@ -33,13 +33,13 @@ impl UploadTicket {
         Self { account, upload: UploadId::new(now, chance) }
     }
 
-    /// The ticket as it stands in an address.
+    /// The ticket as a part of a URL.
     pub fn signed(&self, key: &SigningKey) -> String {
         let Self { account, upload } = self;
         format!("{upload}{account}{}", self.signature(key))
     }
 
-    /// The ticket behind a text of an address; none unless we have signed it.
+    /// The ticket in a part of a URL; `None` unless its signature is valid.
     pub fn read(text: &str, key: &SigningKey) -> Option<Self> {
         let (ids, signature) = text.split_at_checked(Self::IDS_LENGTH)?;
         let (upload, account) = ids.split_at_checked(Self::ID_LENGTH)?;
@@ -50,12 +50,12 @@ impl UploadTicket {
         is_ours.then_some(ticket)
     }
 
-    /// Until when files may be put at the address.
+    /// The end of the time for uploading.
     pub fn expires_at(&self) -> Time {
         self.given_at().plus(Self::LIFETIME)
     }
 
-    /// Until when they can be published.
+    /// The end of the time for publishing.
     pub fn kept_until(&self) -> Time {
         self.given_at().plus(Self::KEPT)
     }

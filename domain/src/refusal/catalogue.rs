@@ -1,15 +1,15 @@
-//! Every refusal once, told to people: what it means, with an example that has its code, message and hint. The
-//! reference page of codes is made of this, so nothing may be left out: the compiler asks for each kind.
+//! The catalogue of all refusals: the meaning of each, with an example of its code, message and hint. The reference
+//! page of error codes is generated from it. The compiler ensures that it is complete.
 
 use strum::IntoEnumIterator;
 
 use super::{Crowd, Missing, MissingRight, Refusal, RefusalKind, Repeating};
 use crate::{Challenge, Micro, ModerationStatus, PaymentMethods};
 
-/// One kind of refusal, as the reference page has it.
+/// An entry of the reference page.
 #[derive(Clone, Debug)]
 pub struct RefusalEntry {
-    /// What it means, in a sentence.
+    /// The meaning, in a sentence.
     pub meaning: &'static str,
     pub example: Refusal,
 }
@@ -22,7 +22,7 @@ impl Refusal {
 }
 
 impl RefusalKind {
-    /// What the catalogue has of it.
+    /// The catalogue's entry.
     pub fn entry(self) -> RefusalEntry {
         RefusalEntry { meaning: meaning(self), example: example(self) }
     }
