@@ -1,28 +1,28 @@
-//! The work that one scan may still do, over all of its files, readings and pages together.
+//! The budget of one scan: how much work it may still do, over all files and pages together.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What the kinds of work cost, in steps of about ten nanoseconds. `bench` measures that no flood takes longer than its
-/// steps say.
+/// The cost of each kind of work, in steps of about ten nanoseconds. `bench` measures that no hostile input
+/// takes longer than its steps allow.
 pub(crate) mod steps {
-    /// A byte of a document: parsed, and its words read.
+    /// Parsing a byte of a document and reading its words.
     pub(crate) const DOCUMENT_BYTE: usize = 6;
-    /// A node of a document: styled and gone through.
+    /// Styling and visiting a node of a document.
     pub(crate) const NODE: usize = 20;
-    /// An element that a selector is compared with.
-    pub(crate) const STYLE_LOOK: usize = 3;
-    /// A byte of a script or of data: cut into tokens.
+    /// Comparing an element with a selector.
+    pub(crate) const STYLE_COMPARISON: usize = 3;
+    /// Splitting a byte of a script or of data into tokens.
     pub(crate) const SCRIPT_BYTE: usize = 2;
-    /// A token of a script, each time that it is gone through.
+    /// Each visit of a script's token.
     pub(crate) const TOKEN: usize = 8;
-    /// A field, each time that a rule looks at it and at what stands around it.
+    /// Each check of a field and its surroundings by a rule.
     pub(crate) const FIELD: usize = 100;
-    /// A stretch of the page, each time that a field is compared with it.
+    /// Each comparison of a field with a part of the page.
     pub(crate) const STRETCH: usize = 5;
 }
 
-/// Memory that the fields and texts of all pages may take while they are kept.
+/// Memory for the fields and texts of all pages together.
 const KEPT_BYTES_MAX: usize = 100 << 20;
 
 pub(crate) struct Budget<'a> {
@@ -36,8 +36,8 @@ impl<'a> Budget<'a> {
         Self { steps_left: Cell::new(steps_max), kept_bytes_left: Cell::new(KEPT_BYTES_MAX), is_cancelled }
     }
 
-    /// Takes steps before the work that they stand for. False: the work is not to be done, because too little is left
-    /// or the scan was cancelled. Nothing is left after that.
+    /// Reserves steps before the work is done. Returns false if too few are left or the scan was cancelled.
+    /// The budget is exhausted from then on.
     pub(crate) fn take(&self, steps: usize) -> bool {
         let left = self.steps_left.get().checked_sub(steps as u64);
         let is_granted = left.is_some() && !self.is_cancelled();
@@ -45,7 +45,8 @@ impl<'a> Budget<'a> {
         is_granted
     }
 
-    /// Takes memory for what is kept until the scan ends. Too much of it ends the budget as too many steps do.
+    /// Reserves memory that is held until the scan ends. Exceeding the limit exhausts the budget, as too many
+    /// steps do.
     pub(crate) fn keep(&self, bytes: usize) -> bool {
         let left = self.kept_bytes_left.get().checked_sub(bytes);
         self.kept_bytes_left.set(left.unwrap_or_default());
@@ -55,12 +56,11 @@ impl<'a> Budget<'a> {
         left.is_some()
     }
 
-    /// Ends the budget: something is too large to be read.
+    /// Exhausts the budget because the input is too large to read.
     pub(crate) fn exhaust(&self) {
         self.steps_left.set(0);
     }
 
-    /// Whether more was asked for than there was.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.steps_left.get() == 0
     }

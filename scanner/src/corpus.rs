@@ -1,5 +1,5 @@
-//! The scanner over the labelled pages in `corpus`: `<set>/<label>/<page>`, a file or a folder of files. It prints
-//! precision and recall by class. No page that is judged right may become wrong.
+//! Runs the scanner over the labelled pages in `corpus`: `<set>/<label>/<page>`, a file or a folder of files.
+//! Prints precision and recall by class. Fails if a page that was classified correctly is now wrong.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,7 +12,7 @@ const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus");
 const LABELS: [Status; 3] = [Pass, Review, Blocked];
 const PAGES_MIN: usize = 2_000;
 
-/// The pages that are judged wrong. The list may only become shorter.
+/// The pages that are classified wrongly. The list may only become shorter.
 const WRONG: [&str; 12] = [
     "elder/blocked/seed-with-hidden-educational-excuse.html",
     "granite/blocked/cuadros-numeros.html",
@@ -34,7 +34,7 @@ struct Labelled {
     files: Vec<SiteFile>,
 }
 
-/// How often each label was given each verdict.
+/// The number of pages by label and verdict.
 #[derive(Default)]
 struct Counts(BTreeMap<(usize, usize), usize>);
 
@@ -110,14 +110,14 @@ impl Counts {
         self.count(|label, verdict| label == verdict) * 1000 / self.total().max(1)
     }
 
-    /// Of the pages that got this verdict, how many should have.
+    /// The share of the pages with this verdict that should have it.
     fn precision(&self, wanted: Status) -> usize {
         let wanted = place(wanted);
         let right = self.count(|label, verdict| label == wanted && verdict == wanted);
         right * 1000 / self.count(|_, verdict| verdict == wanted).max(1)
     }
 
-    /// Of the pages that should get this verdict, how many did.
+    /// The share of the pages that should have this verdict that do have it.
     fn recall(&self, wanted: Status) -> usize {
         let right = self.count(|label, verdict| label == place(wanted) && verdict == place(wanted));
         right * 1000 / self.labelled(wanted).max(1)

@@ -1,7 +1,7 @@
-//! What a file says, as a browser would take it: its bytes decoded, told for what they are, and parsed to a tree.
+//! Decodes a file as a browser would, detects its type, and parses it to a tree.
 //!
-//! Nothing here may recurse along the input, take more than linear time, or fail: any bytes make a text, and any text
-//! makes a document.
+//! Nothing here may recurse along the input, take more than linear time, or fail. Any bytes are a valid text,
+//! and any text is a valid document.
 
 mod data_url;
 mod entities;
@@ -35,17 +35,17 @@ pub(crate) use xml::parse_xml;
 
 use name::Name;
 
-/// A node of one document, by its number from 1, so that "none" takes no room.
+/// A node of one document. Numbers start at 1, so that `Option<NodeId>` takes no extra memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NodeId(NonZeroU32);
 
 impl NodeId {
-    /// Its place in a list with one entry for every node of the document.
+    /// The index in a list that has one entry for every node of the document.
     pub(crate) fn index(self) -> usize {
         self.0.get() as usize - 1
     }
 
-    /// Nodes past four thousand million do not fit in memory, so the last number may stand for all of them.
+    /// More than four billion nodes do not fit in memory, so that clamping to the last number is safe.
     fn at(index: usize) -> Self {
         Self(u32::try_from(index).map_or(NonZeroU32::MAX, |index| NonZeroU32::MIN.saturating_add(index)))
     }
@@ -59,7 +59,7 @@ pub(crate) enum Content {
         attributes: Box<[Attribute]>,
     },
     Text(StrTendril),
-    /// Comments and what else shows nothing.
+    /// Comments and other nodes that are not rendered.
     Nothing,
 }
 
@@ -71,15 +71,15 @@ struct Node {
     next: Option<NodeId>,
     first_child: Option<NodeId>,
     last_child: Option<NodeId>,
-    /// How many elements it lies in.
+    /// The number of ancestor elements.
     depth: u32,
 }
 
-/// A parsed document that does not change any more.
+/// A parsed, immutable document.
 #[derive(Debug)]
 pub(crate) struct Document {
     nodes: Vec<Node>,
-    /// Whether the text has more nodes than a document may.
+    /// Whether the text has more nodes than a document may have.
     pub(crate) is_cut: bool,
 }
 
@@ -88,7 +88,7 @@ impl Document {
         NodeId::at(0)
     }
 
-    /// All nodes, in the order in which the parser made them.
+    /// All nodes, in the order in which the parser created them.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
         (0..self.nodes.len()).map(NodeId::at)
     }
@@ -125,7 +125,7 @@ impl Document {
     }
 }
 
-/// An element of a document, to be asked for its name and attributes.
+/// A view of an element, for its name and attributes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Element<'a> {
     name: &'a Name,
@@ -133,12 +133,12 @@ pub(crate) struct Element<'a> {
 }
 
 impl<'a> Element<'a> {
-    /// The local name, in lower case where the document is HTML.
+    /// The local name, in lower case for HTML documents.
     pub(crate) fn name(&self) -> &'a str {
         &self.name.written
     }
 
-    /// The same as a word that is compared like a number.
+    /// The interned local name, which compares as fast as a number.
     pub(crate) fn local(&self) -> &'a LocalName {
         &self.name.written
     }
@@ -151,12 +151,12 @@ impl<'a> Element<'a> {
         self.name.layout
     }
 
-    /// Whether it has no attribute at all.
+    /// Whether it has no attributes.
     pub(crate) fn is_bare(&self) -> bool {
         self.attributes.is_empty()
     }
 
-    /// Whether it is an element of HTML: an `input` of SVG or of no namespace is no field.
+    /// Whether it is in the HTML namespace. An `input` in SVG or in no namespace is not a field.
     pub(crate) fn is_html(&self) -> bool {
         self.name.qualified.ns == ns!(html)
     }
@@ -165,12 +165,12 @@ impl<'a> Element<'a> {
         self.name.qualified.ns == ns!(svg)
     }
 
-    /// The value of an attribute, nothing when it is missing.
+    /// The value of an attribute, or an empty string.
     pub(crate) fn text(&self, attribute: &str) -> &'a str {
         self.get(attribute).unwrap_or_default()
     }
 
-    /// The value of an attribute of no namespace, or of `xlink:…`, under its local name.
+    /// The value of an attribute in no namespace or in that of `xlink:…`, by its local name.
     pub(crate) fn get(&self, attribute: &str) -> Option<&'a str> {
         let mut linked = None;
         for named in self.attributes.iter().filter(|of| &*of.name.local == attribute) {
@@ -188,7 +188,7 @@ impl<'a> Element<'a> {
         self.get(attribute).is_some()
     }
 
-    /// All attributes of no namespace, by name and value.
+    /// The name and value of each attribute in no namespace.
     pub(crate) fn attributes(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
         let plain = self.attributes.iter().filter(|of| of.name.ns == ns!());
         plain.map(|of| (&*of.name.local, &*of.value))

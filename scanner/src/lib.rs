@@ -1,17 +1,19 @@
-//! The moderation verdict: files in, verdict and evidence out (spec 3.3).
+//! The automatic moderation check: takes the files of a version and returns a verdict with evidence (spec
+//! 3.3).
 //!
-//! A page is read as a browser shows it to a visitor, and judged by what it asks for. That goes in steps that widen
-//! apart from each other, each a module:
+//! A page is read as a browser shows it to a visitor. The verdict depends on what the page asks for. Each
+//! step is a module:
 //!
-//! - `document`: bytes to text to tree, with real parsers; `style`: what of the tree is seen;
-//!   `script`: what scripts would write into it, told without running them;
-//! - `page`: a tree to its fields, their labels, and the texts around them, in the order in which people read;
-//! - `site`: files to pages: a page has its frames, its scripts and what those fetch, but not the page next door;
-//! - `words`: what a text means: whether it asks for a thing, names it, or talks about it;
-//! - `rules`: the three rules of the specification, over fields and texts, never over markup.
+//! - `document` parses bytes to a tree. `style` finds what is visible. `script` finds what scripts would
+//!   write into the page, without running them.
+//! - `page` reads a tree to fields, their labels, and the texts around them, in reading order.
+//! - `site` combines files to pages. A page includes its frames, its scripts and what they fetch, but no page
+//!   that it links to.
+//! - `words` decides what a text means: whether it asks for a thing, names it or mentions it.
+//! - `rules` applies the three rules of the specification to fields and texts, never to markup.
 //!
-//! It does no I/O and gives the same answer every time. What it reads is hostile: it must never recurse along the
-//! input, and its time must stay within the input's size.
+//! The scanner does no I/O and is deterministic. Its input is hostile: it must never recurse along the input,
+//! and its time must be bounded by the input's size.
 
 mod budget;
 mod document;
@@ -33,49 +35,49 @@ pub use document::decoded;
 use budget::Budget;
 use site::Site;
 
-/// Kept with every verdict. It rises when the rules change, so that older verdicts can be told and renewed.
+/// Stored with every verdict. Increase it when the rules change, so that older verdicts can be found and
+/// renewed.
 pub const SCANNER_VERSION: &str = "7";
 
-/// Evidence that a verdict keeps: enough to judge by, whatever the page's size.
+/// The number of findings in a verdict. It is enough for a moderator and bounds what is stored.
 const FINDINGS_MAX: usize = 20;
 
-/// Steps that a scan may take: more than any page for people needs, and within seconds on any machine.
+/// The steps of one scan: more than any page for people needs, and a few seconds on any machine.
 pub const STEPS_MAX: u64 = 250_000_000;
 
-/// A file of the version that is judged.
 #[derive(Clone, Copy, Debug)]
 pub struct ScannedFile<'a> {
     pub path: &'a str,
     pub bytes: &'a [u8],
-    /// The content type that the file is served with. It decides how browsers read the file, and so how the scanner does.
+    /// The content type that the file is served with, which decides how browsers and the scanner read it.
     pub content_type: &'a str,
 }
 
-/// What a scan is held to, besides the files.
+/// The conditions of a scan.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms<'a> {
-    /// Whether the account is provisional. Its pages are held to stricter rules.
+    /// Whether the account is provisional. Stricter rules apply to its pages.
     pub is_provisional: bool,
-    /// A scan that needs more steps ends with a finding of `Rule::TooComplex`.
+    /// A scan that needs more steps gets a finding of `Rule::TooComplex`.
     pub steps_max: u64,
-    /// When set, the scan stops at its next step.
+    /// The scan stops at its next step once this is set.
     pub is_cancelled: &'a AtomicBool,
 }
 
 impl Default for Terms<'_> {
-    /// A claimed account, the usual budget, never cancelled.
+    /// The conditions for a claimed account: the default budget, never cancelled.
     fn default() -> Self {
         static NEVER: AtomicBool = AtomicBool::new(false);
         Self { is_provisional: false, steps_max: STEPS_MAX, is_cancelled: &NEVER }
     }
 }
 
-/// The scan was cancelled: there is no verdict.
+/// The scan was cancelled and has no verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("the scan was cancelled")]
 pub struct Cancelled;
 
-/// What a scan concludes, from the mildest to the worst.
+/// The result of a scan, from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -94,21 +96,20 @@ impl Status {
     }
 }
 
-/// What the scan says, with its evidence in the form that the database keeps.
+/// The result of a scan with its evidence, in the form that the database stores.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Verdict {
     pub status: Status,
     pub findings: Vec<Finding>,
 }
 
-/// One reason for the verdict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     pub rule: Rule,
     pub file: String,
-    /// The field that asks, such as `textarea[name=phrase]`. Empty where the rule is about the whole file.
+    /// The field that asks, such as `textarea[name=phrase]`. Empty if the rule is about the whole file.
     pub field: String,
-    /// The words that gave it away.
+    /// The words that matched.
     pub words: Vec<String>,
 }
 
@@ -119,18 +120,18 @@ pub enum Rule {
     PrivateKey,
     CardWithCvv,
     PasswordNearLure,
-    /// The version needs more work than a scan may do, so part of it was not read.
+    /// The version needs more steps than a scan has, so that parts of it were not read.
     TooComplex,
-    /// A file that is served as text contains NUL bytes. Browsers drop them, and other readers do not.
+    /// A file that is served as text contains NUL bytes. Browsers drop them, other readers do not.
     NulBytes,
-    /// Of a provisional account: the page does nothing but lead to another site.
+    /// Provisional accounts only: the page does nothing except redirect to another site.
     RedirectsAway,
-    /// Of a provisional account: the page shows what only its script knows, once it runs.
+    /// Provisional accounts only: the page renders content that only its script knows at run time.
     HiddenContent,
 }
 
 impl Rule {
-    /// What a finding of this rule makes of the version: spec 3.3, and review for what cannot be judged.
+    /// The status for a finding of this rule, as in spec 3.3. Content that cannot be read needs a review.
     pub fn status(self) -> Status {
         match self {
             Rule::SeedPhrase | Rule::PrivateKey | Rule::CardWithCvv => Status::Blocked,
@@ -143,7 +144,7 @@ impl Rule {
     }
 }
 
-/// Judges a version. The worst of its pages decides; the worst findings come first.
+/// Scans a version. The worst finding decides the status, and findings are sorted from worst to best.
 pub fn scan(files: &[ScannedFile<'_>], terms: &Terms<'_>) -> Result<Verdict, Cancelled> {
     let budget = Budget::new(terms.steps_max, terms.is_cancelled);
     let site = Site::read(files, &budget);
@@ -157,7 +158,7 @@ pub fn scan(files: &[ScannedFile<'_>], terms: &Terms<'_>) -> Result<Verdict, Can
                 field: found.field,
                 words: found.words,
             };
-            // A frame is found again with each page that shows it.
+            // A frame is scanned with each page that shows it, and yields the same finding.
             if !findings.contains(&finding) {
                 findings.push(finding);
             }
@@ -178,14 +179,13 @@ pub fn scan(files: &[ScannedFile<'_>], terms: &Terms<'_>) -> Result<Verdict, Can
 }
 
 impl Finding {
-    /// A finding about a whole file.
     fn of_file(rule: Rule, path: &str) -> Self {
         Self { rule, file: path.to_owned(), field: String::new(), words: Vec::new() }
     }
 }
 
 fn keep_the_worst(findings: &mut Vec<Finding>) {
-    // The sort is stable, so findings of one weight keep the order of the files.
+    // The sort is stable, so that findings of equal severity keep the order of the files.
     findings.sort_by_key(|finding| Reverse(finding.rule.status()));
     findings.truncate(FINDINGS_MAX);
 }

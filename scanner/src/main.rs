@@ -1,4 +1,4 @@
-//! Scans folders, each of them one site, and prints a verdict for each as a line of JSON.
+//! Scans folders, each of them one site, and prints the verdict for each as a line of JSON.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,6 @@ use serde::Serialize;
 
 const USAGE: &str = "usage: scanner [--provisional] FOLDER…";
 
-/// A line of the output.
 #[derive(Serialize)]
 struct VerdictLine<'a> {
     site: &'a Path,
@@ -18,7 +17,7 @@ struct VerdictLine<'a> {
     verdict: Verdict,
 }
 
-/// A file of a site, with the content type that Handbill would serve it with.
+/// A file of a site, with the content type that Handbill would serve.
 struct SiteFile {
     path: String,
     content_type: String,
@@ -60,7 +59,7 @@ impl SiteFile {
     }
 }
 
-/// All files below a folder, by their paths in it. A path that is a file is a site of that file alone.
+/// All files below a folder with their relative paths. A path to a file is a site with that one file.
 fn files_of(site: &Path) -> io::Result<Vec<SiteFile>> {
     let root = if site.is_dir() { site } else { site.parent().unwrap_or(site) };
     let mut files = Vec::new();

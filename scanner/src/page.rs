@@ -1,4 +1,4 @@
-//! A page as a visitor meets it: fields, and the texts around them in the order in which they are read.
+//! A page as a visitor sees it: its fields and texts in reading order.
 
 mod context;
 mod field;
@@ -18,41 +18,41 @@ pub(crate) use written::{read_json, read_source, read_text};
 
 use crate::words::Text;
 
-/// A stretch of a page that was read in one go: a document with the frames in it, or what a script writes.
+/// A part of a page that was read in one go: a document with its frames, or the output of a script.
 #[derive(Default)]
 pub(crate) struct Part {
-    /// The number of the file that it comes from.
+    /// The number of its source file.
     pub(crate) file: usize,
-    /// A script writes it, in an order that may be another than that of its parts on the page.
+    /// Whether a script writes it. The order of its contents may differ from that on the page.
     pub(crate) is_written: bool,
     pub(crate) titles: Vec<String>,
     pub(crate) blocks: Vec<Block>,
-    /// What elements say of themselves when they are pointed at or read aloud. They name things and ask for none.
+    /// Tooltips and texts for screen readers. They can name things but not ask for them.
     pub(crate) tips: Vec<Block>,
     pub(crate) fields: Vec<Field>,
 }
 
-/// What else belongs to the page, and what its scripts may do to it.
+/// Everything else about the page, and what its scripts can do to it.
 #[derive(Default)]
 pub(crate) struct Reading {
     pub(crate) parts: Vec<Part>,
-    /// Addresses, as written, of files that are shown or run with this one.
+    /// Addresses, as written, of files that are shown or run with this page.
     pub(crate) embedded: Vec<String>,
     pub(crate) reveals: Reveals,
     pub(crate) flow: Flow,
 }
 
-/// What may yet be shown of what is hidden.
+/// Which hidden content can become visible.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reveals {
-    /// By a script that touches the page, or by a style that reacts to what a visitor does.
+    /// Elements, by a script that changes the page, or by a style that reacts to the visitor.
     pub(crate) elements: bool,
-    /// By a script that copies templates.
+    /// Templates, by a script that copies them.
     pub(crate) templates: bool,
 }
 
 impl Region {
-    /// Hidden until something shows it, and no template.
+    /// A region of hidden elements that is not a template.
     fn of_elements(number: u32) -> Self {
         Self { number, is_template: false }
     }
@@ -70,7 +70,7 @@ impl Reveals {
 }
 
 impl Reading {
-    /// Takes in what was read besides: the same page gone through another way, or more of it.
+    /// Adds another reading of the same page, or of more of it.
     pub(crate) fn join(&mut self, more: Reading) {
         self.parts.extend(more.parts);
         self.embedded.extend(more.embedded);
@@ -79,10 +79,10 @@ impl Reading {
     }
 }
 
-/// What a block takes besides its letters.
+/// The memory of a block apart from its text.
 const BLOCK_BYTES: usize = 200;
 
-/// A text that lies apart from the text around it: a paragraph, a heading, a cell, what a button says.
+/// A separate text: a paragraph, a heading, a cell, the label of a button.
 pub(crate) struct Block {
     pub(crate) role: Role,
     pub(crate) spot: Spot,
@@ -96,30 +96,30 @@ pub(crate) enum Role {
     Plain,
     Heading,
     Button,
-    /// Nothing but a link to somewhere.
+    /// It contains only a link.
     Link,
-    /// What may be chosen, at a box to tick.
+    /// An option next to a checkbox or a radio button.
     Choice,
-    /// A sample of code, which people read and do not follow.
+    /// A code sample, which is shown and is no instruction to the visitor.
     Code,
 }
 
-/// Where a field or a text belongs. Those outside of all forms belong together.
+/// The form of a field or a text. Everything outside of forms has the same value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Form {
     None,
     Numbered(u32),
 }
 
-/// Where on the page a field or a text stands.
+/// The position of a field or a text on the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spot {
     pub(crate) form: Form,
-    /// The hidden stretch that it is in; none when it is seen.
+    /// The hidden region that it is in, or `None` if it is visible.
     pub(crate) region: Option<Region>,
-    /// The story that it is part of: an article, a post, a quotation.
+    /// The article, post or quotation that it is in.
     pub(crate) story: Option<u32>,
-    /// The navigation or the footer that it is part of.
+    /// The navigation or footer that it is in.
     pub(crate) margin: Option<u32>,
 }
 
@@ -127,7 +127,7 @@ impl Spot {
     pub(crate) const OPEN: Spot = Spot { form: Form::None, region: None, story: None, margin: None };
 }
 
-/// A stretch that is hidden until something shows it; what is hidden together is shown together.
+/// A region that is hidden until something shows it. Its contents are shown together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Region {
     number: u32,
@@ -145,34 +145,34 @@ impl Block {
         &self.raw
     }
 
-    /// What it takes of memory, with its text once that is read.
+    /// The memory that it takes, including its parsed text.
     pub(crate) fn kept_bytes(&self) -> usize {
         BLOCK_BYTES + self.raw.len()
     }
 
-    /// How many words it has, roughly.
+    /// The approximate number of words.
     pub(crate) fn words(&self) -> usize {
         self.words
     }
 
-    /// Folded at the first look: most blocks of a long page are never looked at.
+    /// Parsed on first use, because most blocks of a long page are never read.
     pub(crate) fn text(&self) -> &Text {
         self.text.get_or_init(|| Box::new(Text::of(&self.raw)))
     }
 
-    /// Whether it is told in a story, or stands in a margin, that the field is no part of.
+    /// Whether it is in an article or margin that does not contain the field.
     pub(crate) fn is_apart_from(&self, field: &Field) -> bool {
         let is_in_another = |mine: Option<u32>, its: Option<u32>| mine.is_some() && mine != its;
         is_in_another(self.spot.story, field.spot.story) || is_in_another(self.spot.margin, field.spot.margin)
     }
 
-    /// Whether somebody who has the field before them reads this too.
+    /// Whether a visitor who sees the field sees this too.
     pub(crate) fn is_seen_with(&self, field: &Field) -> bool {
         self.spot.region.is_none() || self.spot.region == field.spot.region
     }
 }
 
-/// Scripts without spaces have about two letters a word.
+/// Scripts without spaces have about two letters in a word.
 fn words_in(raw: &str) -> usize {
     let spaced = raw.split_whitespace().count();
     if raw.is_ascii() {

@@ -1,5 +1,5 @@
-//! The three rules of spec 3.3, over what a page asks for and what it says, and one more for provisional accounts.
-//! Nothing here looks at markup.
+//! The three rules of spec 3.3 and those for provisional accounts. They decide by what a page asks for and
+//! says, and never read markup.
 
 mod asking;
 mod boxes;
@@ -15,7 +15,7 @@ use crate::{FINDINGS_MAX, Rule};
 
 use nearby::View;
 
-/// What a rule found, and in which file.
+/// A rule that matched, and in which file.
 pub(crate) struct RuleMatch {
     pub(crate) rule: Rule,
     pub(crate) file: usize,
@@ -23,7 +23,7 @@ pub(crate) struct RuleMatch {
     pub(crate) words: Vec<String>,
 }
 
-/// What the page does that the rules forbid or have looked at, the worst first.
+/// The matches of all rules on a page, the worst first.
 pub(crate) fn findings(page: &Page<'_>, budget: &Budget<'_>) -> Vec<RuleMatch> {
     let view = View::of(page, budget);
     if !view.asks_anything() {
@@ -33,7 +33,7 @@ pub(crate) fn findings(page: &Page<'_>, budget: &Budget<'_>) -> Vec<RuleMatch> {
     blocked.chain(passwords::findings(&view)).take(FINDINGS_MAX).collect()
 }
 
-/// The same for the page of a provisional account, which is held to more.
+/// The same for a page of a provisional account, to which stricter rules apply.
 pub(crate) fn provisional_findings(page: &Page<'_>, budget: &Budget<'_>) -> Vec<RuleMatch> {
     let mut found = findings(page, budget);
     found.extend(flow::finding(page));

@@ -1,5 +1,5 @@
-//! Files to pages. Each file is read once; a page is a document with the files that it shows in frames, runs as
-//! scripts or has its scripts fetch. Pages that are only linked are pages of their own: they lend no words.
+//! Combines files to pages. Each file is read once. A page is a document with the files that it shows in
+//! frames, runs as scripts or fetches by scripts. Linked pages are separate pages and do not affect it.
 
 mod address;
 
@@ -14,11 +14,12 @@ use crate::page::{self, Around, Flow, Part, Reading, Reveals};
 use crate::script::{Bound, Files};
 use crate::style::{self, Canvas};
 
-/// What linked style sheets may amount to, each counted for every page that links it. Further ones are left out.
+/// The total size of linked style sheets, each counted for every page that links it. Further ones are left
+/// out.
 const SHEETS_BYTES_MAX: usize = 16 << 20;
-/// Where a whole document says that it is one.
+/// The range in which a whole document is recognized.
 const HEAD_CHARS: usize = 1_000;
-/// Files that one page brings together. A version has fewer.
+/// The number of files of one page. A version has fewer.
 const FILES_OF_A_PAGE_MAX: usize = 64;
 
 pub(crate) struct Site<'a> {
@@ -26,23 +27,24 @@ pub(crate) struct Site<'a> {
     sources: Vec<Source<'a>>,
     files: &'a [ScannedFile<'a>],
     sheet_bytes: Cell<usize>,
-    /// What each style sheet imports, by number. Told at the first look.
+    /// The numbers of the style sheets that each one imports, computed on first use.
     imports: Vec<OnceCell<Vec<usize>>>,
-    /// What its pages show of data. Scripts in files of their own may hold it.
+    /// The data that its pages show. Scripts in separate files may contain it.
     bound: Bound,
-    /// What its scripts may fetch.
+    /// The files that its scripts may fetch.
     texts: Rc<Files>,
-    /// What each file says, by number. Read at the first use: what is binary is read only where it is fetched.
+    /// The reading of each file, by number. Computed on first use, because binary files are read only if they
+    /// are fetched.
     readings: Vec<OnceCell<Reading>>,
     budget: &'a Budget<'a>,
 }
 
-/// A page, as all that stands on it.
+/// A page with everything that is on it.
 pub(crate) struct Page<'s> {
     pub(crate) parts: Vec<&'s Part>,
     pub(crate) reveals: Reveals,
     pub(crate) flow: Flow,
-    /// The file that is its document; none for a script that stands alone.
+    /// The file of its document. `None` for a script without a document.
     pub(crate) root: Option<usize>,
 }
 
@@ -68,18 +70,18 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// Files that are served as text and contain NUL bytes: what they show depends on who reads them.
+    /// Files that are served as text and contain NUL bytes. Their meaning depends on the reader.
     pub(crate) fn unclear_files(&self) -> impl Iterator<Item = usize> {
         let is_unclear = |source: &Source<'_>| source.kind != Kind::Binary && source.text.contains('\0');
         (0..self.files.len()).filter(move |file| is_unclear(&self.sources[*file]))
     }
 
-    /// Every document of the site with what belongs to it; scripts that no document runs stand alone.
+    /// Every document of the site with its files. A script that no document runs is a page of its own.
     pub(crate) fn pages(&self) -> impl Iterator<Item = Page<'_>> {
         let numbers = 0..self.files.len();
         let mut roots: Vec<usize> =
             numbers.clone().filter(|file| self.sources[*file].is_document()).collect();
-        // Where the budget is too small for all, the front page and short pages come first.
+        // If the budget does not suffice for all, the front page and short pages come first.
         roots.sort_by_key(|root| (self.files[*root].path != "index.html", self.files[*root].bytes.len()));
         let is_script = |file: &usize| self.sources[*file].kind == Kind::Script;
         let alone = numbers.filter(is_script).filter(|_| !roots.is_empty()).collect::<Vec<_>>();
@@ -107,13 +109,13 @@ impl<'a> Site<'a> {
         page
     }
 
-    /// A file and all that it brings along, itself or by what it brings; each once.
+    /// A file and all files that it uses directly or indirectly, each once.
     fn together(&self, root: usize) -> Vec<usize> {
         let mut files = vec![root];
         let mut next = 0;
         while next < files.len() && files.len() < FILES_OF_A_PAGE_MAX {
             for address in &self.reading(files[next]).embedded {
-                // A script's own parts lie beside it; what it fetches, beside the page.
+                // A script's own imports are relative to it. What it fetches is relative to the page.
                 for file in [files[next], root].into_iter().filter_map(|from| self.find(from, address)) {
                     if !files.contains(&file) {
                         files.push(file);
@@ -149,7 +151,7 @@ impl<'a> Site<'a> {
         let canvas = match kind {
             Kind::Html => canvas_of(text),
             Kind::Xml => Canvas::White,
-            // On its own it is shown as it is written; whoever fetches it may make a page of it.
+            // By itself it is shown as plain text. A script that fetches it may render it as a page.
             _ => Canvas::Unknown,
         };
         let parse = if kind == Kind::Xml { document::parse_xml } else { document::parse_html };
@@ -165,7 +167,8 @@ impl<'a> Site<'a> {
         reading.unwrap_or_default()
     }
 
-    /// The style sheet at an address, with those that it imports. Sheets that import each other come once.
+    /// The style sheet at an address and the sheets that it imports. Sheets that import each other are read
+    /// once.
     fn sheet(&self, from: usize, address: &str) -> Vec<&str> {
         let mut sheets: Vec<usize> = self.find(from, address).into_iter().collect();
         let mut next = 0;
@@ -177,9 +180,9 @@ impl<'a> Site<'a> {
             }
             next += 1;
         }
-        // What is imported comes before what imports it.
+        // Imported sheets come before the sheet that imports them.
         let styles = sheets.into_iter().rev().filter(|file| self.sources[*file].kind == Kind::Style);
-        styles.map(|file| &*self.sources[file].text).take_while(|text| self.has_room_for(text)).collect()
+        styles.map(|file| &*self.sources[file].text).take_while(|text| self.has_budget_for(text)).collect()
     }
 
     fn imported_by(&self, sheet: usize) -> &[usize] {
@@ -189,19 +192,20 @@ impl<'a> Site<'a> {
         })
     }
 
-    fn has_room_for(&self, sheet: &str) -> bool {
+    fn has_budget_for(&self, sheet: &str) -> bool {
         self.sheet_bytes.set(self.sheet_bytes.get().saturating_add(sheet.len()));
         self.sheet_bytes.get() <= SHEETS_BYTES_MAX
     }
 
-    /// The file that an address on a page means, found as the edge would find it.
+    /// The file for an address on a page, resolved as the edge does.
     fn find(&self, from: usize, address: &str) -> Option<usize> {
         let path = address::resolve(self.files[from].path, address)?;
         address::candidates(&path).iter().find_map(|path| self.paths.get(path.as_str()).copied())
     }
 }
 
-/// What the scripts of the site may fetch, as text. Files that are served as text come first, for there is little room.
+/// The texts that the site's scripts may fetch. Files that are served as text come first, because the size is
+/// limited.
 fn fetchable(files: &[ScannedFile<'_>], sources: &[Source<'_>]) -> Files {
     let mut texts = Files::default();
     for (file, source) in files.iter().zip(sources) {
@@ -210,19 +214,19 @@ fn fetchable(files: &[ScannedFile<'_>], sources: &[Source<'_>]) -> Files {
         }
     }
     for (file, source) in files.iter().zip(sources) {
-        if source.kind == Kind::Binary && file.bytes.len() <= texts.room() {
+        if source.kind == Kind::Binary && file.bytes.len() <= texts.bytes_left() {
             texts.add(file.path, &document::decoded(file.bytes));
         }
     }
     texts
 }
 
-/// Whether a file may hold a template.
+/// Whether a file may contain a template.
 fn may_bind(kind: Kind) -> bool {
     matches!(kind, Kind::Html | Kind::Xml | Kind::Text | Kind::Script)
 }
 
-/// A whole document is laid on white. A piece of one may be put anywhere.
+/// A whole document has a white background. A fragment may be inserted anywhere.
 fn canvas_of(text: &str) -> Canvas {
     let head: String = text.chars().take(HEAD_CHARS).collect::<String>().to_ascii_lowercase();
     let is_whole = ["<!doctype", "<html", "<head", "<body"].iter().any(|mark| head.contains(mark));

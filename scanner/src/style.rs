@@ -1,8 +1,8 @@
-//! How the elements of a page look, as far as it matters for what a visitor sees: what is not there, what is there and
-//! not for eyes, what shows as dots, and what style sheets add in words.
+//! Computes how the elements of a page look, as far as visitors can notice: elements that are not rendered,
+//! rendered elements that cannot be seen, masked input, and text from style sheets.
 //!
-//! In doubt a thing is seen. Nothing here may recurse along a sheet or a document, and a page's sheets have a budget:
-//! when it is used up, their further rules hide nothing.
+//! In doubt an element counts as visible. Nothing here may recurse along a sheet or a document. The sheets of
+//! a page have a budget: when it is used up, further rules hide nothing.
 
 mod cascade;
 mod computed;
@@ -26,28 +26,29 @@ use computed::{ComputedStyle, Hider};
 use declaration::{Generated, Property, Value};
 use matching::{Budget, Candidate};
 
-/// What sheets add in words to a whole document.
+/// The total length of text that sheets add to a document.
 const GENERATED_BYTES_MAX: usize = 1 << 20;
 
-/// How an element looks, as far as it matters for what a visitor sees.
+/// Whether a visitor can see an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ElementVisibility {
     Seen,
-    /// There, but not for eyes: clipped, off the screen, transparent, of no size, of the colour of its ground.
+    /// Rendered, but clipped, off the screen, transparent, of no size, or in the colour of its background.
     Unseen,
-    /// `display: none`, `visibility: hidden`, the `hidden` attribute, a closed dialog, the content of a template.
+    /// Not rendered: `display: none`, `visibility: hidden`, the `hidden` attribute, a closed dialog, the
+    /// content of a template.
     Gone,
 }
 
-/// How the nodes of one document look.
+/// The visibility of the nodes of one document.
 #[derive(Debug)]
 pub(crate) struct Looks {
     nodes: Vec<NodeLook>,
     before: HashMap<NodeId, String>,
     after: HashMap<NodeId, String>,
     may_reveal: bool,
-    /// Elements that selectors were compared with.
-    pub(crate) looks_taken: usize,
+    /// The number of elements that selectors were compared with.
+    pub(crate) comparisons: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -59,37 +60,38 @@ struct NodeLook {
 }
 
 impl Looks {
-    /// How a node looks, with all around it taken into account. A node of another document is seen.
+    /// The visibility of a node, including the effect of its ancestors. A node of another document is
+    /// visible.
     pub(crate) fn shown(&self, node: NodeId) -> ElementVisibility {
         self.nodes.get(node.index()).map_or(ElementVisibility::Seen, |look| look.shown)
     }
 
-    /// The outermost element, itself or above, that hides the node; none when it is seen.
+    /// The outermost element that hides the node, which may be the node itself. `None` if it is visible.
     pub(crate) fn hidden_by(&self, node: NodeId) -> Option<NodeId> {
         self.nodes.get(node.index())?.hidden_by
     }
 
-    /// Whether what is typed there shows as dots, without being a password field.
+    /// Whether input is masked although it is not a password field.
     pub(crate) fn is_masked(&self, node: NodeId) -> bool {
         self.nodes.get(node.index()).is_some_and(|look| look.is_masked)
     }
 
-    /// Whether what is written there is read from its end.
+    /// Whether its text runs from right to left by `bidi-override`.
     pub(crate) fn is_reversed(&self, node: NodeId) -> bool {
         self.nodes.get(node.index()).is_some_and(|look| look.is_reversed)
     }
 
-    /// The words that a sheet puts before what is in an element.
+    /// The text that a sheet inserts before an element's content.
     pub(crate) fn before(&self, node: NodeId) -> Option<&str> {
         self.before.get(&node).map(String::as_str)
     }
 
-    /// The words that a sheet puts after what is in an element.
+    /// The text that a sheet inserts after an element's content.
     pub(crate) fn after(&self, node: NodeId) -> Option<&str> {
         self.after.get(&node).map(String::as_str)
     }
 
-    /// Whether something other than a script could show what is hidden: a rule that waits for a click or a pointer.
+    /// Whether a style rule for a click or hover could show hidden content.
     pub(crate) fn may_reveal(&self) -> bool {
         self.may_reveal
     }
@@ -100,15 +102,16 @@ pub(crate) fn imports(sheet: &str) -> Vec<String> {
     sheet::read(sheet).1
 }
 
-/// What a document is laid on, before it says anything of its ground.
+/// The background below a document's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Canvas {
     White,
-    /// Another document shows through, or it will be put into one.
+    /// It shows another document through, or will be inserted into one.
     Unknown,
 }
 
-/// Dresses a document in its sheets, in the order of the page: the texts of `<style>` elements and of linked files.
+/// Applies style sheets to a document, in the order of the page: the texts of `<style>` elements and of
+/// linked files.
 pub(crate) fn dress(document: &Document, sheets: &[&str], canvas: Canvas) -> Looks {
     let mut dresser = Dresser {
         document,
@@ -127,7 +130,7 @@ pub(crate) fn dress(document: &Document, sheets: &[&str], canvas: Canvas) -> Loo
         Onward::Inside
     });
     dresser.looks.may_reveal = dresser.cascade.may_reveal;
-    dresser.looks.looks_taken = dresser.budget.spent();
+    dresser.looks.comparisons = dresser.budget.spent();
     dresser.looks
 }
 
@@ -144,7 +147,7 @@ impl Looks {
             before: HashMap::new(),
             after: HashMap::new(),
             may_reveal: false,
-            looks_taken: 0,
+            comparisons: 0,
         }
     }
 }
@@ -154,13 +157,13 @@ struct Dresser<'a> {
     cascade: Cascade,
     budget: Budget,
     dressed: Dressed,
-    /// The looks of the nodes around, outermost first.
+    /// The styles of the ancestors, outermost first.
     open: Vec<AppliedStyle>,
     looks: Looks,
     generated_bytes_left: usize,
 }
 
-/// A look, and what it comes to. Elements that nothing is said of wear that of their parent.
+/// A style and its effect. Elements without declarations share that of their parent.
 #[derive(Clone)]
 struct AppliedStyle {
     look: Rc<ComputedStyle>,
@@ -181,7 +184,7 @@ impl AppliedStyle {
         Self { look: Rc::new(look), comes_to }
     }
 
-    /// The same for a node that says nothing of its own.
+    /// The same for a node without declarations.
     fn shared(&self) -> Self {
         let comes_to = NodeLook { is_masked: self.look.is_masked, ..self.comes_to };
         Self { look: self.look.clone(), comes_to }
@@ -189,7 +192,7 @@ impl AppliedStyle {
 }
 
 impl Dresser<'_> {
-    /// Takes down how a node looks, and keeps it for those in it.
+    /// Computes the look of a node, and keeps it for its descendants.
     fn enter(&mut self, node: NodeId) -> Onward {
         let Some(element) = self.document.element(node) else { return self.enter_other(node) };
         let worn = self.dress(node, element);
@@ -198,7 +201,7 @@ impl Dresser<'_> {
         Onward::Inside
     }
 
-    /// A text looks as what it stands in, but for what only fields have.
+    /// A text looks like its parent, except for what applies only to fields.
     fn enter_other(&mut self, node: NodeId) -> Onward {
         let Some(parent) = self.open.last() else { return Onward::Past };
         let comes_to = NodeLook { is_masked: false, ..parent.comes_to };
@@ -242,7 +245,7 @@ impl Dresser<'_> {
     }
 }
 
-/// The attributes that painted pages before there were sheets, and those that turn texts.
+/// Presentational attributes such as `bgcolor`, and `dir`.
 fn hint(element: Element<'_>, won: &mut Won) {
     if element.is_bare() {
         return;
@@ -282,7 +285,7 @@ fn hint(element: Element<'_>, won: &mut Won) {
     }
 }
 
-/// Such attributes may leave out the `#`.
+/// A colour in such an attribute may lack the `#`.
 fn legacy_colour(text: &str) -> Option<values::Colour> {
     const COLOUR_BYTES_MAX: usize = 40;
     let text = text.trim();
@@ -293,7 +296,7 @@ fn legacy_colour(text: &str) -> Option<values::Colour> {
     of(text).or_else(|| of(&format!("#{text}")))
 }
 
-/// The words of a generated part that is seen.
+/// The text of a generated part, if it is visible.
 fn generated(element: Element<'_>, won: &Won) -> Option<String> {
     let Some(Value::Content(parts)) = won.get(Property::Content) else { return None };
     let hiding = [Property::Display, Property::Visibility, Property::Opacity, Property::Transform];

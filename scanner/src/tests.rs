@@ -1,4 +1,4 @@
-//! Pages, each named by what it is, with the verdict that it must get.
+//! Test pages with the verdict that each must get.
 
 mod asking;
 mod budget;
@@ -14,7 +14,7 @@ fn verdict(html: &str) -> Verdict {
     verdict_of(&[("index.html", html)])
 }
 
-/// The verdict on files that are served by their names.
+/// The verdict on files whose content types follow from their names.
 fn verdict_of<T: AsRef<[u8]> + ?Sized>(files: &[(&str, &T)]) -> Verdict {
     let content_types: Vec<_> =
         files.iter().map(|(path, _)| mime_guess::from_path(path).first_or_octet_stream()).collect();

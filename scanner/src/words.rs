@@ -1,13 +1,13 @@
-//! What a text means as people read it: whether it asks for a thing, names it as a label does, or only talks about it.
-//! The vocabulary comes from the files in `scanner/languages`; the logic is the same for all languages.
-//! This module never reads markup, and what it keeps of a text is bounded, however long the text is.
+//! Decides what a text means to its readers: whether it asks for a thing, names it as a label does, or only
+//! mentions it. The vocabulary is in the files of `scanner/languages`. The logic is the same for all
+//! languages. This module never reads markup, and what it stores of a text is bounded.
 
 mod alike;
 mod class;
+mod classifier;
 mod clauses;
 mod fold;
 mod found;
-mod judge;
 mod labels;
 mod languages;
 mod letters;
@@ -31,80 +31,83 @@ use strum::EnumString;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum Thing {
-    /// The words that open a wallet, by a name that means nothing else: seed phrase, secret recovery phrase, mnemonic phrase.
+    /// A seed phrase, by an unambiguous name: seed phrase, secret recovery phrase, mnemonic phrase.
     SeedPhrase,
-    /// What means a seed phrase on a page about wallets and something else elsewhere: seed, passphrase, mnemonic, 12 words.
+    /// A seed phrase on a page about wallets, and something else elsewhere: seed, passphrase, mnemonic, 12
+    /// words.
     MaybeSeedPhrase,
-    /// A private key, by a name that means nothing else.
+    /// A private key, by an unambiguous name.
     PrivateKey,
-    /// What means a private key on a page about wallets: secret key, keystore, wallet key.
+    /// A private key on a page about wallets: secret key, keystore, wallet key.
     MaybePrivateKey,
     CardNumber,
-    /// The CVV of a card. "Security code" counts: only together with a card number does it mean anything.
+    /// The CVV of a card. "Security code" is included, because the rule requires a card number as well.
     CardCode,
     CardExpiry,
     CardHolder,
     Password,
-    /// Only while a text is read: what means a seed phrase in a label or a request, and may mean something else in passing.
+    /// Only while a text is read: a seed phrase in a label or a request, which may mean something else in
+    /// passing.
     RecoveryPhrase,
-    /// Only while a text is read: a phrase, which means something only beside a wallet or a number of words.
+    /// Only while a text is read: a phrase, which has a meaning only next to a wallet or a number of words.
     BarePhrase,
 }
 
-/// How strongly a text brings a thing up.
+/// How strongly a text refers to a thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Sense {
-    /// A sentence about it: an article, a question about it, a warning, a promise, a button that shows or makes it.
+    /// A sentence about it: an article, a question, a warning, a promise, a button that shows or creates it.
     Mentioned,
-    /// The text is a label with the thing as its head.
+    /// A label with the thing as its head.
     Named,
-    /// The text asks the reader to give it.
+    /// A request to the reader to enter it.
     Requested,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sensed {
     pub(crate) sense: Sense,
-    /// The words that it was found by, folded, for the evidence.
+    /// The matched words in normalized form, for the evidence.
     pub(crate) words: String,
 }
 
-/// What a text is about, for the rules.
+/// The subject of a text, for the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum Hint {
-    /// The talk is of crypto wallets: metamask, ledger, blockchain, airdrop, …
+    /// Crypto wallets: metamask, ledger, blockchain, airdrop, …
     Wallet,
     /// "Word 1", "1.", "#3", "word3", "Wort 5", and nothing else.
     NumberedWord,
-    /// Says nothing of what to enter: "Enter here", "Value", "Your answer", or no words at all.
+    /// Does not say what to enter: "Enter here", "Value", "Your answer", or no words at all.
     PlainAsk,
-    /// A short text with a word of searching.
+    /// A short text with a word for searching.
     Search,
-    /// Names a value that is none of the things: e-mail, name, comment, amount, a code from an SMS, an answer.
+    /// Names another value: e-mail, name, comment, amount, a code from an SMS, an answer.
     OtherValue,
-    /// Verbs of handing over a password: sign in, continue, unlock, submit, verify, next.
+    /// Verbs for submitting a password: sign in, continue, unlock, submit, verify, next.
     SignIn,
-    /// Tools that make or rate passwords: generate, strength, length.
+    /// Tools that generate or rate passwords: generate, strength, length.
     MakesPasswords,
-    /// A card that is none for paying: gift, library, loyalty, student.
+    /// A card that is not a payment card: gift, library, loyalty, student.
     OtherCard,
-    /// Talk about something, as an article's heading or a quiz has it: what is, how to, guide, explained, quiz.
+    /// Text about something, such as the heading of an article: what is, how to, guide, explained, quiz.
     Talk,
     /// Learning by answering: quiz, exam, crossword, flash card.
     Quiz,
-    /// A subject other than money, brands and accounts, in which a bank is a river's, an apple a fruit and a wallet made of
-    /// leather; also music and memory. It makes only `possible_lures` doubtful.
+    /// A subject other than money, brands and accounts, where "bank" means a river bank, "apple" a fruit and
+    /// "wallet" a leather wallet. Also music and memory. It affects only `possible_lures`.
     Elsewhere,
-    /// Fields and buttons for messages and talk: "Type a message", "Reply", "Chat". `OtherValue` always stands beside it.
+    /// Fields and buttons for messages: "Type a message", "Reply", "Chat". `OtherValue` is always set as
+    /// well.
     Message,
 }
 
-/// A text, read. It holds what was found and not the text itself. A hostile page has a million of them, most of which say
-/// nothing, so that a text without findings allocates nothing.
+/// A parsed text. It stores what was found and not the text itself. A hostile page has a million texts
+/// without findings, so that these allocate nothing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Text {
-    /// At most one for each thing.
+    /// At most one entry for each thing.
     senses: Vec<(Thing, Sensed)>,
     /// Sorted by name.
     lures: Vec<Lure>,
@@ -115,22 +118,22 @@ pub(crate) struct Text {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Lure {
     name: &'static str,
-    /// Nothing else can be meant.
+    /// It has no other meaning.
     is_certain: bool,
 }
 
 impl Text {
-    /// What people read: a label, a sentence, a page.
+    /// Parses visible text: a label, a sentence, a page.
     pub(crate) fn of(raw: &str) -> Text {
         Reading::of(raw, Manner::Prose)
     }
 
-    /// An identifier of the markup: `seedPhrase`, `card-number`, `privkey`, `word12`.
+    /// Parses an identifier of the markup: `seedPhrase`, `card-number`, `privkey`, `word12`.
     pub(crate) fn of_name(raw: &str) -> Text {
         Reading::of(&names::spaced(raw), Manner::Name)
     }
 
-    /// The strongest sense in which the thing stands in any sentence.
+    /// The strongest sense of the thing in any sentence.
     pub(crate) fn sense(&self, thing: Thing) -> Option<Sensed> {
         self.sensed(thing).cloned()
     }
@@ -183,12 +186,13 @@ impl Text {
     }
 }
 
-/// Lures of the review rule: brands and urgency, as words that people see, where nothing else can be meant. Sorted.
+/// Lures of the review rule: visible brands and phrases of urgency without another meaning. Sorted.
 pub(crate) fn lures(text: &Text) -> Vec<String> {
     text.lures_that(|lure| lure.is_certain)
 }
 
-/// Nouns in passing that may be lures: bank, apple, wallet. They count where nothing on the page is `Hint::Elsewhere`. Sorted.
+/// Ambiguous nouns that may be lures: bank, apple, wallet. They count if no text on the page has
+/// `Hint::Elsewhere`. Sorted.
 pub(crate) fn possible_lures(text: &Text) -> Vec<String> {
     text.lures_that(|lure| !lure.is_certain)
 }

@@ -1,14 +1,14 @@
-//! Documents that stand in their own address.
+//! Decodes documents in `data:` URLs.
 
 use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use percent_encoding::percent_decode_str;
 
-/// Addresses may be as long as a file.
+/// A `data:` URL may be as long as a file.
 const URL_BYTES_MAX: usize = 16 << 20;
 
-/// Browsers forgive missing and odd ends, in addresses as in scripts.
+/// Browsers accept missing padding and non-zero trailing bits, in URLs as in scripts.
 pub(crate) const FORGIVING_BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new()
@@ -16,8 +16,8 @@ pub(crate) const FORGIVING_BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
-/// The media type, in lower case and without parameters, and the decoded bytes of a `data:` address; none when it is
-/// another address, or cannot be a document.
+/// The media type of a `data:` URL, in lower case and without parameters, and the decoded bytes. `None` for
+/// any other URL, and for a `data:` URL that cannot be a document.
 pub(crate) fn open_data_url(url: &str) -> Option<(String, Vec<u8>)> {
     let url = url.trim_matches(|edge: char| edge <= ' ');
     if url.len() > URL_BYTES_MAX || !url.get(..5)?.eq_ignore_ascii_case("data:") {

@@ -1,17 +1,17 @@
-//! Entities that an XML document declares for itself. Browsers put their markup into the page, so a form may stand in
-//! one; the tokenizer does not know them.
+//! Expands the entities that an XML document declares. Browsers insert their markup into the page, so that an
+//! entity can hide a form. The tokenizer does not expand them.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 const ENTITIES_MAX: usize = 1000;
-/// What entities may add to a document in all; browsers too give up on documents that grow without end.
+/// The bytes that all entities may add to a document. Browsers also reject exponential expansion.
 const ADDED_BYTES_MAX: usize = 8 << 20;
-/// Entities may hold entities, so deep.
+/// The maximum depth of entities in entities.
 const ROUNDS_MAX: usize = 4;
 const DOCTYPE: &str = "<!DOCTYPE";
 
-/// The text with its own entities put in, and without their declarations.
+/// Expands the declared entities and removes their declarations.
 pub(super) fn expand(text: &str) -> Cow<'_, str> {
     let Some((before, subset, after)) = cut_out_subset(text) else { return Cow::Borrowed(text) };
     let mut entities = declared(subset);
@@ -26,7 +26,7 @@ pub(super) fn expand(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{before}{}", put_in(after, &entities, &mut bytes_left)))
 }
 
-/// The document around the square brackets of its document type, and what lies in them.
+/// Splits a document into the text before, inside and after the square brackets of its document type.
 fn cut_out_subset(text: &str) -> Option<(&str, &str, &str)> {
     let doctype = text.find(DOCTYPE)?;
     let opens = doctype + text.get(doctype..)?.find(['[', '>'])?;
@@ -35,7 +35,7 @@ fn cut_out_subset(text: &str) -> Option<(&str, &str, &str)> {
     Some((text.get(..opens)?, inside.get(..closes)?, inside.get(closes + 1..)?))
 }
 
-/// The bracket outside of quotes and comments.
+/// The closing bracket, outside of quotes and comments.
 fn end_of_subset(inside: &str) -> Option<usize> {
     let mut at = 0;
     loop {
@@ -65,7 +65,7 @@ fn declared(subset: &str) -> BTreeMap<String, String> {
     entities
 }
 
-/// References to characters count where the entity is declared, and so may make markup.
+/// Expands character references when the entity is declared, as XML requires, so that they can form markup.
 fn with_characters(value: &str) -> String {
     let mut pieces = value.split("&#");
     let mut text = pieces.next().unwrap_or_default().to_owned();
@@ -93,7 +93,7 @@ fn character(number: &str) -> Option<char> {
     char::from_u32(code.ok()?)
 }
 
-/// The text with `&name;` replaced while bytes are left.
+/// Replaces each `&name;` until `bytes_left` is used up.
 fn put_in(text: &str, entities: &BTreeMap<String, String>, bytes_left: &mut usize) -> String {
     let mut pieces = text.split('&');
     let mut result = pieces.next().unwrap_or_default().to_owned();

@@ -1,26 +1,30 @@
-//! Hands a text to a tokenizer tag by tag, so that each tag is cut down before it arrives. It must know where tags
-//! begin, and so follows the rough structure of a document: comments, raw text, and CDATA hold none.
+//! Feeds a text to a tokenizer one tag at a time, so that each oversized tag can be trimmed first. To find
+//! the tags, it tracks comments, raw text and CDATA, which contain none.
 
 use html5ever::LocalName;
 use html5ever::tendril::StrTendril;
 
 use super::tags;
 
-/// What the tokenizer stands in.
+/// The state of the tokenizer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum InsertionPoint {
     Html,
-    /// Below `svg` or `math`, where CDATA is CDATA.
+    /// Inside `svg` or `math`, where CDATA sections are recognized.
     Foreign,
     Xml,
-    /// In an element that holds only text, up to its end tag.
+    /// In an element that contains only text, up to its end tag.
     Raw(LocalName),
-    /// Nothing is a tag any more.
+    /// After `<plaintext>`, where nothing is a tag.
     Plain,
 }
 
-/// Pushes the whole text in pieces; `place` is asked anew after each of them.
-pub(super) fn feed(text: &str, place: impl Fn() -> InsertionPoint, mut push: impl FnMut(StrTendril)) {
+/// Pushes the whole text in pieces and calls `insertion_point` after each of them.
+pub(super) fn feed(
+    text: &str,
+    insertion_point: impl Fn() -> InsertionPoint,
+    mut push: impl FnMut(StrTendril),
+) {
     let whole = StrTendril::from(text);
     let slice = |from: usize, to: usize| -> StrTendril {
         let (from, length) = (u32::try_from(from), u32::try_from(to.saturating_sub(from)));
@@ -29,11 +33,11 @@ pub(super) fn feed(text: &str, place: impl Fn() -> InsertionPoint, mut push: imp
     };
     let mut at = 0;
     while at < text.len() {
-        let opens_at = match place() {
+        let opens_at = match insertion_point() {
             InsertionPoint::Plain => None,
             InsertionPoint::Raw(name) => end_of_raw(text, at, &name),
-            place @ (InsertionPoint::Html | InsertionPoint::Foreign | InsertionPoint::Xml) => {
-                match next_markup(text, at, &place) {
+            insertion_point @ (InsertionPoint::Html | InsertionPoint::Foreign | InsertionPoint::Xml) => {
+                match next_markup(text, at, &insertion_point) {
                     Some(Markup::Tag(start)) => Some(start),
                     Some(Markup::Other { end }) => {
                         push(slice(at, end));
@@ -58,23 +62,23 @@ pub(super) fn feed(text: &str, place: impl Fn() -> InsertionPoint, mut push: imp
 }
 
 enum Markup {
-    /// Begins here.
+    /// The start of a tag.
     Tag(usize),
     Other {
         end: usize,
     },
 }
 
-fn next_markup(text: &str, from: usize, place: &InsertionPoint) -> Option<Markup> {
+fn next_markup(text: &str, from: usize, insertion_point: &InsertionPoint) -> Option<Markup> {
     let start = find(text, from, "<")?;
     let rest = text.get(start + 1..).unwrap_or_default();
     let name = rest.strip_prefix('/').unwrap_or(rest);
-    if name.starts_with(|first: char| begins_name(first, place)) {
+    if name.starts_with(|first: char| begins_name(first, insertion_point)) {
         return Some(Markup::Tag(start));
     }
     let end = if rest.starts_with("!--") {
         end_of_comment(text, start)
-    } else if rest.starts_with("![CDATA[") && *place != InsertionPoint::Html {
+    } else if rest.starts_with("![CDATA[") && *insertion_point != InsertionPoint::Html {
         past(text, start, "]]>")
     } else if rest.starts_with(['!', '?', '/']) {
         past(text, start, ">")
@@ -84,11 +88,12 @@ fn next_markup(text: &str, from: usize, place: &InsertionPoint) -> Option<Markup
     Some(Markup::Other { end })
 }
 
-fn begins_name(first: char, place: &InsertionPoint) -> bool {
-    first.is_ascii_alphabetic() || (*place == InsertionPoint::Xml && (first == '_' || !first.is_ascii()))
+fn begins_name(first: char, insertion_point: &InsertionPoint) -> bool {
+    first.is_ascii_alphabetic()
+        || (*insertion_point == InsertionPoint::Xml && (first == '_' || !first.is_ascii()))
 }
 
-/// Comments end at `-->` or `--!>`, whose dashes may be those of the beginning where nothing lies between.
+/// Comments end at `-->` or `--!>`. In `<!-->` the opening dashes also close it.
 pub(super) fn end_of_comment(text: &str, start: usize) -> usize {
     let rest = text.get(start + "<!--".len()..).unwrap_or_default();
     if rest.starts_with('>') || rest.starts_with("->") {
@@ -105,7 +110,7 @@ pub(super) fn end_of_comment(text: &str, start: usize) -> usize {
     text.len()
 }
 
-/// Where the end tag of a raw element begins.
+/// The start of the end tag of a raw text element.
 fn end_of_raw(text: &str, from: usize, name: &str) -> Option<usize> {
     if name == "script" {
         return end_of_script(text, from);
@@ -120,7 +125,7 @@ fn end_of_raw(text: &str, from: usize, name: &str) -> Option<usize> {
     None
 }
 
-/// Scripts may hold comments in which `<script>…</script>` is text, as the HTML standard has it.
+/// In a script, `<script>…</script>` inside of a comment is text, as the HTML standard defines it.
 fn end_of_script(text: &str, from: usize) -> Option<usize> {
     #[derive(PartialEq)]
     enum Escape {

@@ -1,5 +1,5 @@
-//! HTML to a tree, with the parser that follows the HTML standard, kept from what makes its time grow faster than the
-//! page: deep nesting, formatting elements that are never closed, and floods of attributes.
+//! Parses HTML to a tree with the parser that follows the HTML standard. It limits what would make the
+//! parser's time superlinear: deep nesting, unclosed formatting elements and very many attributes.
 
 use std::cell::RefCell;
 use std::sync::LazyLock;
@@ -14,13 +14,13 @@ use super::feed::{InsertionPoint, feed};
 use super::name::is_any;
 use super::sieve::Sieve;
 use super::tree::{Handle, Tree};
-use super::unknown::Brought;
+use super::unknown::AddedNames;
 
-/// Elements nested deeper stand beside each other instead, as in browsers, whose bound is higher. It is still deeper
-/// than pages that people make, and the parser looks through all open elements at almost every tag.
+/// Deeper elements become siblings, as in browsers, whose limit is higher. No page made by people is as deep.
+/// The parser searches all open elements at almost every tag, so that depth costs time.
 pub(super) const DEPTH_MAX: u32 = 64;
 
-/// Stands before the names of formatting elements in the tree.
+/// The prefix of the names of formatting elements in the tree.
 const PLAIN: &str = "x-plain-";
 
 /// The formatting elements, each with its name in the tree.
@@ -29,28 +29,28 @@ static FORMATTING: LazyLock<[(LocalName, LocalName); 13]> = LazyLock::new(|| {
         .map(|name| (LocalName::from(name), LocalName::from(format!("{PLAIN}{name}"))))
 });
 
-/// Reads a text as a browser would that was told it is HTML. Any text makes a tree.
+/// Parses a text as a browser does for `text/html`. Any text yields a tree.
 pub(crate) fn parse_html(text: &str) -> Document {
-    // Browsers leave them out of text, and the tokenizer reports each of them slowly.
+    // Browsers drop NUL characters from text, and the tokenizer is slow at reporting each as an error.
     let without_nulls = text.contains('\0').then(|| text.replace('\0', ""));
     let builder = TreeBuilder::new(Tree::new(), TreeBuilderOpts::default());
-    let tamed = Tamed {
+    let tamed = TagFilter {
         builder,
-        place: RefCell::new(InsertionPoint::Html),
-        brought: Brought::default(),
+        insertion_point: RefCell::new(InsertionPoint::Html),
+        added_names: AddedNames::default(),
         sieve: Sieve::default(),
     };
     let tokenizer = Tokenizer::new(tamed, TokenizerOpts::default());
     let input = BufferQueue::default();
     feed(
         without_nulls.as_deref().unwrap_or(text),
-        || tokenizer.sink.place(),
+        || tokenizer.sink.insertion_point(),
         |piece| {
             if tokenizer.sink.builder.sink.is_full() {
                 return;
             }
             input.push_back(piece);
-            // It pauses after scripts and at declared encodings, neither of which matters here.
+            // The tokenizer pauses after scripts and at declared encodings, neither of which matters here.
             while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
         },
     );
@@ -58,20 +58,20 @@ pub(crate) fn parse_html(text: &str) -> Document {
     tokenizer.sink.builder.sink.freeze()
 }
 
-/// The name of an element as the page has it.
+/// The name of an element as it was in the source.
 pub(super) fn name_as_written(name: &str) -> &str {
     name.strip_prefix(PLAIN).unwrap_or(name)
 }
 
-/// Stands between the tokenizer and the tree builder.
-struct Tamed {
+/// A filter between the tokenizer and the tree builder.
+struct TagFilter {
     builder: TreeBuilder<Handle, Tree>,
-    place: RefCell<InsertionPoint>,
-    brought: Brought,
+    insertion_point: RefCell<InsertionPoint>,
+    added_names: AddedNames,
     sieve: Sieve,
 }
 
-impl TokenSink for Tamed {
+impl TokenSink for TagFilter {
     type Handle = Handle;
 
     fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<Handle> {
@@ -83,8 +83,8 @@ impl TokenSink for Tamed {
             }
             other => return self.builder.process_token(other, line),
         };
-        self.brought.admit(&mut tag.attrs);
-        tag.name = self.brought.name_of(tag.name);
+        self.added_names.admit(&mut tag.attrs);
+        tag.name = self.added_names.name_of(tag.name);
         let name = tag.name.clone();
         let plain = plain_name(&tag.name);
         let passes = match plain {
@@ -96,7 +96,7 @@ impl TokenSink for Tamed {
             tag.name = plain.clone();
         }
         let result = if passes { self.process_tag(tag, line) } else { TokenSinkResult::Continue };
-        *self.place.borrow_mut() = match result {
+        *self.insertion_point.borrow_mut() = match result {
             TokenSinkResult::RawData(_) => InsertionPoint::Raw(name),
             TokenSinkResult::Plaintext => InsertionPoint::Plain,
             _ => InsertionPoint::Html,
@@ -113,13 +113,13 @@ impl TokenSink for Tamed {
     }
 }
 
-impl Tamed {
-    fn place(&self) -> InsertionPoint {
-        match &*self.place.borrow() {
+impl TagFilter {
+    fn insertion_point(&self) -> InsertionPoint {
+        match &*self.insertion_point.borrow() {
             InsertionPoint::Html if self.adjusted_current_node_present_but_not_in_html_namespace() => {
                 InsertionPoint::Foreign
             }
-            place => place.clone(),
+            insertion_point => insertion_point.clone(),
         }
     }
 
@@ -132,14 +132,15 @@ impl Tamed {
             && is_too_deep
             && matches!(result, TokenSinkResult::Continue)
         {
-            // The builder looks through all open elements at almost every tag, so their number must have a bound.
+            // The builder searches all open elements at almost every tag, so that their number must be
+            // bounded.
             return self.builder.process_token(Token::TagToken(end_of(name)), line);
         }
         result
     }
 
-    /// Formatting ends a drawing that it stands in. The plain element that takes its place would not, so an empty
-    /// one that does goes before it.
+    /// A formatting tag ends an SVG or MathML element around it. The renamed element would not, so that this
+    /// first inserts an empty element that does.
     fn leave_drawing(&self, tag: &Tag, line: u64) {
         let is_plain_font = tag.name == local_name!("font")
             && !tag.attrs.iter().any(|attribute| matches!(&*attribute.name.local, "color" | "face" | "size"));
@@ -151,19 +152,20 @@ impl Tamed {
         }
         let start = Tag { kind: TagKind::StartTag, ..end_of(local_name!("span")) };
         for tag in [start, end_of(local_name!("span"))] {
-            // Only raw elements and scripts have a result that matters.
+            // Only the results of raw text elements and scripts matter.
             let _ = self.builder.process_token(Token::TagToken(tag), line);
         }
     }
 }
 
-/// Formatting elements that were not closed are opened again in every block that follows, which lets a small page
-/// make a huge tree. They mean nothing for what a page asks, so they become elements that format nothing.
+/// Browsers reopen unclosed formatting elements in every block that follows, so that a small page could
+/// create a huge tree. They do not change what a page asks for. This renames them to elements without
+/// formatting.
 fn plain_name(name: &LocalName) -> Option<&'static LocalName> {
     FORMATTING.iter().find(|(formatting, _)| formatting == name).map(|(_, plain)| plain)
 }
 
-/// Elements that have no end tag, and so no depth.
+/// Elements without an end tag, which add no depth.
 fn is_void(name: &LocalName) -> bool {
     is_any!(
         *name;

@@ -1,4 +1,5 @@
-//! What an element is, told once from its name: a document has millions of elements and few names.
+//! Facts about an element that follow from its name, computed once for each name. A document has millions of
+//! elements and few names.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,41 +8,41 @@ use html5ever::{LocalName, QualName, local_name};
 
 use super::html::name_as_written;
 
-/// Names that are kept at hand while a document is parsed. One that finds its place taken takes it.
+/// The number of cached names. A name whose cache slot is occupied replaces the cached one.
 const NAMES_KEPT: usize = 256;
 
 #[derive(Debug)]
 pub(crate) struct Name {
     pub(super) qualified: QualName,
-    /// Without what keeps formatting elements from formatting.
+    /// The name without the prefix of renamed formatting elements.
     pub(super) written: LocalName,
     pub(super) holds: Holds,
     pub(super) layout: Layout,
 }
 
-/// What becomes of the text in an element.
+/// How the text in an element is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holds {
-    /// It shows like any other.
+    /// It is rendered normally.
     Text,
     /// It is the source of a script or a style.
     Code,
-    /// It is there for browsers without scripts or frames.
+    /// It is for browsers without scripts or frames.
     Substitute,
-    /// It shows where a script puts a copy of it.
+    /// It is rendered where a script inserts a copy of it.
     Template,
-    /// Another document shows in its place.
+    /// Another document is rendered in its place.
     Frame,
-    /// It does not show where it stands.
+    /// It is not rendered where it stands.
     Aside,
 }
 
-/// How an element lies in the text around it.
+/// How an element is laid out in the text around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Layout {
     Apart,
     InLine,
-    /// Apart for those who only want the text below it, and otherwise not.
+    /// A block for a caller that reads only the text below it, otherwise inline.
     Other,
 }
 
@@ -56,7 +57,7 @@ impl Name {
     }
 }
 
-/// Whether a word is any of these; they are compared like numbers.
+/// Whether an interned name is any of these.
 macro_rules! is_any {
     ($word:expr; $($known:tt)+) => { matches!($word, $(local_name!($known))|+) };
 }
@@ -101,7 +102,7 @@ fn layout(name: &LocalName) -> Layout {
     }
 }
 
-/// The names of a document that is being parsed, each shared by its elements.
+/// The names of a document that is being parsed. Elements with the same name share one entry.
 pub(super) struct Names(RefCell<Vec<Option<Rc<Name>>>>);
 
 impl Names {
@@ -111,8 +112,8 @@ impl Names {
 
     pub(super) fn shared(&self, qualified: QualName) -> Rc<Name> {
         let mut kept = self.0.borrow_mut();
-        let place = qualified.local.get_hash() as usize % NAMES_KEPT;
-        match kept.get_mut(place) {
+        let slot = qualified.local.get_hash() as usize % NAMES_KEPT;
+        match kept.get_mut(slot) {
             Some(Some(known)) if known.qualified == qualified => known.clone(),
             Some(slot) => slot.insert(Rc::new(Name::of(qualified))).clone(),
             None => Rc::new(Name::of(qualified)),
@@ -151,17 +152,17 @@ mod tests {
 
     #[test]
     fn elements_are_told_by_the_names_that_the_page_has() {
-        let told = |name: &str| {
+        let kinds_of = |name: &str| {
             let name = Name::of(html(name));
             (name.holds, name.layout)
         };
-        assert_eq!(told("div"), (Holds::Text, Layout::Apart));
-        assert_eq!(told("foreignObject"), (Holds::Text, Layout::Apart));
-        assert_eq!(told("x-plain-b"), (Holds::Text, Layout::InLine));
-        assert_eq!(told("wbr"), (Holds::Text, Layout::InLine));
-        assert_eq!(told("x-card"), (Holds::Text, Layout::Other));
-        assert_eq!(told("noscript"), (Holds::Substitute, Layout::Other));
-        assert_eq!(told("head"), (Holds::Aside, Layout::Apart));
-        assert_eq!(told("script"), (Holds::Code, Layout::Other));
+        assert_eq!(kinds_of("div"), (Holds::Text, Layout::Apart));
+        assert_eq!(kinds_of("foreignObject"), (Holds::Text, Layout::Apart));
+        assert_eq!(kinds_of("x-plain-b"), (Holds::Text, Layout::InLine));
+        assert_eq!(kinds_of("wbr"), (Holds::Text, Layout::InLine));
+        assert_eq!(kinds_of("x-card"), (Holds::Text, Layout::Other));
+        assert_eq!(kinds_of("noscript"), (Holds::Substitute, Layout::Other));
+        assert_eq!(kinds_of("head"), (Holds::Aside, Layout::Apart));
+        assert_eq!(kinds_of("script"), (Holds::Code, Layout::Other));
     }
 }

@@ -1,5 +1,5 @@
-//! Bytes to text, as the browser does that: by the content type that the file is served with, and as UTF-8, which the
-//! content type says, unless a byte order mark overrules it.
+//! Decodes bytes to text as a browser does. The content type that Handbill serves says UTF-8, and only a byte
+//! order mark overrides it.
 
 use std::borrow::Cow;
 
@@ -7,52 +7,52 @@ use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252
 
 use super::feed;
 
-/// What a file is, by its content type.
+/// The type of a file, by its content type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Html,
-    /// XHTML, SVG, and other XML that a browser renders.
+    /// XHTML, SVG and other XML that a browser renders.
     Xml,
     Script,
     Style,
     Json,
-    /// Any other text; a script may fetch it.
+    /// Any other text, which a script may fetch.
     Text,
-    /// Images, fonts, archives, programs. Read only where a script fetches it, as text.
+    /// Images, fonts, archives, programs. Read as text, and only if a script fetches them.
     Binary,
 }
 
 pub(crate) struct Source<'a> {
     pub(crate) kind: Kind,
-    /// The document that the text looks like, where the content type says otherwise. A script may fetch it and make a
-    /// page of it.
+    /// The type of document that the text looks like, if the content type says otherwise. A script may fetch
+    /// the file and render it as a page.
     pub(crate) looks_like: Option<Kind>,
-    /// As browsers decode it. Empty for what is binary.
+    /// The text as browsers decode it. Empty for binary files.
     pub(crate) text: Cow<'a, str>,
-    /// In the encoding that the file declares or seems to have, where that differs.
+    /// The text in the encoding that the file declares or appears to have, if it differs.
     pub(crate) as_declared: Option<String>,
 }
 
 impl Source<'_> {
-    /// Whether the file is, or may become, a page of its own.
+    /// Whether the file is a page of its own, or can become one.
     pub(crate) fn is_document(&self) -> bool {
         matches!(self.kind, Kind::Html | Kind::Xml) || self.looks_like.is_some()
     }
 
-    /// Everything that the file is to be read as.
+    /// All types as which the file has to be read.
     pub(crate) fn kinds(&self) -> impl Iterator<Item = Kind> + use<> {
-        // What makes a page has its text in it.
+        // The text of a document is already in the document.
         let kind = Some(self.kind).filter(|kind| *kind != Kind::Text || self.looks_like.is_none());
         kind.into_iter().chain(self.looks_like)
     }
 }
 
-/// Where a declared encoding is looked for, and zero bytes are counted.
+/// The range that is searched for a declared encoding and for zero bytes.
 const PRESCAN_BYTES: usize = 4096;
-/// Where text is looked through for its first tag.
+/// The range that is searched for the first tag of a text.
 const LEAD_BYTES_MAX: usize = 1 << 16;
 
-/// Beginnings of images, fonts, sounds, films, archives and programs.
+/// Magic numbers of images, fonts, audio, video, archives and programs.
 const SIGNATURES: [&[u8]; 29] = [
     b"\x89PNG",
     b"\xff\xd8\xff",
@@ -85,7 +85,7 @@ const SIGNATURES: [&[u8]; 29] = [
     b"\x7fELF",
 ];
 
-/// Reads a file that is served with a content type.
+/// Reads a file by the content type that it is served with.
 pub(crate) fn read<'a>(content_type: &str, bytes: &'a [u8]) -> Source<'a> {
     let served_as = kind_of(content_type);
     if served_as.is_none() && is_signed(bytes) {
@@ -96,7 +96,7 @@ pub(crate) fn read<'a>(content_type: &str, bytes: &'a [u8]) -> Source<'a> {
         Some(Kind::Html | Kind::Xml) => None,
         _ => document_in(&text),
     };
-    // What nobody declared to be text is taken for text by its looks.
+    // Without a content type for text, the content decides.
     let kind = served_as.unwrap_or(match text.contains('\0') {
         true => Kind::Binary,
         false => Kind::Text,
@@ -107,12 +107,13 @@ pub(crate) fn read<'a>(content_type: &str, bytes: &'a [u8]) -> Source<'a> {
     Source { kind, looks_like, text, as_declared }
 }
 
-/// A file's text as browsers read it when it is served as UTF-8: in the encoding of its byte order mark, if any.
+/// A file's text as browsers decode it when it is served as UTF-8. A byte order mark overrides the encoding.
 pub fn decoded(bytes: &[u8]) -> Cow<'_, str> {
     UTF_8.decode(bytes).0
 }
 
-/// A file's text as browsers read it, and in the encoding that the file declares or seems to have, where that differs.
+/// A file's text as browsers decode it, and in the encoding that the file declares or appears to have, if it
+/// differs.
 pub(crate) fn texts_of(bytes: &[u8]) -> (Cow<'_, str>, Option<String>) {
     let declared = encoding_of(bytes);
     let differs = declared != UTF_8 && Encoding::for_bom(bytes).is_none();
@@ -120,7 +121,7 @@ pub(crate) fn texts_of(bytes: &[u8]) -> (Cow<'_, str>, Option<String>) {
     (decoded(bytes), as_declared)
 }
 
-/// What browsers make of a content type; none for what they do not read as text.
+/// The type for a content type, or `None` if browsers do not read it as text.
 fn kind_of(content_type: &str) -> Option<Kind> {
     const SCRIPTS: [&str; 4] = ["javascript", "ecmascript", "jscript", "livescript"];
     let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -145,7 +146,7 @@ fn is_signed(bytes: &[u8]) -> bool {
     is_film || SIGNATURES.iter().any(|signature| bytes.starts_with(signature))
 }
 
-/// A byte order mark, zero bytes, and what is valid UTF-8 tell for themselves; what the file declares comes after.
+/// A byte order mark, zero bytes and valid UTF-8 take precedence over the encoding that the file declares.
 fn encoding_of(bytes: &[u8]) -> &'static Encoding {
     if let Some((marked, _)) = Encoding::for_bom(bytes) {
         return marked;
@@ -156,10 +157,10 @@ fn encoding_of(bytes: &[u8]) -> &'static Encoding {
     let declared = declared_encoding(bytes);
     let is_utf8 = std::str::from_utf8(bytes).is_ok();
     match declared {
-        // It is the one encoding that reads as ASCII, and so as UTF-8, whatever it says.
+        // ISO-2022-JP is valid ASCII, and so valid UTF-8 with another meaning.
         Some(declared) if declared == ISO_2022_JP && bytes.contains(&0x1b) => ISO_2022_JP,
         _ if is_utf8 => UTF_8,
-        // Declared in readable letters, it cannot be true.
+        // A declaration in ASCII letters cannot itself be UTF-16.
         Some(declared) if declared == UTF_16LE || declared == UTF_16BE => WINDOWS_1252,
         Some(declared) if declared != UTF_8 => declared,
         Some(_) => UTF_8,
@@ -167,7 +168,7 @@ fn encoding_of(bytes: &[u8]) -> &'static Encoding {
     }
 }
 
-/// Of letters that are mostly ASCII, every other byte is zero in UTF-16.
+/// In UTF-16, every other byte of mostly ASCII text is zero.
 fn wide_encoding_of(bytes: &[u8]) -> Option<&'static Encoding> {
     let start = bytes.get(..bytes.len().min(PRESCAN_BYTES))?;
     let pairs = start.len() / 2;
@@ -184,7 +185,8 @@ fn wide_encoding_of(bytes: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// By `<meta charset=…>`, `<meta http-equiv content="…charset=…">`, `<?xml encoding="…"?>` or `@charset "…"`.
+/// From `<meta charset=…>`, `<meta http-equiv content="…charset=…">`, `<?xml encoding="…"?>` or `@charset
+/// "…"`.
 fn declared_encoding(bytes: &[u8]) -> Option<&'static Encoding> {
     let start = bytes.get(..bytes.len().min(PRESCAN_BYTES))?;
     let start = String::from_utf8_lossy(start).to_ascii_lowercase();
@@ -209,13 +211,13 @@ fn label_in(text: &str) -> Option<&str> {
     text.split(|end: char| end.is_whitespace() || matches!(end, '"' | '\'' | ';' | '>' | '/' | '?')).next()
 }
 
-/// The document that a text begins as.
+/// The type of document that a text starts like.
 fn document_in(text: &str) -> Option<Kind> {
     let lead = Lead::of(text);
     if lead.is_declared_xml { Some(Kind::Xml) } else { lead.begins_with_tag.then_some(Kind::Html) }
 }
 
-/// How a text begins, past white space, comments, processing instructions and the document type.
+/// The start of a text, after white space, comments, processing instructions and the document type.
 #[derive(Default)]
 struct Lead {
     is_declared_xml: bool,

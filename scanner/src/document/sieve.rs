@@ -1,6 +1,7 @@
-//! Keeps from the tree what says nothing, where a document has a flood of it: elements that only format, and elements
-//! that begin one upon the other with nothing between them. What a visitor reads or fills in passes, and so does every
-//! element with an attribute; in doubt a thing is seen that an element would have hidden by its mere name.
+//! Drops elements that carry no meaning when a document has very many of them: formatting elements, and
+//! elements that open directly inside each other without content. Text, fields and elements with attributes
+//! always pass. As a result, content that a dropped element would have hidden may count as visible, which is
+//! the safe direction.
 
 use std::cell::Cell;
 
@@ -9,9 +10,9 @@ use html5ever::{LocalName, local_name};
 
 use super::name::is_any;
 
-/// Formatting elements of a document that pass whatever they are.
+/// The number of formatting elements of a document that always pass.
 const FORMATTING_MAX: usize = 50_000;
-/// Elements that may begin in a row. They nest no deeper on any page that shows something.
+/// The number of elements that may open in a row. Pages with visible content nest no deeper.
 const ROW_MAX: usize = 100;
 
 #[derive(Default)]
@@ -22,8 +23,8 @@ pub(super) struct Sieve {
 }
 
 impl Sieve {
-    /// Whether a tag of a formatting element passes. An end passes while anything that passed is open, lest it hide
-    /// what follows.
+    /// Whether a tag of a formatting element passes. An end tag passes while an element that passed is open.
+    /// Otherwise that element could hide what follows.
     pub(super) fn passes_formatting(&self, tag: &Tag) -> bool {
         let open = self.formatting_open.get();
         if tag.kind == TagKind::EndTag {
@@ -38,14 +39,13 @@ impl Sieve {
         passes
     }
 
-    /// Whether any other tag passes.
     pub(super) fn passes(&self, tag: &Tag) -> bool {
         let is_in_row = tag.kind == TagKind::StartTag && tag.attrs.is_empty() && is_mere_box(&tag.name);
         self.row.set(if is_in_row { self.row.get() + 1 } else { 0 });
         self.row.get() <= ROW_MAX
     }
 
-    /// Notes a text between tags.
+    /// Resets the row if the text between two tags is visible.
     pub(super) fn note_text(&self, text: &str) {
         if !text.bytes().all(|byte| byte.is_ascii_whitespace()) {
             self.row.set(0);
@@ -53,7 +53,7 @@ impl Sieve {
     }
 }
 
-/// Elements that only keep what is in them apart from what is not.
+/// Elements that only group their content.
 fn is_mere_box(name: &LocalName) -> bool {
     is_any!(
         *name;

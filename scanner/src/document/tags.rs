@@ -1,14 +1,14 @@
-//! Tags as they are written. The tokenizers compare every attribute of a tag with all before it, which takes hours
-//! for a tag with a million of them, so tags that no person writes are cut down before the tokenizers see them.
+//! Reads tags as they are written. The tokenizers compare every attribute of a tag with all before it, which
+//! takes hours for a million attributes. So this trims tags that no person writes.
 
-/// So many attributes of a tag are kept whatever their names. Past them only those that matter are, so that a flood
-/// cannot hide what a field asks for.
+/// The number of attributes of a tag that are always kept. Beyond it only relevant attributes are kept, so
+/// that very many attributes cannot hide what a field asks for.
 const ATTRIBUTES_MAX: usize = 64;
 const NAME_BYTES_MAX: usize = 200;
-/// Between attributes, bytes that mean nothing; the tokenizer reports each of them as an error, slowly.
+/// Meaningless bytes between attributes. The tokenizer is slow, because it reports each as an error.
 const LITTER_BYTES_MAX: usize = 1000;
 
-/// Attributes that say what an element is, holds, asks for, or looks like.
+/// Attributes that affect what an element is, contains, asks for or looks like.
 const ATTRIBUTES_THAT_MATTER: [&str; 44] = [
     "accept",
     "action",
@@ -56,14 +56,13 @@ const ATTRIBUTES_THAT_MATTER: [&str; 44] = [
     "xmlns",
 ];
 
-/// Where a tag ends, and how it reads when it had to be cut down.
+/// The end of a tag, and its new text if it had to be trimmed.
 pub(super) struct Tag {
-    /// Past its `>`, or the end of the text.
+    /// The position after its `>`, or the end of the text.
     pub(super) end: usize,
     pub(super) cut_down: Option<String>,
 }
 
-/// Reads the tag that begins at `start` with `<` or `</` and a letter.
 pub(super) fn read(text: &str, start: usize) -> Tag {
     let mut attributes = Attributes::of(text, start);
     let (mut count, mut name_bytes) = (0, attributes.at - start);
@@ -101,7 +100,7 @@ fn cut_down(text: &str, start: usize) -> String {
     tag
 }
 
-/// Prefixes are told by attributes, and so matter too, within bounds.
+/// Attributes that declare namespaces are kept within limits, because prefixes depend on them.
 fn is_namespace(name: &str, number: usize) -> bool {
     number < 4 * ATTRIBUTES_MAX && name.starts_with("xmlns:")
 }
@@ -112,11 +111,11 @@ pub(super) fn is_attribute_that_matters(name: &str) -> bool {
 
 struct Attribute<'a> {
     name: &'a str,
-    /// Name and value with its quotes.
+    /// The name and the quoted value.
     text: &'a str,
 }
 
-/// The attributes of a tag, cut as the tokenizer of the HTML standard does.
+/// The attributes of a tag, split as in the HTML standard.
 struct Attributes<'a> {
     text: &'a str,
     at: usize,
@@ -143,7 +142,7 @@ impl<'a> Attributes<'a> {
         self.at += rest.iter().position(|byte| !belongs(*byte)).unwrap_or(rest.len());
     }
 
-    /// Past the tag; only right when all attributes have been read.
+    /// The position after the tag. Valid only after all attributes have been read.
     fn end(&self) -> usize {
         (self.at + 1).min(self.text.len())
     }

@@ -1,4 +1,4 @@
-//! Parsing of documents.
+//! Tests of document parsing.
 
 mod hostile;
 mod pages;

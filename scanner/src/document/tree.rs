@@ -1,5 +1,5 @@
-//! The tree that the parsers build: nodes in one vector, linked by number, so that building, walking and dropping it
-//! take no recursion and every step of a builder takes constant time.
+//! The tree that the parsers build. Nodes are in one vector and link to each other by number, so that
+//! building, walking and dropping need no recursion, and each step of a builder takes constant time.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -13,20 +13,20 @@ use super::name::{Name, Names};
 use super::{Content, Document, Node, NodeId};
 
 const ROOT: usize = 0;
-/// Every further `<body …>` adds its attributes to the first; so many are enough.
+/// Each further `<body …>` adds its attributes to the first. This bounds them.
 const ADDED_ATTRIBUTES_MAX: usize = 128;
 
-/// A node as the builder holds it. The name rides along because the builder asks for it all the time.
+/// The builder's handle of a node. It contains the name because the builder reads it at every step.
 #[derive(Clone, Debug)]
 pub(super) struct Handle {
     number: usize,
     name: Rc<Name>,
 }
 
-/// Nodes of one document, which take up to a hundred bytes each. The largest pages for people have a third of that.
+/// The nodes of one document. Each takes up to a hundred bytes. The largest pages for people have a third of
+/// this number.
 const NODES_MAX: usize = 1_000_000;
 
-/// A document that is being built.
 pub(super) struct Tree {
     nodes: RefCell<Vec<Node>>,
     names: Names,
@@ -52,12 +52,12 @@ impl Tree {
         Document { nodes: self.nodes.into_inner(), is_cut }
     }
 
-    /// Whether nothing more may be added, for it would take too much memory.
+    /// Whether no more may be added, because the tree would use too much memory.
     pub(super) fn is_full(&self) -> bool {
         self.nodes.borrow().len() >= NODES_MAX
     }
 
-    /// Forgets the last insertion, to tell what the next token inserts.
+    /// Clears the record of the last insertion, so that the caller can detect what the next token inserts.
     pub(super) fn expect_insertion(&self) {
         self.inserted_at_depth.set(None);
     }
@@ -91,7 +91,7 @@ impl Tree {
         }
     }
 
-    /// Puts the child into the parent, before `next` or last of all.
+    /// Inserts the child into the parent before `next`, or as the last child.
     fn link(&self, parent: usize, child: usize, next: Option<usize>) {
         self.unlink(child);
         let nodes = &mut *self.nodes.borrow_mut();
@@ -127,7 +127,7 @@ impl Tree {
         }
     }
 
-    /// Adds a node or text; text goes on in the text before it, as in browsers.
+    /// Adds a node or text. Adjacent texts are merged, as in browsers.
     fn insert(&self, parent: usize, child: NodeOrText<Handle>, next: Option<usize>) {
         let text = match child {
             NodeOrText::AppendNode(node) => return self.link(parent, node.number, next),
@@ -176,7 +176,7 @@ impl TreeSink for Tree {
         one.number == other.number
     }
 
-    /// A template's contents are its children here; the reader of the page decides what they are worth.
+    /// Stores a template's contents as its children. The reader of the page decides whether they count.
     fn get_template_contents(&self, target: &Handle) -> Handle {
         target.clone()
     }

@@ -1,5 +1,5 @@
-//! Names that no browser knows. They are kept in one table of the whole program, which grows slow when it grows long, so
-//! that a document may bring so many of them and no more.
+//! Bounds names that browsers do not know. They are interned in one table for the whole process, which slows
+//! down as it grows. So each document may add only a limited number.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -9,24 +9,25 @@ use html5ever::{Attribute, LocalName};
 
 use super::tags;
 
-/// Past so many attributes of a document, only those that matter are kept.
+/// The number of attributes of a document after which only relevant ones are kept.
 const ATTRIBUTES_MAX: usize = 200_000;
-/// Unknown names that a document may bring. Attributes of further ones are left out, elements lose theirs.
+/// The number of unknown names that a document may add. Beyond it, attributes are dropped and elements get a
+/// neutral name.
 const NAMES_MAX: usize = 20_000;
-/// Prefixes whose attributes mean something to browsers.
+/// Prefixes that browsers interpret.
 const PREFIXES: [&str; 3] = ["xmlns", "xlink", "xml"];
 
 static NAMELESS: LazyLock<LocalName> = LazyLock::new(|| LocalName::from("x-nameless"));
 
-/// How much of that a document has brought.
+/// What a document has added so far.
 #[derive(Default)]
-pub(super) struct Brought {
+pub(super) struct AddedNames {
     attributes: Cell<usize>,
     names: RefCell<HashSet<LocalName>>,
 }
 
-impl Brought {
-    /// Leaves out those attributes of one more element that are too much.
+impl AddedNames {
+    /// Drops the attributes of an element that exceed the limits.
     pub(super) fn admit(&self, attributes: &mut Vec<Attribute>) {
         self.attributes.set(self.attributes.get() + attributes.len());
         let are_many = self.attributes.get() > ATTRIBUTES_MAX;
@@ -39,7 +40,7 @@ impl Brought {
         });
     }
 
-    /// What an element is called.
+    /// The name for an element, which is a neutral one beyond the limit.
     pub(super) fn name_of(&self, name: LocalName) -> LocalName {
         if self.may_bring(&name) { name } else { NAMELESS.clone() }
     }

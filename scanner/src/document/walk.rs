@@ -1,30 +1,30 @@
-//! Ways through a document that take no recursion.
+//! Traversal of a document without recursion.
 
 use super::{Content, Document, Holds, Layout, NodeId};
 
-/// Nodes that are looked through for the text of one element.
+/// The number of nodes that are visited for the text of one element.
 const NODES_BELOW_MAX: usize = 2_000;
 
-/// A step of the walk through a document.
+/// A step of a traversal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Enter(NodeId),
     Leave(NodeId),
 }
 
-/// What to do after entering a node.
+/// How to continue after entering a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Onward {
     Inside,
-    /// Its children do not count, and it is not left either.
+    /// Skips its children, and does not report leaving it.
     Past,
-    /// The walk is over.
+    /// Ends the traversal.
     Nowhere,
 }
 
 impl Document {
-    /// Goes through a node and all below it, in the order of the document. What the visitor says on leaving is no
-    /// matter.
+    /// Visits a node and its descendants in document order. The return value of a visit on leaving is
+    /// ignored.
     pub(crate) fn walk(&self, from: NodeId, mut visit: impl FnMut(Step) -> Onward) {
         let mut at = from;
         loop {
@@ -54,7 +54,7 @@ impl Document {
         }
     }
 
-    /// The text right below an element, whatever it means: of a script or a style, its source.
+    /// The text directly in an element, such as the source of a script or a style.
     pub(crate) fn source_in(&self, node: NodeId) -> String {
         let mut source = String::new();
         let mut child = self.first_child(node);
@@ -67,8 +67,8 @@ impl Document {
         source
     }
 
-    /// All text below a node, up to so many characters, without what lies in scripts, styles and templates. Text in
-    /// one line stays together where tags split it; other elements stand apart.
+    /// All text below a node up to `chars_max`, without scripts, styles and templates. Inline elements do not
+    /// split a word, other elements do.
     pub(crate) fn text_below(&self, node: NodeId, chars_max: usize) -> String {
         let mut text = String::new();
         let mut chars_left = chars_max;

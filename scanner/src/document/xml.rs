@@ -1,5 +1,5 @@
-//! XML to the same tree as HTML: XHTML, SVG, and what else a browser renders, with prefixes resolved. It forgives
-//! what browsers do not, because they show a page up to its first fault.
+//! Parses XML (XHTML, SVG and other XML that a browser renders) to the same tree as HTML, and resolves
+//! prefixes. It tolerates errors at which browsers stop, because they still render the part before the error.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -15,13 +15,12 @@ use super::entities::expand;
 use super::feed::{InsertionPoint, feed};
 use super::html::{DEPTH_MAX, parse_html};
 use super::tree::{Handle, Tree};
-use super::unknown::Brought;
+use super::unknown::AddedNames;
 
-/// How far an end tag looks for the start tag that it belongs to.
+/// The number of open elements that are searched for the start tag of an end tag.
 const OPEN_LOOKED_AT_MAX: usize = 64;
 
-/// Reads a text as a browser would that was told it is XML. What holds nothing that a browser renders is read as
-/// HTML instead.
+/// Parses a text as a browser does for XML. A text without content that a browser renders is parsed as HTML.
 pub(crate) fn parse_xml(text: &str) -> Document {
     let text = expand(text);
     let tokenizer = XmlTokenizer::new(Builder::new(), XmlTokenizerOpts::default());
@@ -45,7 +44,7 @@ struct Open {
     prefix: Option<Prefix>,
     name: LocalName,
     node: Handle,
-    /// How many prefixes were declared outside of it.
+    /// The number of prefixes that were declared outside of it.
     declared_before: usize,
 }
 
@@ -54,10 +53,10 @@ struct Builder {
     open: RefCell<Vec<Open>>,
     namespaces: RefCell<Namespaces>,
     is_rendered: Cell<bool>,
-    brought: Brought,
+    added_names: AddedNames,
 }
 
-/// What each prefix means at this point, innermost last. No prefix is the default namespace.
+/// The prefixes in scope, innermost last. An empty prefix is the default namespace.
 #[derive(Default)]
 struct Namespaces {
     by_prefix: HashMap<Option<Prefix>, Vec<Namespace>>,
@@ -102,12 +101,12 @@ impl Builder {
             open: RefCell::default(),
             namespaces: RefCell::default(),
             is_rendered: Cell::default(),
-            brought: Brought::default(),
+            added_names: AddedNames::default(),
         }
     }
 
     fn start(&self, mut tag: Tag) {
-        self.brought.admit(&mut tag.attrs);
+        self.added_names.admit(&mut tag.attrs);
         let mut namespaces = self.namespaces.borrow_mut();
         let declared_before = namespaces.declared.len();
         namespaces.declare(&mut tag.attrs);
@@ -120,7 +119,7 @@ impl Builder {
         if namespace == ns!(html) || namespace == ns!(svg) {
             self.is_rendered.set(true);
         }
-        let qualified = QualName::new(prefix.clone(), namespace, self.brought.name_of(name.clone()));
+        let qualified = QualName::new(prefix.clone(), namespace, self.added_names.name_of(name.clone()));
         let node = self.tree.create_element(qualified, tag.attrs, ElementFlags::default());
         self.append(NodeOrText::AppendNode(node.clone()));
         if tag.kind == TagKind::StartTag {
@@ -177,7 +176,7 @@ impl TokenSink for Builder {
                 }
             },
             Token::Characters(text) => self.append_text(text),
-            // Text that a comment splits is one text, as HTML's comments are told.
+            // A comment does not split the text around it, as in HTML.
             Token::Comment(_)
             | Token::ProcessingInstruction(_)
             | Token::Doctype(_)

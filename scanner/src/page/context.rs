@@ -1,4 +1,4 @@
-//! Where in a document the reader is: what is open, what is hidden, and what names what.
+//! The state while a document is read: open elements, hidden elements and labels.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -12,39 +12,40 @@ use super::{Form, Part, Region, Role, Spot, raised};
 use crate::document::{Document, Element, NodeId};
 use crate::style::{ElementVisibility, Looks};
 
-/// Templates of one document whose names are looked for in its scripts.
+/// The number of templates of a document whose names are searched for in its scripts.
 const TEMPLATES_MAX: usize = 50;
 
 pub(super) struct ElementContext<'d> {
     pub(super) document: &'d Document,
     pub(super) looks: &'d Looks,
-    /// How many frames it lies in.
+    /// The number of frames around it.
     pub(super) depth: usize,
     /// The region that the frame itself is in.
     outer: Option<Region>,
     regions: HashMap<NodeId, Region>,
-    /// Elements that hold a field: hidden, they are a step to come and not a trick.
+    /// For each node, whether it contains a field. If such an element is hidden, it is a later step of the
+    /// page.
     holding: Vec<bool>,
-    /// Templates that no script of the document can mean.
+    /// Templates that no script of the document can refer to.
     dead: HashSet<NodeId>,
     pub(super) labels: Labels<'d>,
     forms: Vec<Form>,
     form_ids: HashMap<&'d str, Form>,
-    /// Fields that name their form: their numbers, and what they name.
+    /// Fields with a `form` attribute: their numbers and the attribute's values.
     form_wanted: Vec<(usize, &'d str)>,
     stories: Vec<u32>,
     margins: Vec<u32>,
     open: Open,
 }
 
-/// How many elements of a kind are open.
+/// The number of open elements of each kind.
 #[derive(Default)]
 struct Open {
     headings: usize,
     buttons: usize,
     links: usize,
     samples: usize,
-    /// What is set above or below the line.
+    /// Superscripts and subscripts.
     raised: usize,
     editables: usize,
 }
@@ -69,13 +70,13 @@ impl<'d> ElementContext<'d> {
         }
     }
 
-    /// Whether people see it, now or when the step is shown that it belongs to.
+    /// Whether visitors can see it, now or at a later step.
     pub(super) fn is_readable(&mut self, node: NodeId, regions_seen: &mut u32) -> bool {
         self.looks.shown(node) == ElementVisibility::Seen || self.region(node, regions_seen) != self.outer
     }
 
-    /// The region that a node is in: that of the frame when it is seen, one for each outermost element that hides a
-    /// field. What is hidden without a field stays hidden.
+    /// The region of a node: that of the frame if the node is visible, otherwise one for each outermost
+    /// hidden element that contains a field. Hidden elements without a field stay hidden.
     pub(super) fn region(&mut self, node: NodeId, regions_seen: &mut u32) -> Option<Region> {
         let Some(by) = self.looks.hidden_by(node).filter(|by| self.holds_field(*by)) else {
             return self.outer;
@@ -104,13 +105,13 @@ impl<'d> ElementContext<'d> {
         self.forms.pop();
     }
 
-    /// Where what comes next stands, in a region.
+    /// The position of the next content, in a region.
     pub(super) fn spot(&self, region: Option<Region>) -> Spot {
         let form = self.forms.last().copied().unwrap_or(Form::None);
         Spot { form, region, story: self.stories.last().copied(), margin: self.margins.last().copied() }
     }
 
-    /// Notes that a part of the page opens that has a number of its own: a story or a margin.
+    /// Records that a story or a margin with a number of its own opens.
     pub(super) fn open_part(&mut self, element: Element<'_>, number: u32) {
         if let Some(parts) = self.parts_like(element) {
             parts.push(number);
@@ -141,7 +142,8 @@ impl<'d> ElementContext<'d> {
         }
     }
 
-    /// Puts to the fields what only the end of the document tells: labels `for` them, the forms that they name.
+    /// Adds to the fields what is known only at the end of the document: labels with `for`, and the forms
+    /// that they refer to.
     pub(super) fn finish(self, part: &mut Part) {
         self.labels.put(self.document, part);
         for (field, id) in self.form_wanted {
@@ -151,7 +153,7 @@ impl<'d> ElementContext<'d> {
         }
     }
 
-    /// Notes that an element opens (1) or closes (-1).
+    /// Records that an element opens (1) or closes (-1).
     pub(super) fn count(&mut self, element: Element<'_>, by: isize) {
         let open = &mut self.open;
         if Field::is_by_editing(element) {
@@ -183,12 +185,13 @@ impl<'d> ElementContext<'d> {
         self.open.buttons > 0
     }
 
-    /// Whether the editable element that was just opened stands in another, and so is no field of its own.
+    /// Whether the editable element that was just opened is inside of another, and so is not a field of its
+    /// own.
     pub(super) fn is_in_other_editable(&self) -> bool {
         self.open.editables > 1
     }
 
-    /// A text as it is read where the reader is.
+    /// A text as visitors read it at this position.
     pub(super) fn as_read<'t>(&self, node: NodeId, text: &'t str) -> Cow<'t, str> {
         if self.looks.is_reversed(node) {
             return Cow::Owned(text.chars().rev().collect());
@@ -213,13 +216,15 @@ impl<'d> ElementContext<'d> {
     }
 }
 
-/// A template that waits for a script. Small libraries show those that bear one of their marks.
+/// A template that is not rendered without a script. Libraries such as Vue and Alpine render those with one
+/// of their attributes.
 fn is_inert_template(element: Element<'_>) -> bool {
     let is_marked = |name: &str| ["x-", "v-", ":", "@", "#"].iter().any(|mark| name.starts_with(mark));
     *element.local() == local_name!("template") && !element.attributes().any(|(name, _)| is_marked(name))
 }
 
-/// Templates that no script names, by id or class or as what they are. A script in a file of its own may mean any.
+/// Templates that no script refers to by id, by class or by the word `template`. A script in another file may
+/// refer to any.
 fn dead_templates(document: &Document) -> HashSet<NodeId> {
     let (mut templates, mut scripts) = (Vec::new(), Vec::new());
     for node in document.nodes() {
@@ -241,7 +246,7 @@ fn dead_templates(document: &Document) -> HashSet<NodeId> {
     templates.into_iter().filter(|(_, element)| !is_named(*element)).map(|(node, _)| node).collect()
 }
 
-/// Whether a script looks for templates as such: the word stands in a selector, and not where one is made.
+/// Whether a script selects templates by their element name. `createElement('template')` does not count.
 fn goes_by_kind(script: &str) -> bool {
     let is_quote = |one: Option<char>| one.is_some_and(|one| matches!(one, '\'' | '"' | '`'));
     script.match_indices("template").any(|(at, word)| {
@@ -252,7 +257,8 @@ fn goes_by_kind(script: &str) -> bool {
     })
 }
 
-/// Whether each node holds a field, however deep. Climbing stops at the first that is known, so it is linear.
+/// For each node, whether it contains a field at any depth. The climb stops at the first marked ancestor, so
+/// that the time is linear.
 fn holding_fields(document: &Document) -> Vec<bool> {
     let mut holding = vec![false; document.node_count()];
     let is_inset = |element: Element<'_>| *element.local() == local_name!("iframe");

@@ -1,4 +1,4 @@
-//! A field: something that a visitor can type into, and the words that say what it asks for.
+//! A field: an element that a visitor can type into, and the words that say what it asks for.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -11,37 +11,36 @@ use crate::document::Element;
 use crate::words::Text;
 
 const DESCRIPTION_CHARS_MAX: usize = 100;
-/// What is kept of one label or hint: somebody may wrap a whole page in a label.
+/// The maximum length of a stored label or hint, because a label may wrap a whole page.
 pub(super) const LABEL_CHARS_MAX: usize = 400;
-/// Names that scripts give fields stand in one of these.
+/// Attributes that contain the name that scripts use for a field.
 const NAME_ATTRIBUTES: [&str; 6] = ["name", "id", "v-model", "ng-model", "formcontrolname", "data-field"];
-/// Where libraries are told how to compute the type of a field.
+/// Attributes in which libraries bind an expression to the type of a field.
 const BOUND_TYPES: [&str; 4] = [":type", "v-bind:type", "x-bind:type", "[type]"];
-/// Texts in a field that say what belongs there.
+/// Attributes with a text that says what to enter.
 const HINT_ATTRIBUTES: [&str; 4] = ["placeholder", "aria-placeholder", "data-placeholder", "title"];
 
 pub(crate) struct Field {
     pub(crate) kind: Kind,
     pub(crate) spot: Spot,
-    /// For the evidence: `input#phrase[name=seed]`.
+    /// For the evidence, such as `input#phrase[name=seed]`.
     pub(crate) description: String,
-    /// How many blocks of its part stand before it.
+    /// The number of blocks in its part before it.
     pub(crate) blocks_before: usize,
-    /// Whether the one text of the box that it has to itself stands behind it: a label that floats above what is typed.
+    /// Whether the only text in the field's own box follows it, such as a floating label.
     pub(crate) is_labelled_behind: bool,
     /// The number of the text at the head of its column, as in a table.
     pub(crate) head: Option<usize>,
-    /// What its labels say.
     labels: Vec<Rc<Text>>,
-    /// What stands in it until something is typed.
+    /// Texts that are shown in it until the visitor types.
     hints: Vec<Text>,
     names: Names,
-    /// What browsers are told to fill in.
+    /// The value of `autocomplete`.
     autocomplete: Option<Text>,
     pub(crate) shape: Shape,
 }
 
-/// Identifiers are folded at the first look.
+/// Identifiers, parsed on first use.
 struct Names {
     raw: Vec<String>,
     texts: OnceCell<Vec<Text>>,
@@ -49,39 +48,38 @@ struct Names {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// One line of text.
     Line,
-    /// Many lines: a textarea or an element that can be edited.
+    /// Several lines: a textarea or an editable element.
     Area,
-    /// What is typed shows as dots.
+    /// The input is masked.
     Password,
-    /// A number, an address, a date: not words.
+    /// A number, an address, a date, but not words.
     Value,
     File,
     Search,
-    /// Takes no text: a box to tick, a list to choose from, a field that is out of use or only shows something.
+    /// Not for typing: a checkbox, a list, a disabled field or an output.
     Choice,
 }
 
-/// What a field's form tells, whatever it is called.
+/// Properties of a field that do not depend on its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Shape {
-    /// An example in it looks like the number of a payment card.
+    /// A sample value in it looks like a payment card number.
     pub(crate) shows_card_number: bool,
-    /// A password manager is told to fill it in.
+    /// A password manager fills it in.
     pub(crate) is_for_managers: bool,
-    /// Its name is that of a search box. What it says of itself may be different.
+    /// It is named like a search box. Its label may say something else.
     pub(crate) is_named_search: bool,
-    /// A dot to press: one choice of several.
+    /// A radio button.
     pub(crate) is_dot: bool,
-    /// A box to tick or a dot to press: what stands beside it is a choice, and asks for nothing.
+    /// A checkbox or a radio button. The text next to it is an option and not a request.
     pub(crate) is_tick: bool,
-    /// One or two characters fit: a box of a puzzle or of a one-time code.
+    /// It takes one or two characters, such as a box of a puzzle or of a one-time code.
     pub(crate) is_tiny: bool,
 }
 
 impl Field {
-    /// The field that this element is, if it is one.
+    /// The field for this element, or `None` if it is not a field.
     pub(super) fn of(element: Element<'_>, is_masked: bool) -> Option<Field> {
         let kind = kind(element, is_masked)?;
         let hints = HINT_ATTRIBUTES.map(|name| element.text(name)).into_iter().chain(preset(element));
@@ -107,12 +105,12 @@ impl Field {
         Some(field)
     }
 
-    /// Whether an element is a field that something can be typed into, whatever it asks for.
+    /// Whether a visitor can type something into the element.
     pub(super) fn is(element: Element<'_>) -> bool {
         kind(element, false).is_some_and(|kind| kind != Kind::Choice)
     }
 
-    /// Whether it is text that can be changed where it stands.
+    /// Whether its text can be edited in place.
     pub(super) fn is_by_editing(element: Element<'_>) -> bool {
         !element.is_bare()
             && !matches!(
@@ -122,7 +120,7 @@ impl Field {
             && element.get("contenteditable").is_some_and(|value| !value.eq_ignore_ascii_case("false"))
     }
 
-    /// Whether it has no word of its own.
+    /// Whether it has no words of its own.
     pub(super) fn is_bare(&self) -> bool {
         self.labels.is_empty()
             && self.hints.is_empty()
@@ -158,7 +156,7 @@ impl Field {
         self.autocomplete.as_ref()
     }
 
-    /// Whether words can be typed into it.
+    /// Whether a visitor can type words into it.
     pub(crate) fn takes_text(&self) -> bool {
         matches!(self.kind, Kind::Line | Kind::Area | Kind::Password | Kind::File)
     }
@@ -168,7 +166,7 @@ impl Field {
     }
 }
 
-/// A list that has no room to spare. A hostile page has a million fields, most of which say little.
+/// A vector without spare capacity. A hostile page has a million fields with few texts.
 fn exactly<T>(of: impl Iterator<Item = T>) -> Vec<T> {
     let mut list = Vec::new();
     for one in of {
@@ -178,7 +176,7 @@ fn exactly<T>(of: impl Iterator<Item = T>) -> Vec<T> {
     list
 }
 
-/// What is kept of a label or a hint.
+/// Cuts a label or a hint to the length that is stored.
 pub(super) fn clip(text: &str) -> &str {
     if text.len() <= LABEL_CHARS_MAX {
         return text;
@@ -186,7 +184,8 @@ pub(super) fn clip(text: &str) -> &str {
     text.char_indices().nth(LABEL_CHARS_MAX).map_or(text, |(end, _)| &text[..end])
 }
 
-/// The type of an input as browsers take it. One that may come to be a password, as a library sets it, is one.
+/// The type of an input as browsers interpret it. An input that a library may change to a password field
+/// counts as one.
 pub(super) fn type_of(element: Element<'_>) -> Cow<'_, str> {
     let written = element.text("type").trim();
     if matches!(written, "" | "text")
@@ -215,14 +214,14 @@ fn kind(element: Element<'_>, is_masked: bool) -> Option<Kind> {
         Kind::Line | Kind::Area | Kind::Value if is_masked => Kind::Password,
         other => other,
     };
-    // Nothing is shown in dots: where a password cannot be typed, it comes from keys that are drawn on the page.
+    // A read-only password field is in use: the visitor fills it in with keys that the page draws.
     let is_out_of_use = element.has("disabled") || (is_output(element) && kind != Kind::Password);
     Some(if is_out_of_use { Kind::Choice } else { kind })
 }
 
 fn input_kind(element: Element<'_>) -> Option<Kind> {
     Some(match &*type_of(element) {
-        // A button is a text; the reader takes it as one.
+        // The reader treats a button as text.
         "hidden" | "submit" | "button" | "reset" | "image" => return None,
         "checkbox" | "radio" | "range" | "color" => Kind::Choice,
         "password" => Kind::Password,
@@ -230,18 +229,19 @@ fn input_kind(element: Element<'_>) -> Option<Kind> {
         "search" => Kind::Search,
         "email" | "number" | "date" | "month" | "week" | "time" | "datetime-local" => Kind::Value,
         _ if element.text("role") == "searchbox" => Kind::Search,
-        // A type that browsers do not know is text.
+        // Browsers treat an unknown type as text.
         _ => Kind::Line,
     })
 }
 
-/// A field that only shows something. One that becomes writable when touched is an old trick against autofill.
+/// A field that only shows a value. A field that becomes writable on focus does not count: that is a common
+/// trick against autofill.
 fn is_output(element: Element<'_>) -> bool {
     element.has("readonly")
         && !["onfocus", "onclick", "ontouchstart", "onmousedown"].iter().any(|touch| element.has(touch))
 }
 
-/// What stands in an input from the start. It says what is asked for, as often as not.
+/// The initial value of an input, which often says what to enter.
 fn preset(element: Element<'_>) -> Option<&str> {
     (*element.local() == local_name!("input")).then(|| element.text("value"))
 }
@@ -258,7 +258,7 @@ fn shape(element: Element<'_>) -> Shape {
     }
 }
 
-/// Somebody's address names no site: `you@gmail.com` is read as `you@`.
+/// The domain of an e-mail address does not name the site, so that `you@gmail.com` is read as `you@`.
 fn without_domains(text: &str) -> Cow<'_, str> {
     if !text.contains('@') {
         return Cow::Borrowed(text);
@@ -270,7 +270,7 @@ fn without_domains(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.split(' ').map(without_domain).collect::<Vec<_>>().join(" "))
 }
 
-/// Four groups of four, in digits or in what stands for them.
+/// Four groups of four digits or placeholders.
 fn looks_like_card_number(text: &str) -> bool {
     let mut groups = text.trim().split([' ', '-', '\u{a0}']).filter(|group| !group.is_empty());
     let is_group = |group: &str| {

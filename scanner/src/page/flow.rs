@@ -1,16 +1,17 @@
-//! Where a page leads by itself, and whether its scripts write it from what no reader of the site can know. Told by
-//! the names that stand in the scripts: cheap, coarse, and only of use where the page shows next to nothing else.
+//! Detects pages that redirect elsewhere, and scripts that write content which the scanner cannot know. It
+//! searches for well-known names in the scripts. That is coarse, so that rules use it only for pages that
+//! show almost nothing else.
 
-/// What a page and its scripts do besides what they show.
+/// What a page and its scripts do besides showing content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Flow {
-    /// Leads to another site as soon as it is opened.
+    /// It redirects to another site as soon as it is opened.
     pub(crate) leads_away: bool,
-    /// Writes markup, and has access to data that comes with the visit or is decrypted there.
+    /// It writes markup, and reads data that comes with the request or is decrypted on the page.
     pub(crate) writes_unknown: bool,
 }
 
-/// How scripts write markup.
+/// Names by which scripts write markup.
 const SINKS: [&str; 12] = [
     "innerHTML",
     "outerHTML",
@@ -25,7 +26,7 @@ const SINKS: [&str; 12] = [
     "Function(",
     ".html(",
 ];
-/// Where data comes from that is no part of the site, and what decrypts it.
+/// Names of data sources outside of the site, and of decryption.
 const UNKNOWN: [&str; 9] = [
     "location.hash",
     "location.search",
@@ -37,7 +38,7 @@ const UNKNOWN: [&str; 9] = [
     "decrypt",
     "TextDecoder",
 ];
-/// What an address is put together with when it is not written down.
+/// Names by which scripts compute an address.
 const ADDRESS_MAKERS: [&str; 6] =
     ["http", "atob", "fromCharCode", "decodeURI", "location.hash", "location.search"];
 
@@ -48,7 +49,7 @@ impl Flow {
         Self { leads_away: redirects_away(source), writes_unknown }
     }
 
-    /// Of a `<meta>` that waits and leads on: `5; url=https://example.com`.
+    /// For a `<meta>` refresh: `5; url=https://example.com`.
     pub(crate) fn of_refresh(content: &str) -> Self {
         let (_, target) = content.split_once([';', ',']).unwrap_or_default();
         let target = target.trim_start();
@@ -68,7 +69,7 @@ impl Flow {
     }
 }
 
-/// Whether any statement sets the address of the page to that of another site.
+/// Whether any statement sets the page's location to another site.
 fn redirects_away(source: &str) -> bool {
     let is_name = |one: char| one.is_alphanumeric() || matches!(one, '_' | '$');
     let names = source.match_indices("location").filter(|(at, _)| !source[..*at].ends_with(is_name));
@@ -79,7 +80,7 @@ fn redirects_away(source: &str) -> bool {
     })
 }
 
-/// What follows `location` where it is set: `= target`, `.href = target`, `.replace(target)`.
+/// The value that `location` is set to: `= target`, `.href = target`, `.replace(target)`.
 fn target_of(rest: &str) -> Option<&str> {
     let rest = rest.trim_start_matches(['"', '\'', ']']).trim_start();
     for call in [".replace(", ".assign("] {

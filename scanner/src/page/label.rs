@@ -1,4 +1,5 @@
-//! Labels: elements whose text names a field, by standing around it, by `for`, or by being pointed at.
+//! Labels: elements whose text names a field, because they contain it, have a `for` attribute or are referred
+//! to by id.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -9,43 +10,42 @@ use super::{Part, Role};
 use crate::document::{Document, Element, NodeId};
 use crate::words::Text;
 
-/// Ids in one `aria-labelledby` that are followed.
+/// The number of ids in one `aria-labelledby` that are followed.
 const LABELLED_BY_MAX: usize = 8;
-/// Labels `for` one field that count.
+/// The number of labels `for` one field that count.
 const LABELS_FOR_MAX: usize = 4;
-/// Labels that are put together of several elements; past so many each stands for itself.
+/// The number of labels that are joined from several elements. Beyond it, each element is a label of its own.
 const JOINED_MAX: usize = 1_000;
-/// A longer one is no label.
+/// Longer texts are not labels.
 const JOINED_BYTES_MAX: usize = 200;
 
 /// A label that is being read.
 pub(super) struct OpenLabel {
     node: NodeId,
-    /// What eyes see of it.
+    /// Its visible text.
     pub(super) seen: String,
     fields_before: usize,
     blocks_before: usize,
 }
 
-/// What a closed label said, and the blocks in which it stands.
+/// The text of a closed label, and the blocks that contain it.
 struct Said {
     text: Rc<Text>,
     blocks: Range<usize>,
 }
 
-/// What names fields by their ids. It is put to the fields when the document has been read to its end.
+/// Labels that refer to fields by id. They are added to the fields at the end of the document.
 #[derive(Default)]
 pub(super) struct Labels<'d> {
     open: Vec<OpenLabel>,
     for_id: HashMap<&'d str, Vec<Said>>,
-    /// Fields that want a label from elsewhere: their number, their id, what they say that labels them.
+    /// Fields that may have a label elsewhere: their number, their id and their references.
     wanting: Vec<Wanting<'d>>,
 }
 
 struct Wanting<'d> {
     field: usize,
     id: &'d str,
-    /// Lists of ids.
     labelled_by: [&'d str; 2],
 }
 
@@ -59,7 +59,7 @@ impl<'d> Labels<'d> {
         !self.open.is_empty()
     }
 
-    /// Text goes to the innermost label.
+    /// Adds text to the innermost label.
     pub(super) fn take_text(&mut self, text: &str) {
         if let Some(label) = self.open.last_mut()
             && label.seen.len() < LABEL_CHARS_MAX
@@ -70,7 +70,7 @@ impl<'d> Labels<'d> {
 
     pub(super) fn close(&mut self, document: &Document, element: Element<'d>, part: &mut Part) {
         let Some(label) = self.open.pop() else { return };
-        // A label may be for screen readers only. It still says what the field is for.
+        // A label may be visible only to screen readers. It still says what the field is for.
         let text = match label.seen.trim().is_empty() {
             true => document.text_below(label.node, LABEL_CHARS_MAX),
             false => label.seen,
@@ -98,7 +98,7 @@ impl<'d> Labels<'d> {
         let mut pointed = Pointed::new(document, self.elements_by_id(document));
         let mut given: HashSet<&str> = HashSet::new();
         for wanting in &self.wanting {
-            // An id means the first element that bears it.
+            // An id refers to the first element that has it.
             if given.insert(wanting.id) {
                 let said = self.for_id.get(wanting.id).into_iter().flatten();
                 said.for_each(|said| give(said, wanting.field, part));
@@ -111,7 +111,7 @@ impl<'d> Labels<'d> {
     }
 }
 
-/// What elements say that fields point at. Many fields may name the same long element.
+/// The texts of elements that fields refer to, cached because many fields may refer to the same long element.
 struct Pointed<'d> {
     document: &'d Document,
     element_by_id: HashMap<&'d str, NodeId>,
@@ -124,7 +124,8 @@ impl<'d> Pointed<'d> {
         Self { document, element_by_id, labels: HashMap::new(), joined: 0 }
     }
 
-    /// The labels that a list of ids makes: each element's, and when they are short all of them read as one.
+    /// The labels for a list of ids: one for each element, and if they are short also one for all of them
+    /// together.
     fn labels(&mut self, list: &'d str) -> Vec<Rc<Text>> {
         let nodes: Vec<NodeId> = ids(list).filter_map(|id| self.element_by_id.get(id).copied()).collect();
         let (texts, mut labels): (Vec<String>, Vec<Rc<Text>>) =
@@ -148,7 +149,7 @@ impl<'d> Pointed<'d> {
 }
 
 impl<'d> Labels<'d> {
-    /// The first element of each id, if any is asked for.
+    /// The first element of each id, if any field refers to ids.
     fn elements_by_id(&self, document: &'d Document) -> HashMap<&'d str, NodeId> {
         let mut by_id = HashMap::new();
         if self.wanting.iter().any(|wanting| wanting.ids().next().is_some()) {
@@ -171,7 +172,7 @@ fn ids(list: &str) -> impl Iterator<Item = &str> {
     list.split_ascii_whitespace().take(LABELLED_BY_MAX)
 }
 
-/// Gives a label to its field. Beside a box to tick, it is a choice.
+/// Adds a label to its field. Next to a checkbox or radio button it is an option.
 fn give(said: &Said, field: usize, part: &mut Part) {
     let Some(field) = part.fields.get_mut(field) else { return };
     field.add_label(said.text.clone());

@@ -1,11 +1,11 @@
-//! What is set above or below the line by markup, written with the characters that stand there by themselves, so that
-//! `phrase<sup>1</sup>` and `phrase¹` are read alike. Only marks are: whatever else stands there is read as text.
+//! Replaces superscripts and subscripts by the Unicode characters for them, so that `phrase<sup>1</sup>` and
+//! `phrase¹` read alike. This applies only to footnote marks. Other raised text is read as text.
 
-/// A longer text is no mark.
+/// Longer texts are not marks.
 const MARK_BYTES_MAX: usize = 12;
 const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
 
-/// The mark that a raised text is; none when it is none.
+/// The mark for a raised text, or `None` if it is not a mark.
 pub(super) fn mark(text: &str) -> Option<String> {
     let text = text.trim();
     let bare = text.trim_matches(['(', ')', '[', ']']);
@@ -16,14 +16,14 @@ pub(super) fn mark(text: &str) -> Option<String> {
     if is_sign {
         return Some("™".to_owned());
     }
-    // Several notes are one mark.
+    // Several footnote numbers are one mark.
     let notes = bare.chars().filter(|one| !matches!(one, ',' | ' ' | '*'));
     let digits: Option<String> =
         notes.map(|one| one.to_digit(10).map(|digit| DIGITS[digit as usize])).collect();
     digits.filter(|digits| !digits.is_empty()).or_else(|| ringed(bare))
 }
 
-/// A single letter may be a note, or a letter of the word: in a ring it is either.
+/// A single letter may be a footnote or a letter of the word. A circled letter can be read as either.
 fn ringed(text: &str) -> Option<String> {
     let mut letters = text.chars();
     let letter = letters.next().filter(|letter| letter.is_ascii_alphabetic() && letters.next().is_none())?;

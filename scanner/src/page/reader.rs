@@ -1,5 +1,5 @@
-//! Reads a document from top to bottom: what is seen becomes texts and fields, frames are read where they stand, and
-//! scripts are put aside as stretches of their own.
+//! Reads a document from top to bottom. Visible content becomes texts and fields, frames are read in place,
+//! and scripts are collected as separate parts.
 
 mod attributes;
 mod boxes;
@@ -22,28 +22,28 @@ use crate::document::{self, Content, Document, Element, Holds, Layout, NodeId, O
 use crate::script::Bound;
 use crate::style::{self, Canvas, ElementVisibility};
 
-/// Fields without a word of their own that are kept: nobody fills in so many.
+/// The number of fields without own words that are kept. Nobody fills in more.
 const BARE_FIELDS_MAX: usize = 10_000;
-/// What a field takes of memory, with what is said of it.
+/// The memory for a field with its texts.
 const FIELD_BYTES: usize = 600;
-/// What stands in a text field from the start is a hint when it is short.
+/// The initial value of a text field is a hint if it is this short.
 const PRESET_WORDS_MAX: usize = 14;
-/// Titles of one stretch that count. Browsers show the first.
+/// The number of titles of one part that count. Browsers show the first.
 pub(super) const TITLES_MAX: usize = 4;
 
-/// What a file is read with: its number, and what the rest of its site brings.
+/// The environment of a file: its number and data from the rest of its site.
 #[derive(Clone, Copy)]
 pub(crate) struct Around<'a> {
     pub(crate) file: usize,
-    /// The style sheets that an address means.
+    /// Returns the style sheets at an address.
     pub(crate) sheets: &'a dyn Fn(&str) -> Vec<&'a str>,
-    /// What pages of the site show of their data.
+    /// The data that pages of the site show.
     pub(crate) bound: &'a Bound,
     pub(crate) budget: &'a Budget<'a>,
 }
 
 impl Around<'_> {
-    /// Parses markup, if the budget allows.
+    /// Parses markup if the budget allows it.
     pub(crate) fn parse(&self, text: &str, parse: fn(&str) -> Document) -> Option<Document> {
         self.budget.take(text.len() * steps::DOCUMENT_BYTE).then(|| parse(text))
     }
@@ -53,7 +53,7 @@ impl Around<'_> {
     }
 }
 
-/// Reads a document with everything that is written into it.
+/// Reads a document and everything that is written into it.
 pub(crate) fn read(document: &Document, canvas: Canvas, around: Around<'_>) -> Reading {
     let mut reader = Reader::new(around);
     reader.canvas = canvas;
@@ -71,7 +71,7 @@ pub(super) struct Reader<'a> {
     around: Around<'a>,
     canvas: Canvas,
     scripts: Vec<String>,
-    /// JSON that stands in the page for its scripts.
+    /// JSON that the page contains for its scripts.
     data: Vec<String>,
     handlers: String,
     run: Run,
@@ -99,7 +99,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What was read, and the scripts that stood in it.
+    /// Returns the reading, and the sources of the scripts in the document.
     pub(super) fn finish(self) -> (Reading, Vec<String>) {
         let Self { part, mut reading, mut scripts, handlers, .. } = self;
         reading.parts.insert(0, part);
@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
         (reading, scripts)
     }
 
-    /// A text that stands by itself.
+    /// Reads a text that stands by itself.
     pub(super) fn read_text(&mut self, text: &str) {
         self.run.push(text);
         self.end_run(Role::Plain, Spot::OPEN);
@@ -125,21 +125,21 @@ impl<'a> Reader<'a> {
         let sheets: Vec<&str> = sheets.iter().map(|sheet| &**sheet).collect();
         let canvas = if depth == 0 { self.canvas } else { Canvas::Unknown };
         let looks = style::dress(document, &sheets, canvas);
-        budget.take(looks.looks_taken * steps::STYLE_LOOK);
+        budget.take(looks.comparisons * steps::STYLE_COMPARISON);
         self.reading.reveals.elements |= looks.may_reveal();
-        let mut place = ElementContext::new(document, &looks, depth, outer);
+        let mut context = ElementContext::new(document, &looks, depth, outer);
         document.walk(document.root(), |step| match step {
-            Step::Enter(node) => self.enter(&mut place, node),
+            Step::Enter(node) => self.enter(&mut context, node),
             Step::Leave(node) => {
-                self.leave(&mut place, node);
+                self.leave(&mut context, node);
                 Onward::Inside
             }
         });
-        self.end_run_in(&place);
-        place.finish(&mut self.part);
+        self.end_run_in(&context);
+        context.finish(&mut self.part);
     }
 
-    /// What the document says of its looks: in style elements, and in files of the site that it links.
+    /// The document's style sheets: in style elements and in linked files of the site.
     fn style_sheets(&self, document: &Document) -> Vec<Cow<'a, str>> {
         let mut sheets = Vec::new();
         let mut linked = HashSet::new();
@@ -168,27 +168,27 @@ impl<'a> Reader<'a> {
         sheets
     }
 
-    fn enter(&mut self, place: &mut ElementContext<'_>, node: NodeId) -> Onward {
+    fn enter(&mut self, context: &mut ElementContext<'_>, node: NodeId) -> Onward {
         if self.around.budget.is_exhausted() {
             return Onward::Past;
         }
-        match (place.document.content(node), place.document.element(node)) {
+        match (context.document.content(node), context.document.element(node)) {
             (Content::Text(text), _) => {
-                if place.is_readable(node, &mut self.regions_seen) {
-                    let text = place.as_read(node, text);
-                    place.labels.take_text(&text);
-                    self.take_text(place, node, &text);
+                if context.is_readable(node, &mut self.regions_seen) {
+                    let text = context.as_read(node, text);
+                    context.labels.take_text(&text);
+                    self.take_text(context, node, &text);
                 }
                 Onward::Inside
             }
-            (_, Some(element)) => self.enter_element(place, node, element),
+            (_, Some(element)) => self.enter_element(context, node, element),
             _ => Onward::Inside,
         }
     }
 
     fn enter_element<'d>(
         &mut self,
-        place: &mut ElementContext<'d>,
+        context: &mut ElementContext<'d>,
         node: NodeId,
         element: Element<'d>,
     ) -> Onward {
@@ -199,18 +199,18 @@ impl<'a> Reader<'a> {
             self.reading.reveals.elements = true;
         }
         match *element.local() {
-            local_name!("script") => return self.put_script_aside(place, node, element),
+            local_name!("script") => return self.put_script_aside(context, node, element),
             _ if matches!(element.holds(), Holds::Code | Holds::Substitute) => return Onward::Past,
             local_name!("iframe") | local_name!("frame") | local_name!("object") | local_name!("embed") => {
-                return self.enter_frame(place, node, element);
+                return self.enter_frame(context, node, element);
             }
             local_name!("title") if element.is_html() => {
                 if self.part.titles.len() < TITLES_MAX {
-                    self.part.titles.push(place.document.text_below(node, LABEL_CHARS_MAX));
+                    self.part.titles.push(context.document.text_below(node, LABEL_CHARS_MAX));
                 }
                 return Onward::Past;
             }
-            local_name!("title") if element.is_svg() => self.take_title_of_drawing(place, node),
+            local_name!("title") if element.is_svg() => self.take_title_of_drawing(context, node),
             local_name!("meta") if element.text("http-equiv").trim().eq_ignore_ascii_case("refresh") => {
                 self.reading.flow.join(Flow::of_refresh(element.text("content")));
             }
@@ -219,77 +219,78 @@ impl<'a> Reader<'a> {
             }
             _ => {}
         }
-        if self.is_hidden(place, node) {
-            // Its scripts run all the same.
+        if self.is_hidden(context, node) {
+            // Its scripts run even though it is not visible.
             return Onward::Inside;
         }
-        self.open(place, node, element);
-        self.show_attributes(place, node, element);
-        self.enter_field(place, node, element)
+        self.open(context, node, element);
+        self.show_attributes(context, node, element);
+        self.enter_field(context, node, element)
     }
 
-    fn open<'d>(&mut self, place: &mut ElementContext<'d>, node: NodeId, element: Element<'d>) {
+    fn open<'d>(&mut self, context: &mut ElementContext<'d>, node: NodeId, element: Element<'d>) {
         self.run.edge();
         if *element.local() == local_name!("br") {
             self.run.end_line();
         } else if element.layout() == Layout::Apart {
-            self.end_run_in(place);
+            self.end_run_in(context);
             self.boxes.open(&self.part);
         }
-        place.count(element, 1);
+        context.count(element, 1);
         self.parts_seen += 1;
-        place.open_part(element, self.parts_seen);
+        context.open_part(element, self.parts_seen);
         match *element.local() {
             local_name!("form") => {
                 self.forms_seen += 1;
-                place.open_form(element, Form::Numbered(self.forms_seen));
+                context.open_form(element, Form::Numbered(self.forms_seen));
             }
-            local_name!("label") => place.labels.open(node, &self.part),
+            local_name!("label") => context.labels.open(node, &self.part),
             _ => {}
         }
-        self.show_generated(place, node, place.looks.before(node));
+        self.show_generated(context, node, context.looks.before(node));
     }
 
-    fn is_hidden(&mut self, place: &mut ElementContext<'_>, node: NodeId) -> bool {
-        place.looks.shown(node) == ElementVisibility::Gone && !place.is_readable(node, &mut self.regions_seen)
+    fn is_hidden(&mut self, context: &mut ElementContext<'_>, node: NodeId) -> bool {
+        context.looks.shown(node) == ElementVisibility::Gone
+            && !context.is_readable(node, &mut self.regions_seen)
     }
 
-    fn leave(&mut self, place: &mut ElementContext<'_>, node: NodeId) {
-        let Some(element) = place.document.element(node) else { return };
-        if self.is_hidden(place, node) {
+    fn leave(&mut self, context: &mut ElementContext<'_>, node: NodeId) {
+        let Some(element) = context.document.element(node) else { return };
+        if self.is_hidden(context, node) {
             return;
         }
-        self.show_generated(place, node, place.looks.after(node));
+        self.show_generated(context, node, context.looks.after(node));
         self.run.edge();
         if element.layout() == Layout::Apart && *element.local() != local_name!("br") {
-            self.end_run_in(place);
+            self.end_run_in(context);
             self.boxes.close(&mut self.part);
         }
         match *element.local() {
-            local_name!("label") => place.labels.close(place.document, element, &mut self.part),
-            local_name!("form") => place.close_form(),
+            local_name!("label") => context.labels.close(context.document, element, &mut self.part),
+            local_name!("form") => context.close_form(),
             _ => {}
         }
-        place.close_part(element);
-        place.count(element, -1);
+        context.close_part(element);
+        context.count(element, -1);
     }
 
-    fn take_text(&mut self, place: &mut ElementContext<'_>, node: NodeId, text: &str) {
-        let region = place.region(node, &mut self.regions_seen);
+    fn take_text(&mut self, context: &mut ElementContext<'_>, node: NodeId, text: &str) {
+        let region = context.region(node, &mut self.regions_seen);
         if self.run.region != region || self.run.is_ended_by(text) {
-            self.end_run_in(place);
+            self.end_run_in(context);
             self.run.region = region;
         }
-        if place.is_in_link() {
+        if context.is_in_link() {
             self.run.push_link(text);
         } else {
             self.run.push(text);
         }
     }
 
-    fn end_run_in(&mut self, place: &ElementContext<'_>) {
+    fn end_run_in(&mut self, context: &ElementContext<'_>) {
         if !self.run.is_empty() {
-            self.end_run(place.role_of(&self.run), place.spot(None));
+            self.end_run(context.role_of(&self.run), context.spot(None));
         }
     }
 
@@ -304,19 +305,19 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Text that the style brings is read like any other.
-    fn show_generated(&mut self, place: &mut ElementContext<'_>, node: NodeId, text: Option<&str>) {
+    /// Reads generated text from the style sheets like any other text.
+    fn show_generated(&mut self, context: &mut ElementContext<'_>, node: NodeId, text: Option<&str>) {
         if let Some(text) = text
-            && place.is_readable(node, &mut self.regions_seen)
+            && context.is_readable(node, &mut self.regions_seen)
         {
-            let text = place.as_read(node, text);
-            place.labels.take_text(&text);
-            self.take_text(place, node, &text);
+            let text = context.as_read(node, text);
+            context.labels.take_text(&text);
+            self.take_text(context, node, &text);
         }
     }
 
-    /// Of bare fields that follow each other the last one stays, so that what stands before it is not taken for the
-    /// next field's.
+    /// Of consecutive bare fields, keeps only the last. Otherwise the text before a dropped field could count
+    /// as the label of the next one.
     fn keep_the_last_bare(&mut self, field: Field) {
         match self.part.fields.last_mut() {
             Some(last) if last.is_bare() => *last = field,
@@ -326,43 +327,43 @@ impl<'a> Reader<'a> {
 
     fn enter_field<'d>(
         &mut self,
-        place: &mut ElementContext<'d>,
+        context: &mut ElementContext<'d>,
         node: NodeId,
         element: Element<'d>,
     ) -> Onward {
-        if Field::is_by_editing(element) && place.is_in_other_editable() {
+        if Field::is_by_editing(element) && context.is_in_other_editable() {
             return Onward::Inside;
         }
-        let Some(mut field) = Field::of(element, place.looks.is_masked(node)) else {
+        let Some(mut field) = Field::of(element, context.looks.is_masked(node)) else {
             return Onward::Inside;
         };
-        self.end_run_in(place);
-        let region = place.region(node, &mut self.regions_seen);
-        field.spot = place.spot(region);
+        self.end_run_in(context);
+        let region = context.region(node, &mut self.regions_seen);
+        field.spot = context.spot(region);
         field.blocks_before = self.part.blocks.len();
         let is_input = matches!(element.name(), "input" | "select");
         if field.kind == Kind::Area && !is_input {
-            let preset = place.document.text_below(node, LABEL_CHARS_MAX);
-            // A longer text, or a sample of markup, is what somebody is working on.
+            let preset = context.document.text_below(node, LABEL_CHARS_MAX);
+            // A longer text, or sample markup, is content that the visitor edits.
             if !preset.contains('<') && preset.split_whitespace().count() <= PRESET_WORDS_MAX {
                 field.add_hint(&preset);
             }
-            field.add_hint(place.looks.before(node).unwrap_or_default());
+            field.add_hint(context.looks.before(node).unwrap_or_default());
         }
-        if self.part.fields.len() >= BARE_FIELDS_MAX && field.is_bare() && !place.labels.is_in_label() {
+        if self.part.fields.len() >= BARE_FIELDS_MAX && field.is_bare() && !context.labels.is_in_label() {
             self.keep_the_last_bare(field);
             return Onward::Inside;
         }
         if !self.around.budget.keep(FIELD_BYTES) {
             return Onward::Past;
         }
-        place.want_form(element, self.part.fields.len());
-        place.labels.want(element, self.part.fields.len());
+        context.want_form(element, self.part.fields.len());
+        context.labels.want(element, self.part.fields.len());
         self.part.fields.push(field);
         match element.name() {
             "select" | "textarea" => {
-                // Not entered, so not left either.
-                self.leave(place, node);
+                // The caller skips leaving a node that was not entered.
+                self.leave(context, node);
                 Onward::Past
             }
             _ => Onward::Inside,
@@ -370,7 +371,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether it links a style sheet for the first time. What a second link could change is no matter.
+/// Whether it is the first link to this style sheet. A second link changes nothing that matters.
 fn is_new_sheet<'d>(link: Element<'d>, linked: &mut HashSet<&'d str>) -> bool {
     let is_sheet = link.text("rel").to_ascii_lowercase().contains("stylesheet");
     is_sheet && linked.insert(link.text("href"))

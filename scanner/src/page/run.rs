@@ -1,46 +1,44 @@
-//! Text as it comes, up to the next edge of a block.
+//! Collects text up to the next block boundary.
 
 use super::{Block, Region, Role, Spot};
 
-/// What one block keeps of its text, and still far more than the rules read.
+/// The maximum text of one block, far more than the rules read.
 const BLOCK_CHARS_MAX: usize = 4_000;
-/// Letters that are set one by one make a word of this many bytes at most.
+/// The maximum length of a word whose letters are in separate elements.
 const SCRAPS_BYTES_MAX: usize = 80;
 
 #[derive(Default)]
 pub(super) struct Run {
     text: String,
     chars: usize,
-    /// How much of it stands in links.
+    /// The number of its characters that are in links.
     link_chars: usize,
     pub(super) region: Option<Region>,
     /// Whether an element began or ended since the last text.
     is_at_edge: bool,
-    /// Whether a line ended since the last text.
     is_at_line_end: bool,
 }
 
-/// How the page sets a text.
+/// How the page formats a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SetAs {
     Text,
-    /// As it is typed, in letters of one width.
+    /// Preformatted, in a fixed-width font.
     Code,
 }
 
 impl Run {
-    /// Notes that an element begins or ends here. Words may be split by elements; names that stand side by side in
-    /// elements of their own (`BankAccounts`) are told apart by their capitals.
+    /// Records that an inline element begins or ends here. An element may split a word. Adjacent names in
+    /// separate elements (`BankAccounts`) are recognized by their capitals.
     pub(super) fn edge(&mut self) {
         self.is_at_edge = true;
     }
 
-    /// Notes that a line ends here.
     pub(super) fn end_line(&mut self) {
         self.is_at_line_end = true;
     }
 
-    /// Whether a text begins something else: after the end of a line, unless it goes on in the middle of a sentence.
+    /// Whether a text begins a new block: after the end of a line, unless it continues a sentence.
     pub(super) fn is_ended_by(&self, text: &str) -> bool {
         let goes_on = text.trim_start().starts_with(char::is_lowercase)
             && self.text.trim_end().ends_with(|one: char| one.is_alphanumeric() || one == ',');
@@ -58,13 +56,13 @@ impl Run {
     }
 
     fn take(&mut self, text: &str) {
-        let room = BLOCK_CHARS_MAX.saturating_sub(self.chars);
-        if text.len() <= room {
+        let chars_left = BLOCK_CHARS_MAX.saturating_sub(self.chars);
+        if text.len() <= chars_left {
             self.text.push_str(text);
             self.chars += text.chars().count();
         } else {
-            self.text.extend(text.chars().take(room));
-            self.chars += text.chars().take(room).count();
+            self.text.extend(text.chars().take(chars_left));
+            self.chars += text.chars().take(chars_left).count();
         }
     }
 
@@ -73,7 +71,7 @@ impl Run {
         self.link_chars += letters(text);
     }
 
-    /// Whether it is a sample that people read and do not follow.
+    /// Whether it is a code sample, which is no instruction to the visitor.
     pub(super) fn is_sample(&self, set_as: SetAs) -> bool {
         has_end_tag(&self.text) || (set_as == SetAs::Code && looks_like_code(&self.text))
     }
@@ -86,7 +84,7 @@ impl Run {
         self.text.is_empty()
     }
 
-    /// Ends the run and begins the next one in the same region. Nothing but space is no block.
+    /// Ends the run and begins the next one in the same region. A run of only white space is no block.
     pub(super) fn end(&mut self, role: Role, spot: Spot) -> Option<Block> {
         let region = self.region;
         let Run { text, .. } = std::mem::replace(self, Run { region, ..Run::default() });
@@ -95,7 +93,7 @@ impl Run {
 }
 
 impl Block {
-    /// Letters that are set one by one, each in a box of its own, are read as the word that they make.
+    /// Joins letters that are each in a box of their own to the word that they form.
     pub(super) fn take_scrap(&mut self, scrap: &Block) -> bool {
         let fits = self.raw().len() <= SCRAPS_BYTES_MAX
             && scrap.raw().trim().chars().nth(2).is_none()

@@ -1,19 +1,19 @@
-//! What scripts write, read as stretches of the page that runs them.
+//! Reads what scripts write, as parts of the page that runs them.
 
 use super::reader::{Around, Reader, TITLES_MAX};
 use super::{Flow, Reading, Reveals};
 use crate::budget::steps;
 use crate::script::{self, Script};
 
-/// What a script writes may be longer than itself by so much: loops repeat what they hold.
+/// The output of a script may be longer than its source by this much, because loops repeat text.
 const WRITTEN_BYTES_MORE: usize = 1 << 20;
-/// Lines of a text that are read where a page fetches it.
+/// The number of lines that are read of a text that a page fetches.
 const TEXT_LINES_MAX: usize = 1_000;
-/// Addresses of other files that are followed from one page.
+/// The number of addresses that are followed from one page.
 pub(super) const EMBEDDED_MAX: usize = 200;
 
 impl Reading {
-    /// Adds what the scripts of a document write. They share their variables, so they are read as one.
+    /// Adds the output of a document's scripts. They share variables, so that they are read as one.
     pub(super) fn take_scripts(&mut self, sources: &[String], around: Around<'_>) {
         let source = sources.join("\n;\n");
         let written = if source.trim().is_empty() { None } else { read_source(&source, around) };
@@ -21,7 +21,7 @@ impl Reading {
         self.embedded.truncate(EMBEDDED_MAX);
     }
 
-    /// Adds the forms that data describes, and what the page shows of it.
+    /// Adds the forms that data describes, and the data that the page shows.
     pub(super) fn take_data(&mut self, sources: &[String], around: Around<'_>) {
         if !sources.is_empty() {
             self.join(read_data(sources, around).unwrap_or_default());
@@ -29,7 +29,7 @@ impl Reading {
     }
 }
 
-/// What a script does to the page that runs it, if the budget allows.
+/// Reads what a script does to the page that runs it, if the budget allows it.
 pub(crate) fn read_source(source: &str, around: Around<'_>) -> Option<Reading> {
     if !around.budget.take(source.len() * steps::SCRIPT_BYTE) {
         return None;
@@ -40,7 +40,7 @@ pub(crate) fn read_source(source: &str, around: Around<'_>) -> Option<Reading> {
     Some(reading)
 }
 
-/// What a JSON file may come to show.
+/// Reads what a JSON file may contribute to a page.
 pub(crate) fn read_json(source: &str, around: Around<'_>) -> Option<Reading> {
     if !around.budget.take(source.len() * steps::SCRIPT_BYTE) {
         return None;
@@ -56,14 +56,14 @@ fn read_data(sources: &[String], around: Around<'_>) -> Option<Reading> {
     is_granted.then(|| read_script(script::read_data(sources, around.bound, around.budget), bytes, around))
 }
 
-/// What one script of so many bytes would write, and what it would fetch.
+/// Reads what a script of this size would write and fetch.
 fn read_script(script: Script, bytes: usize, around: Around<'_>) -> Reading {
     let mut reader = Reader::new(around);
-    let mut room = bytes + WRITTEN_BYTES_MORE;
-    for text in script.texts.iter().take_while(|text| take_room(&mut room, text)) {
+    let mut bytes_left = bytes + WRITTEN_BYTES_MORE;
+    for text in script.texts.iter().take_while(|text| take_bytes(&mut bytes_left, text)) {
         reader.read_text(text);
     }
-    for markup in script.markup.iter().take_while(|markup| take_room(&mut room, markup)) {
+    for markup in script.markup.iter().take_while(|markup| take_bytes(&mut bytes_left, markup)) {
         let Some(document) = around.parse_html(markup) else { break };
         reader.read(&document, 1, None);
     }
@@ -78,16 +78,16 @@ fn read_script(script: Script, bytes: usize, around: Around<'_>) -> Reading {
     reading
 }
 
-/// A text without markup, which a script may show as it is.
+/// Reads a text without markup, which a script may show unchanged.
 pub(crate) fn read_text(text: &str, around: Around<'_>) -> Reading {
     let mut reader = Reader::new(around);
     text.lines().take(TEXT_LINES_MAX).for_each(|line| reader.read_text(line));
     reader.finish().0
 }
 
-fn take_room(room: &mut usize, text: &str) -> bool {
-    let is_there = text.len() <= *room;
-    *room = room.saturating_sub(text.len());
+fn take_bytes(bytes_left: &mut usize, text: &str) -> bool {
+    let is_there = text.len() <= *bytes_left;
+    *bytes_left = bytes_left.saturating_sub(text.len());
     is_there
 }
 

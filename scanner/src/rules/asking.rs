@@ -1,4 +1,4 @@
-//! Whether a field asks for a thing: by its own words first; where it has none, by those around it.
+//! Decides whether a field asks for a thing: by its own words, or if it has none, by the texts around it.
 
 use std::rc::Rc;
 
@@ -7,19 +7,19 @@ use crate::words::{Hint, Sense, Sensed, Text, Thing};
 
 use super::nearby::{At, NearbyTexts, Stretch, is_prose, says_nothing};
 
-/// A label is short.
+/// Longer texts are not labels.
 const LABEL_WORDS_MAX: usize = 14;
 
-/// What stands beside a field that says nothing itself.
+/// The meaning of the texts next to a field without words of its own.
 enum Beside {
-    /// It asks for the thing, in these words.
+    /// They ask for the thing, in these words.
     Asks(String),
-    /// It names something else.
+    /// They name something else.
     Another,
     Nothing,
 }
 
-/// Who tells visitors to give something.
+/// What kind of text asks visitors for something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum SentenceMood {
     /// A title, a heading or a sentence anywhere on the page.
@@ -32,15 +32,15 @@ pub(super) enum SentenceMood {
 const OTHERS: [Thing; 5] =
     [Thing::CardNumber, Thing::CardCode, Thing::CardExpiry, Thing::CardHolder, Thing::Password];
 
-/// A label of one word leaves open much of what belongs into the field.
+/// A label of one word does not say clearly what to enter.
 const VAGUE_WORDS_MAX: usize = 1;
 
-/// What is asked for: a thing, and what else means it where the page is about it.
+/// A thing that a rule searches for, and the thing that means the same on a page with the right subject.
 #[derive(Clone, Copy)]
 pub(super) struct Wanted {
     pub(super) thing: Thing,
     pub(super) maybe: Option<Thing>,
-    /// Fields for numbers take it too.
+    /// Whether fields for numbers accept it.
     pub(super) is_digits: bool,
 }
 
@@ -54,7 +54,7 @@ impl Wanted {
         certain.or(likely)
     }
 
-    /// Whether a text says that something else belongs into the field.
+    /// Whether a text says that the field is for something else.
     fn is_another(self, text: &Text) -> bool {
         let names = |thing: &Thing| text.sense(*thing).is_some_and(|sensed| sensed.sense >= Sense::Named);
         let others = OTHERS.iter().filter(|thing| **thing != self.thing);
@@ -73,54 +73,54 @@ impl<'p> At<'_, 'p> {
             return self.own_texts().find_map(|text| wanted.at_least(Sense::Requested, text, self));
         }
         let by_label = self.field.labels().find_map(|text| wanted.at_least(Sense::Named, text, self));
-        by_label.or_else(|| self.asked_by_hint(wanted)).or_else(|| {
+        by_label.or_else(|| self.requested_by_hint(wanted)).or_else(|| {
             let talks = |text: &Text| wanted.sense(text, self).is_some();
             if self.field.labels().any(talks) {
-                // "What is a seed phrase?" asks for an answer.
+                // "What is a seed phrase?" as a label asks a question that the visitor answers.
                 None
             } else if self.field.hints().iter().any(talks) {
-                // It tells more of what its label says, or of something else.
-                self.asked_beside(wanted)
+                // The hint explains the label, or is about something else.
+                self.requested_beside(wanted)
             } else {
-                self.asked_by_less(wanted)
+                self.requested_by_less(wanted)
             }
         })
     }
 
-    /// What the field says of itself to people.
+    /// The field's own visible texts.
     pub(super) fn own_texts(self) -> impl Iterator<Item = &'p Text> {
         self.field.labels().chain(self.field.hints())
     }
 
-    /// Whether the field itself says nothing of what belongs into it.
+    /// Whether the field's own texts do not say what to enter.
     pub(super) fn is_unnamed(self) -> bool {
         self.own_texts().all(says_nothing)
     }
 
-    fn asked_by_hint(self, wanted: Wanted) -> Option<String> {
+    fn requested_by_hint(self, wanted: Wanted) -> Option<String> {
         let is_for_another = self.field.labels().any(|text| wanted.is_another(text));
         let least = if is_for_another { Sense::Requested } else { Sense::Named };
         self.field.hints().iter().find_map(|text| wanted.at_least(least, text, self))
     }
 
-    fn asked_by_less(self, wanted: Wanted) -> Option<String> {
+    fn requested_by_less(self, wanted: Wanted) -> Option<String> {
         if self.own_texts().any(|text| wanted.is_another(text)) {
-            return self.asked_in_talk(wanted);
+            return self.requested_in_chat(wanted);
         }
         let is_open = self.field.labels().all(says_nothing);
-        if is_open { self.asked_around(wanted) } else { self.asked_by_name(wanted) }
+        if is_open { self.asked_around(wanted) } else { self.requested_by_name(wanted) }
     }
 
-    /// By what scripts call it, or what a browser is told to fill in. What people read outranks that, unless it is too
-    /// short to say much.
-    fn asked_by_name(self, wanted: Wanted) -> Option<String> {
+    /// Decides by its identifiers and by `autocomplete`. Visible text takes precedence, unless it is too
+    /// short to be clear.
+    fn requested_by_name(self, wanted: Wanted) -> Option<String> {
         let says_much = self.field.labels().any(|label| label.word_count() > VAGUE_WORDS_MAX);
         let names = self.field.names().iter().filter(|_| !says_much).chain(self.field.filled_in());
         names.into_iter().find_map(|name| wanted.at_least(Sense::Named, name, self))
     }
 
-    /// By the last thing that was said before a field for messages: "Please type your recovery phrase here."
-    fn asked_in_talk(self, wanted: Wanted) -> Option<String> {
+    /// Decides by the last message before a field for chat messages: "Please type your recovery phrase here."
+    fn requested_in_chat(self, wanted: Wanted) -> Option<String> {
         let is_message = self.own_texts().any(|text| text.has(Hint::Message));
         let is_other = self.own_texts().any(|text| text.has(Hint::Search)) || self.stretch.is_article;
         let is_for_messages = is_message && !is_other && matches!(self.field.kind, Kind::Line | Kind::Area);
@@ -129,8 +129,10 @@ impl<'p> At<'_, 'p> {
         }
         let last = self.beside().next();
         let said = last.and_then(|last| wanted.at_least(Sense::Requested, last.text(), self));
-        // Or by what a script says in their talk.
-        said.or_else(|| self.told_by(SentenceMood::Script, wanted).first().map(|(_, words)| words.clone()))
+        // A script may write the messages of the chat.
+        said.or_else(|| {
+            self.requests_by(SentenceMood::Script, wanted).first().map(|(_, words)| words.clone())
+        })
     }
 
     fn asked_around(self, wanted: Wanted) -> Option<String> {
@@ -145,7 +147,7 @@ impl<'p> At<'_, 'p> {
             Beside::Another => return None,
             Beside::Nothing => {}
         }
-        let by_name = self.asked_by_name(wanted);
+        let by_name = self.requested_by_name(wanted);
         if by_name.is_some() || !takes_it || self.field.shape.is_named_search {
             return by_name;
         }
@@ -153,32 +155,33 @@ impl<'p> At<'_, 'p> {
         if behind.is_some() || wanted.is_digits {
             return behind;
         }
-        self.asked_before(wanted)
-            .or_else(|| self.asked_elsewhere(wanted))
-            .or_else(|| self.asked_by_button(wanted))
+        self.requested_before(wanted)
+            .or_else(|| self.requested_elsewhere(wanted))
+            .or_else(|| self.requested_by_button(wanted))
     }
 
-    /// By what a press of its button does: "Send seed phrase". A button that shows or copies one asks for none.
-    fn asked_by_button(self, wanted: Wanted) -> Option<String> {
+    /// Decides by the field's button: "Send seed phrase". A button that shows or copies a phrase does not
+    /// count.
+    fn requested_by_button(self, wanted: Wanted) -> Option<String> {
         let is_beside_talk = self.stretch.is_article && self.field.spot.form == Form::None;
-        // A field that has a word of its own is for that, whatever the button opens next.
+        // A field with words of its own is for that, whatever the button opens next.
         if is_beside_talk || !self.is_unnamed() || self.is_sent_as_another() {
             return None;
         }
         self.handing_in().find_map(|button| wanted.at_least(Sense::Requested, button.text(), self))
     }
 
-    fn asked_beside(self, wanted: Wanted) -> Option<String> {
+    fn requested_beside(self, wanted: Wanted) -> Option<String> {
         match self.beside_says(wanted) {
             Beside::Asks(words) => Some(words),
             Beside::Another | Beside::Nothing => None,
         }
     }
 
-    /// What the texts between it and the field before say of it.
+    /// The meaning of the texts between this field and the one before it.
     fn beside_says(self, wanted: Wanted) -> Beside {
         let is_search = self.field.shape.is_named_search;
-        // What is searched may stand under a heading of that name.
+        // A search field may stand below a heading that names what is searched.
         for block in self.beside().filter(|block| !is_search || block.role == Role::Plain) {
             let text = block.text();
             let is_label =
@@ -187,7 +190,7 @@ impl<'p> At<'_, 'p> {
             if let Some(words) = wanted.at_least(least, text, self) {
                 return Beside::Asks(words);
             }
-            // The nearest label wins, and a text that talks of the thing is no label for it.
+            // The nearest label wins. A text that mentions the thing in passing is not a label.
             let talks = wanted.sense(text, self).is_some();
             let is_question = block.raw().trim_end().ends_with(['?', '？']);
             if is_label && (talks || is_question || wanted.is_another(text)) {
@@ -197,8 +200,8 @@ impl<'p> At<'_, 'p> {
         Beside::Nothing
     }
 
-    /// What labels it without standing right before it: the only text of a box that it has to itself, or the head of its
-    /// column.
+    /// A label that is not directly before the field: the only text of the field's own box, or the head of
+    /// its column.
     fn label_apart(self, wanted: Wanted) -> Option<&'p Block> {
         let is_another = || self.beside().next().is_some_and(|label| wanted.is_another(label.text()));
         let behind = self.behind().filter(|_| self.field.is_labelled_behind && !is_another());
@@ -216,8 +219,8 @@ impl<'p> At<'_, 'p> {
             .flatten()
     }
 
-    /// By what the form or the page told the visitor to do, fields ago.
-    fn asked_before(self, wanted: Wanted) -> Option<String> {
+    /// Decides by a request earlier in the form or on the page.
+    fn requested_before(self, wanted: Wanted) -> Option<String> {
         if self.is_sent_as_another() {
             return None;
         }
@@ -230,58 +233,60 @@ impl<'p> At<'_, 'p> {
         })
     }
 
-    /// By the rest of the page, for what a script or a frame puts there, and by its title.
-    fn asked_elsewhere(self, wanted: Wanted) -> Option<String> {
+    /// Decides by the title, and by the other parts of the page if a script or a frame adds the field.
+    fn requested_elsewhere(self, wanted: Wanted) -> Option<String> {
         if self.is_sent_as_another() {
             return None;
         }
         let titled = self.stretch.titled(wanted, self);
-        titled.or_else(|| self.told_elsewhere(wanted)).or_else(|| self.told_anywhere_here(wanted))
+        titled
+            .or_else(|| self.request_in_other_part(wanted))
+            .or_else(|| self.request_anywhere_in_part(wanted))
     }
 
-    /// What another stretch tells visitors of the whole page to give.
-    pub(super) fn told_elsewhere(self, wanted: Wanted) -> Option<String> {
-        let (told, here) = (self.told_by(SentenceMood::Page, wanted), self.stretch_number());
-        told.iter().find(|(number, _)| Some(*number) != here).map(|(_, words)| words.clone())
+    /// A request in another part of the page that addresses all visitors.
+    pub(super) fn request_in_other_part(self, wanted: Wanted) -> Option<String> {
+        let (requests, here) = (self.requests_by(SentenceMood::Page, wanted), self.stretch_number());
+        requests.iter().find(|(number, _)| Some(*number) != here).map(|(_, words)| words.clone())
     }
 
-    /// What a script demands that writes a bare field, wherever in what it writes it does so.
-    fn told_anywhere_here(self, wanted: Wanted) -> Option<String> {
+    /// A request anywhere in the output of a script that also writes a bare field.
+    fn request_anywhere_in_part(self, wanted: Wanted) -> Option<String> {
         let here = self.stretch_number().filter(|_| self.stretch.part.is_written && self.is_unnamed());
-        let told = self.told_by(SentenceMood::Script, wanted);
-        told.iter().find(|(number, _)| Some(*number) == here).map(|(_, words)| words.clone())
+        let requests = self.requests_by(SentenceMood::Script, wanted);
+        requests.iter().find(|(number, _)| Some(*number) == here).map(|(_, words)| words.clone())
     }
 
     fn stretch_number(self) -> Option<usize> {
         self.view.stretches.iter().position(|stretch| std::ptr::eq(stretch, self.stretch))
     }
 
-    fn told_by(self, voice: SentenceMood, wanted: Wanted) -> NearbyTexts {
-        if let Some(told) = self.view.told.borrow().get(&(voice, wanted.thing)) {
-            return told.clone();
+    fn requests_by(self, voice: SentenceMood, wanted: Wanted) -> NearbyTexts {
+        if let Some(requests) = self.view.requests.borrow().get(&(voice, wanted.thing)) {
+            return requests.clone();
         }
         let stretches = self.view.stretches.iter().enumerate();
-        let told = stretches.filter_map(|(number, stretch)| {
+        let requests = stretches.filter_map(|(number, stretch)| {
             let words = match voice {
-                SentenceMood::Page => stretch.told(wanted, self),
+                SentenceMood::Page => stretch.requests(wanted, self),
                 SentenceMood::Script => stretch.demanded(wanted, self),
             };
             Some((number, words?))
         });
-        let told: NearbyTexts = Rc::new(told.collect());
-        self.view.told.borrow_mut().insert((voice, wanted.thing), told.clone());
-        told
+        let requests: NearbyTexts = Rc::new(requests.collect());
+        self.view.requests.borrow_mut().insert((voice, wanted.thing), requests.clone());
+        requests
     }
 
-    /// Whether its button says that something else is sent: a comment, a search, a subscription.
+    /// Whether the button says that it submits something else: a comment, a search, a subscription.
     fn is_sent_as_another(self) -> bool {
         self.buttons().any(|button| button.text().has(Hint::OtherValue) || button.text().has(Hint::Search))
     }
 }
 
 impl Stretch<'_> {
-    /// What it tells visitors of the whole page to give.
-    fn told(&self, wanted: Wanted, at: At<'_, '_>) -> Option<String> {
+    /// A text's request that addresses all visitors of the page.
+    fn requests(&self, wanted: Wanted, at: At<'_, '_>) -> Option<String> {
         self.titled(wanted, at).or_else(|| {
             self.speaking().find_map(|(_, block)| {
                 let least = if block.role == Role::Heading { Sense::Named } else { Sense::Requested };
@@ -290,7 +295,7 @@ impl Stretch<'_> {
         })
     }
 
-    /// What a script demands in so many words, and in no title or heading.
+    /// An explicit request in a script's text, outside of titles and headings.
     fn demanded(&self, wanted: Wanted, at: At<'_, '_>) -> Option<String> {
         let said = self.speaking().filter(|(_, block)| self.part.is_written && block.role == Role::Plain);
         said.into_iter().find_map(|(_, block)| wanted.at_least(Sense::Requested, block.text(), at))

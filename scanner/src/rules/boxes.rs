@@ -1,4 +1,4 @@
-//! Twelve boxes for twelve words: a seed phrase that is asked for word by word, where no field says so itself.
+//! Detects seed phrases that are requested one word per field, where no field says so itself.
 
 use crate::Rule;
 use crate::page::Kind;
@@ -8,11 +8,11 @@ use super::RuleMatch;
 use super::nearby::{At, View, is_prose};
 use super::secrets::SEED_PHRASE;
 
-/// How many words a seed phrase has, by the standard; 13 and 25 with a checksum or a passphrase.
+/// The number of words in a seed phrase by the standard. 13 and 25 include a checksum or a passphrase.
 const LENGTHS: [usize; 7] = [12, 13, 15, 18, 21, 24, 25];
-/// So many numbered boxes on a page about wallets are part of a row, whatever their number.
+/// On a page about wallets, this many numbered boxes are part of a row of any length.
 const MANY: usize = 8;
-/// So many numbered boxes are no row yet; they may be what a loop of unknown length begins with.
+/// Up to this many numbered boxes are not a row, but may be the start of a loop of unknown length.
 const STUB_MAX: usize = 3;
 
 pub(super) fn findings<'v>(view: &'v View<'_>) -> impl Iterator<Item = RuleMatch> + 'v {
@@ -35,7 +35,7 @@ fn is_box(at: At<'_, '_>) -> bool {
     matches!(at.field.kind, Kind::Line | Kind::Password) && !at.field.shape.is_tiny && at.is_unnamed()
 }
 
-/// Boxes that follow each other.
+/// Consecutive boxes.
 struct Row<'v, 'p>(Vec<At<'v, 'p>>);
 
 impl<'v, 'p> Row<'v, 'p> {
@@ -62,14 +62,14 @@ impl<'v, 'p> Row<'v, 'p> {
         })
     }
 
-    /// The words by which a text around the boxes brings up a seed phrase.
+    /// The words by which a text near the boxes names a seed phrase.
     fn said(&self, least: Sense) -> Option<String> {
         let first = *self.0.first()?;
         let here = self.texts().find_map(|text| SEED_PHRASE.at_least(least, text, first));
-        here.or_else(|| first.told_elsewhere(SEED_PHRASE))
+        here.or_else(|| first.request_in_other_part(SEED_PHRASE))
     }
 
-    /// What numbered boxes are for where wallets are spoken of, or words to recover something.
+    /// The words that numbered boxes stand for on a page about wallets or about recovery.
     fn meant(&self) -> Option<String> {
         let view = self.0.first()?.view;
         let is_wallet = view.is_about_wallets() || self.texts().any(|text| text.has(Hint::Wallet));
@@ -77,7 +77,7 @@ impl<'v, 'p> Row<'v, 'p> {
         by_number.or_else(|| self.meant_words(Sense::Mentioned))
     }
 
-    /// A text that names such words by a name of more than one. A seed alone may be a plant's, or a player's.
+    /// A name of several words for a seed phrase. "Seed" alone may mean a plant or a seeded player.
     fn meant_words(&self, least: Sense) -> Option<String> {
         let first = *self.0.first()?;
         let mut senses =
@@ -86,19 +86,19 @@ impl<'v, 'p> Row<'v, 'p> {
         meant.filter(|_| !first.view.is_elsewhere()).map(|sensed| sensed.words)
     }
 
-    /// Whether somebody is to learn something by the boxes.
+    /// Whether the boxes are part of a lesson or a quiz.
     fn is_lesson(&self) -> bool {
         let is_wallet = self.texts().any(|text| text.has(Hint::Wallet));
         !is_wallet && self.texts().chain(self.elsewhere()).any(|text| text.has(Hint::Quiz))
     }
 
-    /// What the other stretches of the page say of it as a whole.
+    /// The texts of the page's other parts that describe the whole page.
     fn elsewhere(&self) -> impl Iterator<Item = &'v Text> {
         let stretches = self.0.first().into_iter().flat_map(|first| first.elsewhere());
         stretches.flat_map(|other| other.titles.iter().chain(other.speaking().map(|(_, block)| block.text())))
     }
 
-    /// The title, and what stands before the first box and behind the last.
+    /// The title, and the texts before the first box and after the last.
     fn texts(&self) -> impl Iterator<Item = &'v Text> {
         let ends = self.0.first().into_iter().chain(self.0.last()).copied();
         let blocks =
@@ -107,7 +107,7 @@ impl<'v, 'p> Row<'v, 'p> {
         blocks.map(|block| block.text()).chain(titles)
     }
 
-    /// Whether most boxes have a number, in them or beside them.
+    /// Whether most boxes have a number in them or next to them.
     fn is_numbered(&self) -> bool {
         let bears_number = |at: &&At<'_, '_>| {
             let own = at.own_texts().any(|text| text.has(Hint::NumberedWord));

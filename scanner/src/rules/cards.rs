@@ -1,4 +1,5 @@
-//! A card number is asked for by every shop; together with its CVV by whoever handles cards itself.
+//! Detects forms for card numbers with CVV. Many shops ask for a card number. A page that also asks for
+//! the CVV processes cards itself.
 
 use crate::Rule;
 use crate::page::Role;
@@ -28,14 +29,14 @@ pub(super) fn findings<'v>(view: &'v View<'_>) -> impl Iterator<Item = RuleMatch
     })
 }
 
-/// Whose code is asked for.
+/// The card that the code belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Card {
     Paying,
     Any,
 }
 
-/// Only cards that pay have a code of such a name, or a date on which they end. A "security code" may be any card's.
+/// Only payment cards have codes of these names or an expiry date. Any card may have a "security code".
 fn card_of(view: &View<'_>, code: &str) -> Card {
     let is_named = ["cv", "csc", "cid"].iter().any(|name| code.contains(name));
     let pays = is_named || view.fields().any(|at| at.asks_for(EXPIRY).is_some());
@@ -50,7 +51,7 @@ fn number_asked(at: At<'_, '_>, card: Card) -> Option<String> {
     at.asks_for(NUMBER).or_else(by_example)
 }
 
-/// Gift cards, library cards: their numbers buy nothing elsewhere, and their codes are no CVV.
+/// Gift cards and library cards: their numbers have no value elsewhere, and their codes are not CVVs.
 fn is_for_another_card(at: At<'_, '_>) -> bool {
     let beside = at.beside().next().filter(|block| !is_prose(block)).map(|block| block.text());
     at.own_texts().chain(beside).any(|text| text.has(Hint::OtherCard))

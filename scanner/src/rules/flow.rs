@@ -1,5 +1,5 @@
-//! Pages of provisional accounts that show next to nothing to judge by: they only lead on, or show what their script
-//! knows once it runs.
+//! Detects pages of provisional accounts without enough content to decide by: they only redirect, or render
+//! content that only their script knows at run time.
 
 use crate::Rule;
 use crate::page::Block;
@@ -7,9 +7,9 @@ use crate::site::Page;
 
 use super::RuleMatch;
 
-/// A page of fewer words only says that it leads on.
+/// A page with fewer words than this only announces the redirect.
 const REDIRECT_WORDS_MAX: usize = 40;
-/// A page of fewer words shows little besides what its script writes.
+/// A page with fewer words than this shows little besides its script's output.
 const SHELL_WORDS_MAX: usize = 40;
 
 pub(super) fn finding(page: &Page<'_>) -> Option<RuleMatch> {

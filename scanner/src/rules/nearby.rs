@@ -1,5 +1,5 @@
-//! What stands near a field: beside it, in the same form, on the same page. How far a word reaches depends on the page:
-//! in a long article, what was said three paragraphs ago is not said of the field.
+//! Finds the texts near a field: next to it, in the same form, on the same page. How far a text reaches
+//! depends on the page. In a long article, a text three paragraphs away does not refer to the field.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -13,40 +13,40 @@ use crate::words::{Hint, Text, Thing};
 use super::asking::SentenceMood;
 use super::passwords::Lures;
 
-/// A block of more words is prose, which people read and do not fill in.
+/// A block with at least this many words is prose, and not part of a form.
 const PROSE_WORDS_MIN: usize = 25;
-/// A stretch with more words of prose is an article.
+/// A part with at least this many words of prose is an article.
 const ARTICLE_WORDS_MIN: usize = 200;
-/// A page that says more than this beside a form is there for something else.
+/// A page with more other words than this has another purpose than its form.
 const OTHER_WORDS_MAX: usize = 80;
-/// How far before and behind a field its surroundings go.
+/// The limits of a field's surroundings.
 const BLOCKS_BEFORE_MAX: usize = 12;
 const BLOCKS_BEHIND_MAX: usize = 8;
 const WORDS_BEFORE_MAX: usize = 160;
 const WORDS_BEHIND_MAX: usize = 80;
-/// Blocks that are looked at in the search for those that concern a field.
-const LOOK_MAX: usize = 64;
-/// Blocks between a field and the one before it that may be its label, the nearest first.
+/// The number of blocks that are searched for those that refer to a field.
+const BLOCKS_SEARCHED_MAX: usize = 64;
+/// The blocks between a field and the one before it that may be its label, nearest first.
 const BESIDE_MAX: usize = 4;
-/// Fields above one that may belong to the same row.
+/// The number of fields before this one that may be in the same row.
 const ROW_MAX: usize = 30;
-/// Blocks at the top of a page where its name and logo stand.
+/// The number of blocks at the top of a page that may contain its name and logo.
 pub(super) const TOP_MAX: usize = 4;
 
-/// The numbers of the stretches that tell visitors of the whole page to give something, and their words for it.
+/// The numbers of the parts that ask all visitors for something, and their words for it.
 pub(super) type NearbyTexts = Rc<Vec<(usize, String)>>;
 
-/// A page with what is told of each stretch of it.
+/// A page with cached facts about each of its parts.
 pub(super) struct View<'p> {
     pub(super) stretches: Vec<Stretch<'p>>,
     reveals: Reveals,
     is_about_wallets: OnceCell<bool>,
     is_elsewhere: OnceCell<bool>,
-    /// What the stretches tell visitors to give, by who tells it and by thing, with the number of the stretch.
-    pub(super) told: RefCell<BTreeMap<(SentenceMood, Thing), NearbyTexts>>,
+    /// The requests in all parts by kind of text and by thing, with the number of the part.
+    pub(super) requests: RefCell<BTreeMap<(SentenceMood, Thing), NearbyTexts>>,
     budget: &'p Budget<'p>,
-    /// What a look at one of its fields costs.
-    look_steps: usize,
+    /// The cost of one check of a field.
+    field_steps: usize,
 }
 
 pub(super) struct Stretch<'p> {
@@ -54,28 +54,28 @@ pub(super) struct Stretch<'p> {
     pub(super) titles: Vec<Text>,
     pub(super) is_article: bool,
     pub(super) words: usize,
-    /// The words by which its title asks for a thing. Asked for every bare field, so told once.
+    /// The words by which its title asks for a thing. Cached, because every bare field needs them.
     pub(super) titled: RefCell<BTreeMap<Thing, Option<String>>>,
-    /// The lures in what speaks for the whole page.
+    /// The lures in texts that describe the whole page.
     pub(super) lures: OnceCell<Lures>,
-    /// The lures in the names that the page bears.
+    /// The lures in the names of the page.
     pub(super) names: OnceCell<Lures>,
-    /// The lures in what the fields and the tips of each form say.
+    /// The lures in the fields and tooltips of each form.
     pub(super) lures_by_form: OnceCell<BTreeMap<Form, Lures>>,
-    /// The lures in the tips that speak for the whole page.
+    /// The lures in tooltips that describe the whole page.
     pub(super) lures_of_tips: OnceCell<Lures>,
     words_by_form: OnceCell<BTreeMap<Form, usize>>,
 }
 
-/// What a stretch is there for, seen from one of its fields.
+/// The purpose of a part, in relation to one of its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// That visitors fill in the form of the field.
+    /// Filling in the form of the field.
     ThisForm,
     Another,
 }
 
-/// A field at its place.
+/// A field with its position on the page.
 #[derive(Clone, Copy)]
 pub(super) struct At<'v, 'p> {
     pub(super) view: &'v View<'p>,
@@ -86,18 +86,18 @@ pub(super) struct At<'v, 'p> {
 
 impl<'p> View<'p> {
     pub(super) fn of(page: &Page<'p>, budget: &'p Budget<'p>) -> Self {
-        // A part of a page too large for the budget is left out.
+        // Parts that exceed the budget are left out.
         let affordable = page.parts.iter().filter(|part| budget.take(part.blocks.len()));
         let stretches: Vec<_> = affordable.map(|part| Stretch::of(part)).collect();
-        let look_steps = steps::FIELD + stretches.len() * steps::STRETCH;
+        let field_steps = steps::FIELD + stretches.len() * steps::STRETCH;
         Self {
             stretches,
             reveals: page.reveals,
             is_about_wallets: OnceCell::new(),
             is_elsewhere: OnceCell::new(),
-            told: RefCell::default(),
+            requests: RefCell::default(),
             budget,
-            look_steps,
+            field_steps,
         }
     }
 
@@ -105,17 +105,18 @@ impl<'p> View<'p> {
         self.fields().next().is_some()
     }
 
-    /// The fields that a visitor can fill in, now or at a later step. The budget may end them early.
+    /// The fields that a visitor can fill in, now or at a later step. The list ends when the budget is
+    /// exhausted.
     pub(super) fn fields(&self) -> impl Iterator<Item = At<'_, 'p>> {
         let all = self.stretches.iter().flat_map(move |stretch| {
             let fields = stretch.part.fields.iter().enumerate();
             fields.map(move |(number, field)| At { view: self, stretch, number, field })
         });
-        all.take_while(|_| self.budget.take(self.look_steps))
+        all.take_while(|_| self.budget.take(self.field_steps))
             .filter(|at| at.field.takes_anything() && self.reveals.may_show(at.field.spot.region))
     }
 
-    /// Whether the page is about crypto wallets, where a "seed" is no plant.
+    /// Whether the page is about crypto wallets, so that "seed" does not mean a plant.
     pub(super) fn is_about_wallets(&self) -> bool {
         *self.is_about_wallets.get_or_init(|| {
             self.stretches.iter().any(|stretch| {
@@ -129,7 +130,7 @@ impl<'p> View<'p> {
 }
 
 impl View<'_> {
-    /// Whether anything on the page sets a scene in which a bank is no money's and an apple is a fruit.
+    /// Whether the page is about a subject where "bank" does not mean money and "apple" means a fruit.
     pub(super) fn is_elsewhere(&self) -> bool {
         *self.is_elsewhere.get_or_init(|| {
             self.stretches.iter().any(|stretch| {
@@ -161,7 +162,8 @@ impl<'p> Stretch<'p> {
 }
 
 impl<'v, 'p> At<'v, 'p> {
-    /// Texts between this field and the one before it, the nearest first: its label, if it has none of its own.
+    /// The texts between this field and the one before it, nearest first. One of them is its label if it has
+    /// no label of its own.
     pub(super) fn beside(self) -> impl Iterator<Item = &'p Block> {
         let start = match self.number.checked_sub(1) {
             Some(before) => {
@@ -173,19 +175,19 @@ impl<'v, 'p> At<'v, 'p> {
         self.up_to(start).take(BESIDE_MAX).map(|(_, block)| block)
     }
 
-    /// The text at the head of its column. What takes one letter is no column's.
+    /// The text at the head of its column. A field for a single letter is not in a column.
     pub(super) fn head(self) -> Option<&'p Block> {
         let head = self.stretch.part.blocks.get(self.field.head?)?;
         (!self.field.shape.is_tiny && self.concerns(head)).then_some(head)
     }
 
-    /// The text that follows it, up to the next field.
+    /// The text after it, up to the next field.
     pub(super) fn behind(self) -> Option<&'p Block> {
         let end = self.stretch.part.fields.get(self.number + 1).map(|next| next.blocks_before);
         self.down_to(end.unwrap_or(self.stretch.part.blocks.len())).next()
     }
 
-    /// All that stands around it, up to a number of words.
+    /// The texts around it, up to a number of words.
     pub(super) fn around(self) -> impl Iterator<Item = &'p Block> {
         self.before().chain(self.after())
     }
@@ -194,8 +196,8 @@ impl<'v, 'p> At<'v, 'p> {
         within(self.up_to(0).map(|(_, block)| block), BLOCKS_BEFORE_MAX, WORDS_BEFORE_MAX)
     }
 
-    /// What was said before it, and before the fields above it that are as bare as it is: nothing that leads up to
-    /// another field, unless it stands in the same form.
+    /// The texts before it and before the bare fields above it. A text that leads up to another field is left
+    /// out, unless that field is in the same form.
     pub(super) fn before_row(self) -> impl Iterator<Item = &'p Block> {
         let (start, form) = (self.row_start(), self.field.spot.form);
         let leads_here = move |number: usize, block: &Block| {
@@ -205,9 +207,9 @@ impl<'v, 'p> At<'v, 'p> {
         within(leading.map(|(_, block)| block), BLOCKS_BEFORE_MAX, WORDS_BEFORE_MAX)
     }
 
-    /// Where what leads up to the row begins.
+    /// The number of the first block of the texts that lead up to the row.
     fn row_start(self) -> usize {
-        // One choice of two, as of twelve words or twenty-four, leads up to what is asked for.
+        // A choice of two, such as twelve words or twenty-four, leads up to this field.
         let is_other = |field: &&Field| {
             let says_more = || !field.labels().chain(field.hints()).all(says_nothing);
             !field.shape.is_dot && (!field.takes_text() || says_more())
@@ -220,7 +222,7 @@ impl<'v, 'p> At<'v, 'p> {
         within(self.down_to(self.stretch.part.blocks.len()), BLOCKS_BEHIND_MAX, WORDS_BEHIND_MAX)
     }
 
-    /// The heading that it stands under, however far above.
+    /// The nearest heading above it, at any distance.
     pub(super) fn heading(self) -> Option<&'p Block> {
         let start = self.row_start();
         self.up_to(start)
@@ -228,14 +230,13 @@ impl<'v, 'p> At<'v, 'p> {
             .find(|block| block.role == Role::Heading && !is_prose(block))
     }
 
-    /// What its buttons say.
     pub(super) fn buttons(self) -> impl Iterator<Item = &'p Block> {
         let form = self.field.spot.form;
         let is_its_own = move |block: &&Block| block.spot.form == form || form == Form::None;
         self.after().filter(|block| block.role == Role::Button).filter(is_its_own)
     }
 
-    /// The buttons by which what is typed into it is handed in: those of its form, or what follows it at once.
+    /// The buttons that submit the field: those of its form, or the block directly after it.
     pub(super) fn handing_in(self) -> impl Iterator<Item = &'p Block> {
         let form = self.field.spot.form;
         let next = self.stretch.part.fields.get(self.number + 1).map(|next| next.blocks_before);
@@ -244,7 +245,7 @@ impl<'v, 'p> At<'v, 'p> {
         let belongs = move |block: &&Block| form != Form::None || block.role != Role::Heading;
         let group = self.down_to(end).take_while(belongs);
         let words_max = if form == Form::None { WORDS_BEHIND_MAX } else { usize::MAX };
-        within(group, LOOK_MAX, words_max)
+        within(group, BLOCKS_SEARCHED_MAX, words_max)
             .filter(move |block| block.role == Role::Button && block.spot.form == form)
     }
 
@@ -252,12 +253,12 @@ impl<'v, 'p> At<'v, 'p> {
         self.field.spot.form != Form::None && block.spot.form == self.field.spot.form
     }
 
-    /// Whether the other field follows in the same stretch.
+    /// Whether the other field is next in the same part.
     pub(super) fn is_in_row_with(self, next: At<'_, '_>) -> bool {
         std::ptr::eq(self.stretch.part, next.stretch.part)
     }
 
-    /// Whether filling in this form is what the stretch is there for: little else is said on it.
+    /// Whether the main purpose of the part is to fill in this form, because it has little other text.
     pub(super) fn purpose(self) -> Purpose {
         let form = self.field.spot.form;
         let of_it = match form {
@@ -270,27 +271,27 @@ impl<'v, 'p> At<'v, 'p> {
         }
     }
 
-    /// The other stretches of the page, whose words reach what a script or a frame puts there.
+    /// The other parts of the page, whose texts apply to fields from scripts and frames.
     pub(super) fn elsewhere(self) -> impl Iterator<Item = &'v Stretch<'p>> {
         let here = self.stretch;
         self.view.stretches.iter().filter(move |stretch| !std::ptr::eq(*stretch, here))
     }
 
-    /// Whether somebody at the field reads the text and takes it to be said of what they do.
+    /// Whether a visitor at the field sees the text and relates it to the form.
     fn concerns(self, block: &Block) -> bool {
         is_followed(block) && block.is_seen_with(self.field) && !block.is_apart_from(self.field)
     }
 
-    /// What concerns the field of so many blocks before it, the nearest first.
+    /// The blocks before it that refer to the field, nearest first.
     fn up_to(self, start: usize) -> impl Iterator<Item = (usize, &'p Block)> {
         let blocks = self.stretch.part.blocks.iter().enumerate().take(self.field.blocks_before).skip(start);
-        blocks.rev().take(LOOK_MAX).filter(move |(_, block)| self.concerns(block))
+        blocks.rev().take(BLOCKS_SEARCHED_MAX).filter(move |(_, block)| self.concerns(block))
     }
 
-    /// What concerns the field of the blocks behind it.
+    /// The blocks after it that refer to the field.
     fn down_to(self, end: usize) -> impl Iterator<Item = &'p Block> {
         let behind = self.stretch.part.blocks.get(self.field.blocks_before..end).unwrap_or_default();
-        behind.iter().take(LOOK_MAX).filter(move |block| self.concerns(block))
+        behind.iter().take(BLOCKS_SEARCHED_MAX).filter(move |block| self.concerns(block))
     }
 }
 
@@ -306,7 +307,8 @@ impl Stretch<'_> {
         by_form.get(&form).copied().unwrap_or_default()
     }
 
-    /// The texts that speak for the whole stretch: all of a short one, of a long one those at its top and its headings.
+    /// The texts that describe the whole part: all texts of a short part, the top and the headings of a long
+    /// one.
     pub(super) fn speaking(&self) -> impl Iterator<Item = (usize, &Block)> {
         let is_short = self.words <= ARTICLE_WORDS_MIN;
         let speaks = move |number: usize, block: &Block| {
@@ -318,12 +320,12 @@ impl Stretch<'_> {
     }
 }
 
-/// Whether a text tells a visitor what to do, as samples and choices do not.
+/// Whether a text can tell a visitor what to do. Samples and options cannot.
 fn is_followed(block: &Block) -> bool {
     !matches!(block.role, Role::Code | Role::Choice)
 }
 
-/// Whether a text speaks for the page, and not for a step to come, a story that it tells, or what else there is.
+/// Whether a text describes the page, and not a later step, an article or a margin.
 pub(super) fn is_of_the_page(block: &Block) -> bool {
     let spot = block.spot;
     is_followed(block) && spot.region.is_none() && spot.margin.is_none() && spot.story.is_none()
@@ -333,7 +335,7 @@ pub(super) fn is_prose(block: &Block) -> bool {
     block.words() >= PROSE_WORDS_MIN
 }
 
-/// Whether a text leaves open what belongs into a field.
+/// Whether a text does not say what to enter.
 pub(super) fn says_nothing(text: &Text) -> bool {
     text.is_empty() || text.has(Hint::PlainAsk) || text.has(Hint::NumberedWord)
 }
@@ -345,9 +347,9 @@ fn within<'p>(
 ) -> impl Iterator<Item = &'p Block> {
     let mut words = 0;
     blocks.take(blocks_max).take_while(move |block| {
-        // The first text counts however long it is.
-        let has_room = words < words_max;
+        // The first text counts at any length.
+        let has_budget = words < words_max;
         words += block.words();
-        has_room
+        has_budget
     })
 }

@@ -1,4 +1,4 @@
-//! A password field next to a lure: a page that may pretend to be somebody else's.
+//! Detects a password field next to a lure: a page that may impersonate another site.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,24 +9,24 @@ use crate::words::{Hint, Text, lures, possible_lures};
 use super::RuleMatch;
 use super::nearby::{At, Purpose, Stretch, TOP_MAX, View, is_of_the_page, is_prose};
 
-/// A page of so many words is read as a whole.
+/// All texts of a page with at most this many words count.
 const SHORT_PAGE_WORDS_MAX: usize = 400;
-/// A longer part of a title is no name.
+/// Longer parts of a title are not names.
 const TITLE_NAME_WORDS_MAX: usize = 4;
-/// A longer text at the top of a page is no name, nor a name with what the site offers.
+/// Longer texts at the top of a page are not the site's name with or without a tagline.
 const NAME_WORDS_MAX: usize = 12;
-/// A text of so few words in the margin of a page is a name, too.
+/// A text in the margin of a page with at most this many words is also a name.
 const IMPRINT_NAME_WORDS_MAX: usize = 3;
-/// What stands between the name of a site and what else its title says.
+/// Separators between the name of a site and the rest of its title.
 const TITLE_MARKS: [char; 8] = ['|', '–', '—', '·', ':', '»', '•', '«'];
-/// Lures that the evidence names.
+/// The number of lures in the evidence.
 const LURES_MAX: usize = 10;
 
-/// Lures by their names, in the order of the alphabet.
+/// Lures by name, in alphabetical order.
 #[derive(Default)]
 pub(super) struct Lures {
     certain: BTreeSet<String>,
-    /// Words that mean something harmless as often: a bank by the river, an apple on the tree.
+    /// Words with a common harmless meaning: a river bank, an apple on a tree.
     possible: BTreeSet<String>,
 }
 
@@ -59,12 +59,12 @@ fn lured(at: At<'_, '_>) -> Option<RuleMatch> {
     })
 }
 
-/// By its type, by how it looks, or by what a password manager would put there.
+/// A password field by its type, its appearance or its autofill setting.
 fn is_password(at: At<'_, '_>) -> bool {
     at.field.kind == Kind::Password || (at.field.kind == Kind::Line && at.field.shape.is_for_managers)
 }
 
-/// Tools that make or rate passwords take one from nobody. They need not know whose it is.
+/// Tools that generate or rate passwords collect none, and work without knowing whose it is.
 fn is_of_a_tool(at: At<'_, '_>) -> bool {
     if at.own_texts().any(|text| !lures(text).is_empty()) {
         return false;
@@ -75,15 +75,15 @@ fn is_of_a_tool(at: At<'_, '_>) -> bool {
     is_tool && !at.buttons().any(|button| button.text().has(Hint::SignIn))
 }
 
-/// Whether what a text near the field says is said by whoever asks for the password. On a page that is there for
-/// something else, only what stands in the form and the heading over it is.
+/// Whether a nearby text comes from whoever asks for the password. On a page with another purpose, only the
+/// form itself and its heading count.
 fn speaks_for_field(at: At<'_, '_>, block: &Block, purpose: Purpose) -> bool {
     let is_story = at.stretch.is_article && is_prose(block);
     let is_near = purpose == Purpose::ThisForm || at.is_in_form_of(block) || block.role == Role::Heading;
     block.role != Role::Link && !is_story && (is_near || at.field.spot.form == Form::None)
 }
 
-/// Lures in what speaks for the page as a whole.
+/// Lures in texts that describe the whole page.
 fn lures_of_page<'s>(stretch: &'s Stretch<'_>) -> &'s Lures {
     stretch.lures.get_or_init(|| {
         let mut found = Lures::default();
@@ -96,11 +96,11 @@ fn lures_of_page<'s>(stretch: &'s Stretch<'_>) -> &'s Lures {
     })
 }
 
-/// Lures in what the fields of each form say, and in the tips that stand in it.
+/// Lures in the fields and tooltips of each form.
 fn lures_by_form<'s>(stretch: &'s Stretch<'_>) -> &'s BTreeMap<Form, Lures> {
     stretch.lures_by_form.get_or_init(|| {
         let mut by_form: BTreeMap<Form, Lures> = BTreeMap::new();
-        // Most fields say none, and a hostile page has a million of them.
+        // Most fields have no lures, and a hostile page has a million fields.
         let mut put = |form: Form, said: &Lures| {
             if !said.is_empty() {
                 by_form.entry(form).or_default().join(said);
@@ -116,12 +116,12 @@ fn lures_by_form<'s>(stretch: &'s Stretch<'_>) -> &'s BTreeMap<Form, Lures> {
     })
 }
 
-/// Whether it is part of what is handed in, and not a search or a choice.
+/// Whether it is submitted, and is not a search or a choice.
 fn is_filled_in(field: &Field) -> bool {
     field.takes_anything() && field.kind != Kind::Search && !field.shape.is_named_search
 }
 
-/// Lures in what elements of the page say when they are pointed at.
+/// Lures in tooltips of the page.
 fn lures_of_tips<'s>(stretch: &'s Stretch<'_>) -> &'s Lures {
     stretch.lures_of_tips.get_or_init(|| {
         let mut found = Lures::default();
@@ -131,7 +131,7 @@ fn lures_of_tips<'s>(stretch: &'s Stretch<'_>) -> &'s Lures {
     })
 }
 
-/// Lures in the names that the page bears: in its title, at its top, in its imprint.
+/// Lures in the names of the page: in its title, at its top and in its imprint.
 fn names_of_page<'s>(stretch: &'s Stretch<'_>) -> &'s Lures {
     stretch.names.get_or_init(|| {
         let mut found = Lures::default();
@@ -151,7 +151,7 @@ fn names_of_page<'s>(stretch: &'s Stretch<'_>) -> &'s Lures {
     })
 }
 
-/// Who says that the page is theirs.
+/// A text that says who owns the page.
 fn is_imprint(block: &Block) -> bool {
     let raw = block.raw();
     block.spot.margin.is_some()
@@ -182,7 +182,7 @@ impl Lures {
         self.possible.extend(other.possible.iter().cloned());
     }
 
-    /// A bank is a bank where nothing on the page speaks of rivers.
+    /// Returns the lures that count. The possible ones count unless the page is about another subject.
     fn that_count(mut self, view: &View<'_>) -> BTreeSet<String> {
         if !self.possible.is_empty() && !view.is_elsewhere() {
             self.certain.append(&mut self.possible);

@@ -1,4 +1,4 @@
-//! Seed phrases and private keys: no page has a reason to ask for one.
+//! Detects fields for seed phrases and private keys. No page has a reason to ask for one.
 
 use crate::Rule;
 use crate::words::Thing;

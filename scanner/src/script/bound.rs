@@ -1,5 +1,6 @@
-//! What a page and its scripts share by name. The page shows members of data: `{{ title }}`, `<b x-text="title">`.
-//! Its elements hold values for scripts: `data-form="PGZvcm0+"`. And scripts may fetch files of the site.
+//! The names that a page and its scripts share. The page shows members of data: `{{ title }}`, `<b
+//! x-text="title">`. Its elements hold values for scripts: `data-form="PGZvcm0+"`. And scripts may fetch
+//! files of the site.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,28 +8,28 @@ use std::rc::Rc;
 
 use super::files::Files;
 
-/// Names that are kept. A page shows no more of its data.
+/// The number of names that are kept. A page shows no more of its data.
 const NAMES_MAX: usize = 10_000;
-/// Expressions of each kind that are read. No page for people has more.
+/// The number of expressions of each kind that are read. No page for people has more.
 const EXPRESSIONS_MAX: usize = 20_000;
-/// A longer expression computes more than it shows.
+/// A longer expression is more than a name.
 const EXPRESSION_BYTES_MAX: usize = 80;
-/// Attributes whose value is the name of what is shown.
+/// Attributes whose value is the name of the data to show.
 const ATTRIBUTES: [&str; 8] =
     ["x-text", "x-html", "v-text", "v-html", ":placeholder", ":label", ":title", "ng-bind"];
 
-/// Shorter values of elements are settings, and hide no page.
+/// Shorter values of elements are settings and cannot contain a page.
 const HELD_BYTES_MIN: usize = 16;
-/// What is kept of all of them.
+/// The total size of the values that are kept.
 const HELD_BYTES_MAX: usize = 1 << 20;
 /// Longer names are ignored.
 const HELD_NAME_BYTES_MAX: usize = 40;
 
-/// The names under which pages show data, and what their elements hold.
+/// The names under which pages show data, and the values in their elements.
 #[derive(Debug, Default)]
 pub(crate) struct Bound {
     names: BTreeSet<String>,
-    /// Values of attributes by what follows `data-` in their names. The first of a name counts.
+    /// Values of `data-` attributes by the rest of their names. The first of a name counts.
     held: BTreeMap<String, String>,
     held_bytes: usize,
     files: Rc<Files>,
@@ -39,7 +40,7 @@ impl Bound {
         self.names.contains(name)
     }
 
-    /// What a page binds, or a script with templates in it.
+    /// The bindings of a page, or of a script that contains templates.
     pub(crate) fn of(text: &str) -> Self {
         let mut bound = Self::default();
         let attributes = text.match_indices('=').filter_map(|(at, _)| in_attribute(text, at));
@@ -57,19 +58,19 @@ impl Bound {
         more.held.iter().for_each(|(name, value)| self.hold(name, value));
     }
 
-    /// The same with the files of its site.
+    /// Adds the files of the site.
     pub(crate) fn beside(mut self, files: &Rc<Files>) -> Self {
         self.files = files.clone();
         self
     }
 
-    /// What a file of the site holds that an address means.
+    /// The content of the site's file at an address.
     pub(crate) fn file(&self, address: &str) -> Option<&str> {
         self.files.at(address)
     }
 
-    /// What an element holds under a name, as it is written in markup or in scripts (`formData`), or the data script
-    /// with an id (`#form`).
+    /// The value of an element under a name, spelled as in markup or as in scripts (`formData`), or of the
+    /// data script with an id (`#form`).
     pub(crate) fn held(&self, name: &str) -> Option<&str> {
         if name.starts_with('#') {
             return self.held.get(name).map(String::as_str);
@@ -90,7 +91,7 @@ impl Bound {
         }
     }
 
-    /// Goes through the scripts that are data, which other scripts look up by their ids: `#form`.
+    /// Collects data scripts, which other scripts read by id: `#form`.
     fn hold_data(&mut self, mut text: &str) {
         while let Some((_, behind)) = text.split_once("<script") {
             let Some((tag, behind)) = behind.split_once('>') else { return };
@@ -103,7 +104,7 @@ impl Bound {
         }
     }
 
-    /// Goes through all values that elements hold, one behind the other.
+    /// Collects the values of all elements.
     fn hold_all(&mut self, mut text: &str) {
         while let Some((_, behind)) = text.split_once("data-") {
             text = behind;
@@ -118,7 +119,7 @@ impl Bound {
         }
     }
 
-    /// The last name of a path: `field.label` shows the member `label`.
+    /// Takes the last name of a path: `field.label` shows the member `label`.
     fn take(&mut self, expression: &str) {
         let expression = expression.trim();
         let is_path = |one: char| one.is_alphanumeric() || matches!(one, '_' | '$' | '.');
@@ -132,7 +133,7 @@ impl Bound {
     }
 }
 
-/// The value of a binding attribute whose `=` is at a position.
+/// The value of a binding attribute whose `=` is at this position.
 fn in_attribute(text: &str, at: usize) -> Option<&str> {
     let (before, rest) = (&text[..at], &text[at + 1..]);
     if !ATTRIBUTES.iter().any(|name| before.ends_with(name)) {
@@ -145,13 +146,14 @@ fn in_attribute(text: &str, at: usize) -> Option<&str> {
     }
 }
 
-/// As much of a text as an expression may take, so that many beginnings cost no more than their length.
+/// Cuts a text to the maximum length of an expression, so that many openings cost no more than the text's
+/// length.
 fn bounded(text: &str) -> &str {
     let end = text.floor_char_boundary(EXPRESSION_BYTES_MAX + 2);
     &text[..end]
 }
 
-/// Codes and markup need no others.
+/// Resolves only the entities that encoded data and markup need.
 fn without_entities(value: &str) -> Cow<'_, str> {
     if !value.contains('&') {
         return Cow::Borrowed(value);

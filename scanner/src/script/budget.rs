@@ -1,22 +1,23 @@
-//! What reading a script may cost: tokens that are read again, and bytes that are copied. Both are bounded in
-//! proportion to the script.
+//! Limits the cost of reading a script: tokens that are read again, and bytes that are copied. Both are
+//! proportional to the script's size.
 
 use crate::budget::{Budget, steps as scan_steps};
 
-/// Tokens that may be read again for calls and loops, in proportion to the script and beyond it.
+/// Tokens that may be read again for calls and loops, in proportion to the script, and in addition.
 const REPLAYED_FACTOR: usize = 1;
 const REPLAYED_TOKENS_MORE: usize = 100_000;
-/// So many bytes of a long literal count as a token, because codes are read piece by piece.
+/// This many bytes of a long literal count as a token, because scripts decode literals piece by piece.
 const LITERAL_BYTES: usize = 4;
 /// Bytes that may be copied and decoded, likewise.
 const COPIED_FACTOR: usize = 4;
 const COPIED_BYTES_MORE: usize = 4 << 20;
-/// What goes beyond the proportion is at most this many times the script, because a page may have many small ones.
+/// The additional amount is at most this many times the script's size, because a page may have many small
+/// scripts.
 const MORE_FACTOR: usize = 64;
-/// The bytes that one more item of a list costs.
+/// The cost in bytes of one more list item.
 const ITEM_BYTES: usize = 32;
 
-/// An allowance for something of a size.
+/// The allowance for an input of a size.
 pub(crate) fn allowance(size: usize, factor: usize, more: usize) -> usize {
     size.saturating_mul(factor).saturating_add(size.saturating_mul(MORE_FACTOR).min(more))
 }
@@ -32,7 +33,7 @@ pub(crate) struct ScriptBudget<'s> {
 
 impl<'s> ScriptBudget<'s> {
     pub(crate) fn new(source_bytes: usize, tokens: usize, scan: &'s Budget<'s>) -> Self {
-        // A script of few tokens may have a long code in one of them, which it decodes character by character.
+        // A script of few tokens may contain a long literal that it decodes character by character.
         let replayed_size = tokens.max(source_bytes / LITERAL_BYTES);
         Self {
             scan,
@@ -43,8 +44,8 @@ impl<'s> ScriptBudget<'s> {
         }
     }
 
-    /// Counts a token before it is read. One that is read again costs as much as it is long. Returns whether it may
-    /// be read, as far as the scan is concerned.
+    /// Counts a token before it is read. A token that is read again costs as much as its length. Returns
+    /// whether the budget of the scan allows reading it.
     pub(crate) fn count_step(&mut self, at: usize, token_bytes: usize) -> bool {
         let steps = if self.is_replayed(at) { 1 + token_bytes / LITERAL_BYTES } else { 1 };
         self.steps += steps;
@@ -52,7 +53,7 @@ impl<'s> ScriptBudget<'s> {
         self.scan.take(steps * scan_steps::TOKEN)
     }
 
-    /// The budget of the scan, for scripts within this one.
+    /// The budget of the scan, for scripts inside of this one.
     pub(crate) fn scan(&self) -> &'s Budget<'s> {
         self.scan
     }
@@ -71,7 +72,7 @@ impl<'s> ScriptBudget<'s> {
         self.replayed() < self.replayed_max
     }
 
-    /// Whether enough is left to spend some on what people rarely see.
+    /// Whether enough is left for code whose effects visitors rarely see.
     pub(crate) fn may_replay_more(&self) -> bool {
         self.replayed() < self.replayed_max / 2
     }

@@ -1,5 +1,5 @@
-//! Calls of what the language, the browser and well-known libraries define: tables from a name to a function. A
-//! function returns `None` when its arguments do not fit, and the next table is consulted.
+//! Calls of functions that the language, the browser and well-known libraries define, as tables from a name
+//! to a function. A function returns `None` if its arguments do not fit, and the next table is tried.
 
 mod call;
 mod elements;
@@ -13,7 +13,7 @@ pub(crate) use call::{Call, Outcome, Purpose, result_of_unknown};
 
 use super::memory::{Memory, Value, number_text};
 
-/// What a call returns, or which function of the script is called for it.
+/// Returns the result of a call, or the function of the script that has to be called for it.
 pub(crate) fn call(memory: &mut Memory, call: &Call) -> Outcome {
     if let Value::Function(function) = call.callee.value {
         let element = elements::described(memory, call).map(Outcome::from);
@@ -25,7 +25,7 @@ pub(crate) fn call(memory: &mut Memory, call: &Call) -> Outcome {
         .unwrap_or_else(|| page::call(memory, call).into())
 }
 
-/// A call of a method of a value that is known.
+/// A call of a method of a known value.
 fn method(memory: &mut Memory, call: &Call) -> Option<Outcome> {
     match call.callee.owner {
         Value::Text(text) => text::call(memory, call, text).map(Outcome::from),

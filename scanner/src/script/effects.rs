@@ -1,5 +1,5 @@
-//! What a script does to the page: text that it shows, markup that it writes, addresses that it fetches, elements
-//! that it builds.
+//! The effects of a script on the page: text that it shows, markup that it writes, addresses that it fetches,
+//! elements that it builds.
 
 pub(crate) mod building;
 pub(crate) mod forms;

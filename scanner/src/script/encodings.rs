@@ -1,14 +1,14 @@
-//! How scripts write text so that it does not look like it: escapes of literals, base64, percent signs. And how
-//! text is written into markup. Nothing here fails; what is no valid code is left as it is.
+//! Encodings by which scripts disguise text (escapes in literals, base64, percent-encoding), and the escaping
+//! of text for markup. Nothing here fails: invalid input is returned unchanged.
 
 use base64::Engine;
 
 use crate::document::FORGIVING_BASE64;
 
-/// Characters of one piece of a code.
+/// The maximum length of one encoded character.
 const CHARS_MAX: usize = 16;
 
-/// The inside of a literal as the script means it.
+/// Decodes the inside of a literal.
 pub(crate) fn unescape(raw: &str, out: &mut String) {
     let mut rest = raw;
     while let Some(at) = rest.find('\\') {
@@ -18,7 +18,7 @@ pub(crate) fn unescape(raw: &str, out: &mut String) {
     out.push_str(rest);
 }
 
-/// Reads what follows a backslash and returns what is left after it.
+/// Decodes the sequence after a backslash and returns the rest.
 fn escape_sequence<'s>(rest: &'s str, out: &mut String) -> &'s str {
     let Some(sign) = rest.chars().next() else { return rest };
     let after = rest.get(sign.len_utf8()..).unwrap_or("");
@@ -76,7 +76,7 @@ fn octal<'s>(rest: &'s str, out: &mut String) -> &'s str {
     rest.get(digits..).unwrap_or("")
 }
 
-/// What `atob` gives. Pages that write other alphabets decode UTF-8 in a second step, which is taken here at once.
+/// Decodes as `atob` does. Pages with non-Latin text decode UTF-8 in a second step, which this does at once.
 pub(crate) fn from_base64(text: &str) -> Option<String> {
     let compact: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
     let bytes = FORGIVING_BASE64.decode(compact).ok()?;
@@ -87,7 +87,7 @@ fn latin1(bytes: &[u8]) -> String {
     bytes.iter().copied().map(char::from).collect()
 }
 
-/// What `unescape` and `decodeURIComponent` give: `%3C`, and `%u003C` too.
+/// Decodes as `unescape` and `decodeURIComponent` do: `%3C`, and also `%u003C`.
 pub(crate) fn from_percent(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -111,7 +111,7 @@ pub(crate) fn from_percent(text: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| latin1(error.as_bytes()))
 }
 
-/// The text that a regular expression matches, if it matches no other, and its flags.
+/// The text that a regular expression matches, and its flags. `None` if it can match anything else.
 pub(crate) fn plain_pattern(literal: &str) -> Option<(String, &str)> {
     let (pattern, flags) = literal.strip_prefix('/')?.rsplit_once('/')?;
     let mut rest = pattern;
@@ -127,8 +127,8 @@ pub(crate) fn plain_pattern(literal: &str) -> Option<(String, &str)> {
     (!text.is_empty()).then_some((text, flags))
 }
 
-/// How many characters a regular expression matches each time, if it matches any: `/./g`, `/[0-9a-f]{2}/gi`,
-/// `/\w\w/g`.
+/// The number of characters that a regular expression matches each time, if it matches any characters:
+/// `/./g`, `/[0-9a-f]{2}/gi`, `/\w\w/g`.
 pub(crate) fn any_chars_pattern(literal: &str) -> Option<usize> {
     let (mut rest, flags) = literal.strip_prefix('/')?.rsplit_once('/')?;
     let mut letters = 0_usize;
@@ -144,7 +144,7 @@ pub(crate) fn any_chars_pattern(literal: &str) -> Option<usize> {
     ((1..=CHARS_MAX).contains(&letters) && flags.contains('g')).then_some(letters)
 }
 
-/// The rest of a pattern after what matches one character.
+/// The rest of a pattern after a part that matches one character.
 fn after_one_letter(pattern: &str) -> Option<&str> {
     if let Some(class) = pattern.strip_prefix('[') {
         let is_all = class.starts_with("^]");
@@ -154,13 +154,13 @@ fn after_one_letter(pattern: &str) -> Option<&str> {
     ["\\w", "\\S", "."].into_iter().find_map(|sign| pattern.strip_prefix(sign))
 }
 
-/// Whether a text has a tag in it, as far as a browser would take it for one.
+/// Whether a text contains something that browsers parse as a tag.
 pub(crate) fn has_tag(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.iter().zip(bytes.iter().skip(1)).any(|(&one, two)| one == b'<' && two.is_ascii_alphabetic())
 }
 
-/// A text written so that markup shows it as it is.
+/// Escapes a text for markup.
 pub(crate) fn escape(text: &str, out: &mut String) {
     for sign in text.chars() {
         match sign {
@@ -173,7 +173,7 @@ pub(crate) fn escape(text: &str, out: &mut String) {
     }
 }
 
-/// A number as a script writes it.
+/// Parses a number literal.
 pub(crate) fn number(text: &str) -> Option<f64> {
     let text: String = text.chars().filter(|&sign| sign != '_').collect();
     let text = text.strip_suffix('n').unwrap_or(&text);

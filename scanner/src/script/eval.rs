@@ -1,6 +1,6 @@
-//! Evaluates a script as far as its constants tell: reads its tokens once, puts constants together and records how
-//! they are used. Functions and loops over known values are read again with those values, as long as the allowance
-//! lasts.
+//! Evaluates a script as far as its constants allow. It reads the tokens once, concatenates constants and
+//! records how they are used. Functions and loops over known values are read again with those values, as long
+//! as the allowance lasts.
 
 mod calls;
 mod choices;
@@ -25,7 +25,7 @@ use evaluator::Evaluator;
 use super::memory::Memory;
 use super::syntax::Tokens;
 
-/// What is known after the script was read.
+/// Returns the state after the script was read.
 pub(crate) fn evaluate<'s>(tokens: Tokens<'s>, memory: Memory<'s>) -> Memory<'s> {
     let mut evaluator = Evaluator::new(tokens, memory);
     run::run(&mut evaluator);

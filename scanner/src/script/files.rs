@@ -1,12 +1,12 @@
-//! Texts of the site that its scripts may fetch.
+//! Files of the site that its scripts may fetch.
 
 use std::collections::BTreeMap;
 
-/// What is kept of one file, so that it leaves room for others, and of all.
+/// The sizes that are kept of one file and of all.
 const FILE_BYTES_MAX: usize = 1 << 19;
 const BYTES_MAX: usize = 1 << 20;
 
-/// Texts by their paths.
+/// Texts by path.
 #[derive(Debug, Default)]
 pub(crate) struct Files {
     texts: BTreeMap<String, String>,
@@ -14,19 +14,20 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// The longest text that is still taken.
-    pub(crate) fn room(&self) -> usize {
+    /// The longest text that still fits.
+    pub(crate) fn bytes_left(&self) -> usize {
         FILE_BYTES_MAX.min(BYTES_MAX - self.bytes)
     }
 
     pub(crate) fn add(&mut self, path: &str, text: &str) {
-        if text.len() <= self.room() {
+        if text.len() <= self.bytes_left() {
             self.bytes += text.len();
             self.texts.insert(path.to_owned(), text.to_owned());
         }
     }
 
-    /// The text at an address. The address is a path or the end of one, because the path of the script is not known.
+    /// The text at an address. The address may be only the end of a path, because the path of the script is
+    /// not known.
     pub(crate) fn at(&self, address: &str) -> Option<&str> {
         let path = address.split(['?', '#']).next().unwrap_or_default().trim_start_matches(['.', '/']);
         if path.is_empty() || path.contains("//") {

@@ -1,4 +1,5 @@
-//! What is known while a script is read: its strings, values, variables and functions, and what it did to the page.
+//! The state while a script is read: its strings, values, variables and functions, and its effects on the
+//! page.
 
 mod choices;
 mod collections;

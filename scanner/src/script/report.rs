@@ -1,4 +1,4 @@
-//! What a script would put on the page, from what was recorded while it was read.
+//! Reports what a script would write to the page, from the recorded effects.
 
 use std::collections::HashSet;
 
@@ -12,38 +12,38 @@ use super::memory::{Element, Memory, Record, Seen, TextId, Usage};
 use super::syntax::{TOKENS_MAX, TokenKind, Tokens, lex};
 use crate::budget::{Budget, steps};
 
-/// The size of a report, in proportion to the source and beyond it. When it is used up, only parts of strings that
-/// were not reported before are added.
+/// The size of a report, in proportion to the source, and in addition. When it is used up, only unreported
+/// parts of strings are added.
 const REPORT_FACTOR: usize = 4;
 const REPORT_BYTES_MORE: usize = 1 << 20;
-/// Scripts within scripts, as `eval` has them.
+/// The depth of scripts in scripts, as `eval` creates them.
 const INNER_DEPTH_MAX: usize = 4;
-/// Shorter strings hide no page.
+/// Shorter strings cannot contain a page.
 const HIDDEN_BYTES_MIN: usize = 24;
-/// Without one of these a template stays what it is.
+/// A script without any of these words does not use templates.
 const TEMPLATE_WORDS: [&str; 4] = ["content", "cloneNode", "importNode", "template"];
-/// How scripts change what is on the page already.
+/// Names by which scripts change existing content of the page.
 #[rustfmt::skip]
 const PAGE_WORDS: [&str; 20] = [
     "document", "style", "classList", "className", "hidden", "showModal", "showPopover", "show", "toggle", "fadeIn",
     "slideDown", "toggleClass", "removeClass", "css", "cloneNode", "removeAttribute", "innerHTML", "adoptedStyleSheets", "jQuery", "$",
 ];
 
-/// What a script would put on a page.
+/// The effects of a script on a page.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Script {
-    /// Markup that is (or may be) written into the page, in the order of the source. Elements built by calls are
-    /// among it, as markup.
+    /// Markup that is (or may be) written to the page, in the order of the source. It includes the markup of
+    /// elements that are built by calls.
     pub(crate) markup: Vec<String>,
-    /// Plain text shown on the page outside of a built element.
+    /// Plain text that is shown on the page outside of a built element.
     pub(crate) texts: Vec<String>,
     /// What the title of the page is set to.
     pub(crate) titles: Vec<String>,
     /// Addresses that are fetched or imported.
     pub(crate) fetched: Vec<String>,
-    /// Whether anything here could show what the page hides, or put a template to use.
+    /// Whether the script can show hidden content or use a template.
     pub(crate) changes_the_page: bool,
-    /// Whether anything here could copy a template into the page.
+    /// Whether the script can copy a template to the page.
     pub(crate) uses_templates: bool,
 }
 
@@ -51,7 +51,7 @@ pub(super) fn read(source: &str, bound: &Bound, budget: &Budget<'_>) -> Script {
     Report::of(source, bound, budget).finish(INNER_DEPTH_MAX)
 }
 
-/// The strings of a JSON text: those that hold markup, and the others, of which a script may make labels.
+/// The strings of a JSON text: those that contain markup, and the others, of which a script may make labels.
 pub(super) fn json(source: &str) -> Script {
     let tokens = lex(source);
     let strings = (0..tokens.len()).filter(|&at| is_json_value(&tokens, at)).filter_map(|at| tokens.get(at));
@@ -66,11 +66,11 @@ pub(super) fn json(source: &str) -> Script {
     script
 }
 
-/// The forms that data describes, and what the page shows of it by name. A text that is no JSON is ignored.
+/// The forms that data describes, and the data that the page shows by name. Invalid JSON is ignored.
 pub(super) fn data(sources: &[String], bound: &Bound, budget: &Budget<'_>) -> Script {
     let is_json = |source: &&String| serde_json::from_str::<IgnoredAny>(source).is_ok();
     let valid: Vec<&str> = sources.iter().filter(is_json).map(String::as_str).collect();
-    // In one list, so that all of it has one allowance.
+    // All data is read as one list, so that it has one allowance.
     let whole = format!("([{}])", valid.join(","));
     let mut report = Report::of(&whole, bound, budget);
     report.add_elements();
@@ -147,7 +147,7 @@ impl<'s> Report<'s> {
         fresh.into_iter().map(|id| self.take_text(id)).collect()
     }
 
-    /// A string to report: whole while the allowance lasts, then only what is new in it.
+    /// A string to report: whole while the allowance lasts, then only its new parts.
     fn take_text(&mut self, id: TextId) -> String {
         let len = self.memory.texts.len(id);
         if len > self.bytes_left {
@@ -176,7 +176,8 @@ impl<'s> Report<'s> {
         }
     }
 
-    /// Strings that a later one begins with: of what is written repeatedly only the last is a page.
+    /// Strings that a later one begins with. Of a text that is written repeatedly, only the last state is a
+    /// page.
     fn continued(&self, given: &[(TextId, bool)]) -> Seen {
         let mut continued = Seen::default();
         for &(id, _) in given.iter().rev() {
@@ -188,7 +189,7 @@ impl<'s> Report<'s> {
         continued
     }
 
-    /// Whether a string that is not known to be written may yet be.
+    /// Whether a string with unknown use may be written as markup.
     fn goes_to_markup(&self, record: &Record) -> bool {
         if record.has(Usage::Unclear) {
             return true;
@@ -211,7 +212,7 @@ impl<'s> Report<'s> {
         if text.len() < HIDDEN_BYTES_MIN {
             return;
         }
-        // The script decodes something, and this is something that decodes to markup.
+        // The script decodes something, and this string decodes to markup.
         let hidden =
             if decodes && text.bytes().all(is_base64) { encodings::from_base64(&text) } else { None };
         let hidden =
@@ -234,8 +235,8 @@ impl<'s> Report<'s> {
     }
 }
 
-/// The data and the scripts within a script. They are read when its own state was dropped, so that they can take as much
-/// memory.
+/// Data and scripts inside of a script. They are read after the outer state was dropped, so that they can use
+/// as much memory.
 struct Inner<'s> {
     source_bytes: usize,
     scan: &'s Budget<'s>,
@@ -267,8 +268,8 @@ impl<'s> Inner<'s> {
         if !sources.is_empty() {
             items.push((0, Item::Inner(Box::new(data(&sources, self.bound, self.scan)))));
         }
-        // All scripts within the script are read as one, and are no longer than it, so that reading them takes no
-        // longer.
+        // All inner scripts are read as one. They are no longer than the outer one, so that reading them
+        // takes no longer.
         let (mut inner, mut first) = (String::new(), None);
         for (order, source) in self.scripts {
             if inner.len() + source.len() <= self.source_bytes {
@@ -317,7 +318,7 @@ impl Script {
     }
 }
 
-/// Removes markup that other markup begins with, because a page may be written again with more in it.
+/// Removes markup that is the beginning of other markup, because a page may be written again with more in it.
 fn drop_beginnings(markup: &mut Vec<String>) {
     let mut sorted: Vec<usize> = (0..markup.len()).collect();
     sorted.sort_by_key(|&at| &markup[at]);

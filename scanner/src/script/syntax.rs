@@ -1,4 +1,4 @@
-//! JavaScript cut into tokens.
+//! The tokens of JavaScript.
 
 mod jsx;
 mod lexer;

@@ -1,4 +1,4 @@
-//! What scripts as pages ship them would put on the page.
+//! Tests with scripts as pages contain them.
 
 mod hostile;
 mod telling;
@@ -10,13 +10,13 @@ use super::{Bound, Script};
 use crate::STEPS_MAX;
 use crate::budget::Budget;
 
-/// What a script would do on a page that shows none of its data.
+/// Reads a script for a page that shows none of its data.
 fn read(source: &str) -> Script {
     let never = AtomicBool::new(false);
     super::read(source, &Bound::default(), &Budget::new(STEPS_MAX, &never))
 }
 
-/// A script and what its markup must hold, in this order.
+/// Checks that the markup of a script contains these pieces in this order.
 fn assert_writes(source: &str, pieces: &[&str]) {
     let whole = read(source).markup.join("\n");
     let mut rest = whole.as_str();

@@ -1,15 +1,15 @@
-//! Addresses on a page to paths in its site.
+//! Resolves addresses on a page to paths in its site.
 
 use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
 
-/// Longer ones name no file of a site.
+/// Longer addresses do not name a file of the site.
 const ADDRESS_BYTES_MAX: usize = 2_048;
 
-/// The path that an address means on a page of the site; none for those that lead elsewhere.
+/// The path for an address on a page of the site, or `None` if it leads elsewhere.
 pub(super) fn resolve(page: &str, address: &str) -> Option<String> {
-    // Browsers read past line ends, and take slashes that lean the other way.
+    // Browsers ignore line ends in addresses, and accept backslashes as slashes.
     let address: String = address.trim().chars().filter(|one| !matches!(one, '\n' | '\r' | '\t')).collect();
     let address = address.replace('\\', "/");
     let address = address.as_str();
@@ -33,14 +33,14 @@ pub(super) fn resolve(page: &str, address: &str) -> Option<String> {
     Some(parts.join("/") + folder)
 }
 
-/// The files that may answer a path, as the edge would look for them.
+/// The files that the edge would try for a path.
 pub(super) fn candidates(path: &str) -> [String; 3] {
     let folder = path.trim_end_matches('/');
     let index = if folder.is_empty() { "index.html".to_owned() } else { format!("{folder}/index.html") };
     [path.to_owned(), format!("{folder}.html"), index]
 }
 
-/// With a scheme or a host, it is no path.
+/// An address with a scheme or a host is not a path.
 fn leads_elsewhere(address: &str) -> bool {
     let scheme = address.split(['/', '?', '#']).next().is_some_and(|first| first.contains(':'));
     scheme || address.starts_with("//")

@@ -1,4 +1,4 @@
-//! Which declarations win for an element: by importance, place, specificity and order, as browsers have it.
+//! The cascade: which declarations win for an element, by importance, origin, specificity and order.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,14 +16,14 @@ use super::selector::{self, Names, Pseudo};
 use super::sheet::{self, Rule};
 use super::variables::Variables;
 
-/// More rules are not looked at; what they would hide counts as seen.
+/// Further rules are ignored. What they would hide counts as visible.
 const RULES_MAX: usize = 200_000;
-/// So many looks at elements a document's rules may take in all.
-const LOOKS_MAX: usize = 3_000_000;
+/// The number of element comparisons for all rules of a document.
+const COMPARISONS_MAX: usize = 3_000_000;
 const IMPORTANT: u64 = 1 << 63;
 const INLINE: u64 = 1 << 62;
 
-/// The declarations that won, each property once.
+/// The winning declarations, one for each property.
 #[derive(Debug, Default)]
 pub(super) struct Won(Vec<(Property, u64, Value)>);
 
@@ -56,7 +56,7 @@ impl Won {
         }
     }
 
-    /// What attributes such as `bgcolor` say; any rule outranks it.
+    /// Sets a value from a presentational attribute such as `bgcolor`. Any rule overrides it.
     pub(super) fn hint(&mut self, property: Property, value: Value) {
         if self.get(property).is_none() {
             self.0.push((property, 0, value));
@@ -64,7 +64,7 @@ impl Won {
     }
 }
 
-/// What won for an element itself and for what is generated before and after it.
+/// The winning declarations for an element and for its generated content.
 #[derive(Debug, Default)]
 pub(super) struct Dressed {
     pub(super) own: Won,
@@ -73,7 +73,7 @@ pub(super) struct Dressed {
 }
 
 impl Dressed {
-    /// Empties all, to be used for the next element.
+    /// Clears everything for reuse with the next element.
     pub(super) fn clear(&mut self) {
         for won in [&mut self.own, &mut self.before, &mut self.after] {
             won.0.clear();
@@ -87,7 +87,7 @@ struct Styled {
     weight: u64,
 }
 
-/// All rules of a page, found by what their selectors end in.
+/// All rules of a page, indexed by the last part of their selectors.
 #[derive(Default)]
 pub(super) struct Cascade {
     rules: Vec<Styled>,
@@ -114,10 +114,10 @@ impl Cascade {
     }
 
     pub(super) fn budget() -> Budget {
-        Budget::of(LOOKS_MAX)
+        Budget::of(COMPARISONS_MAX)
     }
 
-    /// What a block declares, each property once.
+    /// The declarations of a block, one for each property.
     fn declarations(&self, texts: &[&str]) -> Vec<Declaration> {
         let mut declarations: Vec<Declaration> = Vec::new();
         for text in texts {
@@ -156,7 +156,7 @@ impl Cascade {
         }
     }
 
-    /// Where the rules are kept that only elements with the same id, class or name can match.
+    /// The index for rules that can only match elements with the same id, class or name.
     fn bucket(&mut self, selector: &Selector<Names>) -> &mut Vec<usize> {
         let (mut id, mut class, mut name) = (None, None, None);
         for component in selector.iter_raw_match_order() {
@@ -176,7 +176,7 @@ impl Cascade {
         }
     }
 
-    /// Lets all rules and the `style` attribute have their say about an element.
+    /// Applies all rules and the `style` attribute to an element.
     pub(super) fn dress(&mut self, candidate: &Candidate<'_>, dressed: &mut Dressed) {
         dressed.clear();
         let element = candidate.element;
@@ -238,11 +238,11 @@ fn matches(selector: &Selector<Names>, candidate: &Candidate<'_>, caches: &mut S
         NeedsSelectorFlags::No,
         MatchingForInvalidation::No,
     );
-    // Without looks left, what a selector excludes might seem to match.
+    // Once the budget is spent, a negated selector could match by mistake.
     matches_selector(selector, 0, None, candidate, &mut context) && !candidate.budget.is_spent()
 }
 
-/// Whether a declaration can show what another has hidden.
+/// Whether a declaration can show content that another hides.
 fn shows(declaration: &Declaration) -> bool {
     match declaration.property {
         Property::Display | Property::Visibility | Property::ContentVisibility | Property::Opacity => {

@@ -1,4 +1,4 @@
-//! How one element looks, from its declarations and from how its parent looks.
+//! Computes the look of one element from its declarations and from that of its parent.
 
 use html5ever::local_name;
 
@@ -8,19 +8,19 @@ use super::declaration::{Property, Value};
 use super::values::Colour;
 use crate::document::{Element, Holds, NodeId};
 
-/// Moved further, it is off the screen.
+/// An element that is moved further is off the screen.
 const OFF_LEFT_PX: f32 = -200.0;
 const OFF_TOP_PX: f32 = -200.0;
 const OFF_RIGHT_PX: f32 = 3000.0;
 const OFF_BOTTOM_PX: f32 = 20_000.0;
-/// Smaller letters cannot be read.
+/// Smaller text cannot be read.
 const LETTERS_MIN_PX: f32 = 2.0;
 const ALPHA_MIN: f32 = 0.05;
-/// A box this small shows nothing of what overflows it.
+/// A smaller box shows none of its overflow.
 const BOX_MIN_PX: f32 = 1.5;
 const FIELD_FONT_PX: f32 = 13.33;
 
-/// An element that hides what is in it. The outermost has the least depth.
+/// An element that hides its content. The outermost has the smallest depth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Hider {
     pub(super) depth: usize,
@@ -29,11 +29,11 @@ pub(super) struct Hider {
 
 #[derive(Clone, Debug)]
 pub(super) struct ComputedStyle {
-    /// Not there, with all below.
+    /// Not rendered, with all descendants.
     gone: Option<Hider>,
-    /// Not there, but what is below may be.
+    /// Not rendered, but descendants may be.
     invisible: Option<Hider>,
-    /// Not to be seen, with all below.
+    /// Cannot be seen, with all descendants.
     unseen: Option<Hider>,
     far: Option<Hider>,
     indented: Option<Hider>,
@@ -41,12 +41,12 @@ pub(super) struct ComputedStyle {
     tinted: Option<Hider>,
     pub(super) is_masked: bool,
     is_from_right: bool,
-    /// Its letters stand in the order from right to left, whatever they are.
+    /// All letters run from right to left.
     pub(super) is_reversed: bool,
     font_px: f32,
     left_px: f32,
     top_px: f32,
-    /// None where it cannot be told.
+    /// `None` if it is not known.
     colour: Option<Colour>,
     fill: Option<Option<Colour>>,
     ground: Option<Colour>,
@@ -76,23 +76,23 @@ impl ComputedStyle {
         }
     }
 
-    /// What makes it that it is not there.
+    /// The outermost element that prevents rendering.
     pub(super) fn gone_by(&self) -> Option<Hider> {
         [self.gone, self.invisible].into_iter().flatten().min()
     }
 
-    /// What makes it that it is there and not seen.
+    /// The outermost element that hides a rendered node.
     pub(super) fn unseen_by(&self) -> Option<Hider> {
         [self.unseen, self.far, self.indented, self.tiny, self.tinted].into_iter().flatten().min()
     }
 
-    /// How a child with these declarations looks.
+    /// The look of a child with these declarations.
     pub(super) fn child(&self, element: Element<'_>, won: &Won, hider: Hider) -> Self {
         let mut look = self.clone();
         if is_control(element) {
             look.take_off();
         } else if is_drawing(element) {
-            // Drawn letters are filled, and not of the colour of those around.
+            // Text in an SVG uses `fill` and not the `color` around it.
             (look.tinted, look.colour, look.fill) = (None, None, None);
         }
         let by = |is_hidden: bool, before: Option<Hider>| before.or(is_hidden.then_some(hider));
@@ -124,12 +124,12 @@ impl ComputedStyle {
         look
     }
 
-    /// Whether the element itself shows what is typed as dots. Fonts do not pass on to fields.
+    /// Whether the element masks input. Fields do not inherit fonts.
     pub(super) fn is_masked(&self, won: &Won) -> bool {
         self.is_masked || won.is(Property::FontFamily)
     }
 
-    /// Fields and buttons have letters and grounds of their own.
+    /// Fields and buttons have a text colour and background of their own.
     fn take_off(&mut self) {
         (self.tiny, self.tinted, self.indented) = (None, None, None);
         (self.colour, self.fill, self.ground) = (Some(Colour::BLACK), None, None);
@@ -199,7 +199,7 @@ impl ComputedStyle {
     }
 }
 
-/// Whether what is in it is cut off, faded out or folded up.
+/// Whether its content is clipped, transparent or collapsed.
 fn is_shut(won: &Won) -> bool {
     let hiding =
         [Property::Opacity, Property::Filter, Property::ClipPath, Property::Transform, Property::Scale];
@@ -210,7 +210,7 @@ fn is_shut(won: &Won) -> bool {
         || (won.is(Property::Overflow) && sizes.into_iter().any(is_small))
 }
 
-/// Whether an element about which no sheet says anything looks as its parent does.
+/// Whether an element without declarations looks like its parent.
 pub(super) fn is_plain(element: Element<'_>) -> bool {
     !is_control(element) && !is_drawing(element) && !is_gone(element, &Won::default())
 }
@@ -219,7 +219,7 @@ fn is_drawing(element: Element<'_>) -> bool {
     element.is_svg() && *element.local() == local_name!("svg")
 }
 
-/// Elements that are not shown unless a sheet says so, and those of which it says so.
+/// Elements that are not rendered by default or by a declaration.
 fn is_gone(element: Element<'_>, won: &Won) -> bool {
     if element.holds() == Holds::Template && element.is_html() {
         return !matches!(element.text("shadowrootmode"), "open" | "closed");
@@ -243,7 +243,7 @@ fn is_gone_by_itself(element: Element<'_>) -> bool {
         || element.has("popover")
 }
 
-/// What has a box of its own that shows whatever its letters look like.
+/// An element with a visible box, whatever its text looks like.
 fn is_control(element: Element<'_>) -> bool {
     element.is_html()
         && matches!(

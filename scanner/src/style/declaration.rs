@@ -1,10 +1,10 @@
-//! The declarations that decide whether something is seen, and what each of them comes to.
+//! The declarations that affect visibility, and their values.
 
 use std::rc::Rc;
 
 use super::values::{Colour, Piece, colour, pieces, pixels};
 
-/// Longer values say nothing about what is seen.
+/// Longer values do not affect visibility.
 const VALUE_BYTES_MAX: usize = 2000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,11 +17,11 @@ pub(super) enum Property {
     FontSize,
     Colour,
     TextFill,
-    /// A shadow or an outline of the letters, which shows them even in no colour.
+    /// A text shadow or outline, which makes even transparent letters visible.
     LetterEdge,
     Ground,
     GroundImage,
-    /// The ground shows only through the letters.
+    /// The background is clipped to the text.
     GroundClip,
     TextIndent,
     Position,
@@ -43,7 +43,7 @@ pub(super) enum Property {
     Animation,
     TextSecurity,
     Direction,
-    /// Letters follow the direction whatever they are.
+    /// Letters follow the declared direction, whatever their script is.
     BidiOverride,
     FontFamily,
     Content,
@@ -51,14 +51,14 @@ pub(super) enum Property {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
-    /// Whether it does what its property can do to hide, or to mask.
+    /// Whether the declaration hides or masks.
     Is(bool),
     Px(f32),
-    /// Of the parent's size.
+    /// Relative to the parent's size.
     Factor(f32),
     Colour(Colour),
     Content(Rc<[Generated]>),
-    /// As the parent, or too hard to tell.
+    /// Same as the parent, or not known.
     Unknown,
 }
 
@@ -76,7 +76,7 @@ pub(super) struct Declaration {
     pub(super) is_important: bool,
 }
 
-/// Name and value of a declaration, and whether it is important.
+/// Splits a declaration into its name, its value and whether it is important.
 pub(super) fn split(text: &str) -> Option<(String, &str, bool)> {
     let (name, value) = text.split_once(':')?;
     let name = name.rsplit("*/").next().unwrap_or(name).trim();
@@ -88,7 +88,7 @@ pub(super) fn split(text: &str) -> Option<(String, &str, bool)> {
     Some((name.to_ascii_lowercase(), plain.map_or(value, |(value, _)| value), plain.is_some()))
 }
 
-/// What a declaration comes to; nothing when it does not matter, or is wrong.
+/// Parses a declaration. Returns nothing if it is invalid or does not affect visibility.
 pub(super) fn read(name: &str, value: &str, is_important: bool) -> Vec<Declaration> {
     let mut into = Vec::new();
     if !matters(name) {
@@ -251,7 +251,7 @@ fn font_size(piece: &Piece) -> Option<Value> {
             "inherit" | "unset" => Value::Factor(1.0),
             _ => Value::Px(16.0),
         },
-        // Such as clamp() and max(), which people write to be read.
+        // Values such as clamp() and max() are used for readable sizes.
         piece => pixels(piece).map_or(Value::Px(16.0), Value::Px),
     })
 }
@@ -271,7 +271,7 @@ fn is_image(piece: &Piece) -> bool {
     matches!(piece, Piece::Function(name, _) if name == "url" || name.contains("gradient") || name.contains("image"))
 }
 
-/// `rect(0, 0, 0, 0)` and the like: edges that leave a pixel or less.
+/// `rect(0, 0, 0, 0)` and similar: edges that leave at most a pixel.
 fn is_clipped(pieces: &[Piece]) -> bool {
     let Some(Piece::Function(name, inside)) = pieces.first() else { return false };
     let edges: Vec<f32> = inside.iter().filter_map(pixels).collect();
@@ -295,7 +295,7 @@ fn is_clipped_by_path(pieces: &[Piece]) -> bool {
 fn is_transformed_away(piece: &Piece) -> bool {
     let Piece::Function(name, inside) = piece else { return false };
     let far = |piece: &Piece| match piece {
-        // Of the element's own size.
+        // Relative to the element's own size.
         Piece::Percentage(percentage) => percentage.abs() >= 900.0,
         piece => pixels(piece).is_some_and(|distance| distance.abs() >= 1200.0),
     };
@@ -310,7 +310,7 @@ fn is_transformed_away(piece: &Piece) -> bool {
     }
 }
 
-/// Fonts whose letters are all dots are told by their names, which are well known.
+/// Well-known fonts whose letters are all dots.
 fn is_masking_font(pieces: &[Piece]) -> bool {
     const NAMES: [&str; 6] =
         ["text-security", "textsecurity", "dotsfont", "password", "security-disc", "passdots"];

@@ -1,5 +1,5 @@
-//! Elements of a document as selectors see them, each look at one of them counted, so that no sheet can take more
-//! than its share of time.
+//! Elements of a document as the selector matcher sees them. Every step is counted, so that no sheet can use
+//! more than its budget.
 
 use std::cell::Cell;
 
@@ -11,7 +11,7 @@ use selectors::{Element as Selectable, OpaqueElement};
 use super::selector::{Names, Pseudo, SelectorName, State};
 use crate::document::{Content, Document, Element, NodeId};
 
-/// How many more looks a document may take.
+/// The comparisons that are left for a document.
 #[derive(Debug)]
 pub(super) struct Budget {
     looks: usize,
@@ -23,7 +23,7 @@ impl Budget {
         Self { looks, left: Cell::new(looks) }
     }
 
-    /// Takes some; false when there are too few.
+    /// Takes some. Returns false if too few are left.
     pub(super) fn spend(&self, looks: usize) -> bool {
         let left = self.left.get();
         self.left.set(left.saturating_sub(looks));
@@ -39,8 +39,8 @@ impl Budget {
     }
 }
 
-/// Bytes that are compared as fast as one look is taken.
-const BYTES_PER_LOOK: usize = 16;
+/// The number of bytes that are compared in the time of one step.
+const BYTES_PER_COMPARISON: usize = 16;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate<'a> {
@@ -51,15 +51,16 @@ pub(super) struct Candidate<'a> {
 }
 
 impl<'a> Candidate<'a> {
-    /// Ways are paid for and never barred: the matcher remembers what it counted along them, and must find the same
-    /// again. Without looks left, it finds no names, and so gives up soon.
+    /// Steps from element to element are counted but never refused, because the matcher caches counts along
+    /// them and must find the same result again. Once the budget is spent no name matches, so that the
+    /// matcher soon stops.
     fn at(&self, node: NodeId) -> Option<Self> {
         self.budget.spend(1);
         let element = self.document.element(node)?;
         Some(Self { node, element, ..*self })
     }
 
-    /// The first element from here on, going on as told.
+    /// The first element from this node on, in the direction of `onward`.
     fn first(&self, from: Option<NodeId>, onward: impl Fn(NodeId) -> Option<NodeId>) -> Option<Self> {
         let mut next = from;
         while let Some(node) = next {
@@ -152,7 +153,8 @@ impl<'a> Selectable for Candidate<'a> {
             }
             _ => 1,
         };
-        self.budget.spend(1 + value.len() * sought_bytes.max(1) / BYTES_PER_LOOK) && operation.eval_str(value)
+        self.budget.spend(1 + value.len() * sought_bytes.max(1) / BYTES_PER_COMPARISON)
+            && operation.eval_str(value)
     }
 
     fn match_non_ts_pseudo_class(&self, state: &State, _context: &mut MatchingContext<Names>) -> bool {
@@ -194,7 +196,7 @@ impl<'a> Selectable for Candidate<'a> {
 
     fn has_class(&self, name: &SelectorName, case: CaseSensitivity) -> bool {
         let classes = self.element.text("class");
-        self.budget.spend(1 + classes.len() / BYTES_PER_LOOK)
+        self.budget.spend(1 + classes.len() / BYTES_PER_COMPARISON)
             && classes.split_ascii_whitespace().any(|class| case.eq(class.as_bytes(), name.0.as_bytes()))
     }
 

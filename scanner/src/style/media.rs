@@ -1,10 +1,10 @@
-//! Whether the rules in a conditional block apply: as on a desktop's screen of a common size, in the light.
+//! Evaluates the conditions of at-rules for a desktop screen of a common size in light mode.
 
 const WIDTH_PX: f32 = 1280.0;
 const HEIGHT_PX: f32 = 800.0;
 const CONDITIONS_MAX: usize = 100;
 
-/// For an at-rule without its `@`.
+/// Evaluates an at-rule without its `@`.
 pub(super) fn holds(at_rule: &str) -> bool {
     let lower = at_rule.to_ascii_lowercase();
     let name_end = lower.find(|end: char| !end.is_ascii_alphanumeric() && end != '-').unwrap_or(lower.len());

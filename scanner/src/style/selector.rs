@@ -1,5 +1,5 @@
-//! Selectors, parsed with the crate that browsers use. Its parser and its matcher recurse along a selector, so
-//! selectors that no person writes are turned away before they get there.
+//! Selectors, parsed with the crate that browsers use. Its parser and its matcher recurse along a selector,
+//! so that this rejects selectors that no person writes first.
 
 use std::fmt;
 
@@ -34,13 +34,13 @@ impl ToCss for SelectorName {
 }
 
 impl precomputed_hash::PrecomputedHash for SelectorName {
-    /// Only filters that are not used here would want a better one.
+    /// A constant is enough: only the Bloom filter uses the hash, and it is not in use here.
     fn precomputed_hash(&self) -> u32 {
         0
     }
 }
 
-/// A state of an element, as far as a page at rest tells it.
+/// A state of an element, as far as it is known without interaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Link,
@@ -52,7 +52,7 @@ pub(super) enum State {
     ReadOnly,
     ReadWrite,
     Defined,
-    /// What only a visitor's doing brings about.
+    /// A state that depends on the visitor's actions.
     Dynamic,
 }
 
@@ -91,7 +91,7 @@ impl PseudoElement for Pseudo {
     type Impl = Names;
 }
 
-/// What selectors are made of here.
+/// The selector implementation for this crate.
 #[derive(Clone, Debug)]
 pub(super) struct Names;
 
@@ -108,7 +108,7 @@ impl SelectorImpl for Names {
     type PseudoElement = Pseudo;
 }
 
-/// Why a selector does not parse; nobody asks.
+/// A parse error without details, because no caller needs them.
 #[derive(Debug)]
 struct Fault;
 
@@ -164,7 +164,7 @@ impl<'i> selectors::Parser<'i> for Reader {
     }
 }
 
-/// The selectors of a rule; none when one of them is wrong, as in browsers, or beyond bounds.
+/// The selectors of a rule. `None` if one is invalid, as in browsers, or exceeds the limits.
 pub(super) fn parse(text: &str) -> Option<SelectorList<Names>> {
     if !is_tame(text) {
         return None;
@@ -186,7 +186,7 @@ fn is_tame(text: &str) -> bool {
     })
 }
 
-/// Whether the selectors wait for something that a visitor does.
+/// Whether the selectors depend on an action of the visitor.
 pub(super) fn is_dynamic(text: &str) -> bool {
     const STATES: [&str; 9] = [
         ":hover",

@@ -1,34 +1,34 @@
-//! Style sheets cut into rules, without recursion and in one pass, whatever brackets they open and never close. What
-//! lies in a rule is left as text.
+//! Splits style sheets into rules in one pass without recursion, whatever unclosed brackets they contain. The
+//! content of a rule stays text.
 
 use super::media;
 
-/// Rules in rules, so deep; deeper ones do not count.
+/// Rules nested deeper are ignored.
 const DEPTH_MAX: usize = 32;
-/// Selectors of rules and of those around them, together.
+/// The total length of a rule's selectors and those of the rules around it.
 const SELECTORS_BYTES_MAX: usize = 2000;
 const SELECTORS_AROUND_BYTES_MAX: usize = 300;
-/// More rules of a sheet are not looked at; what they would hide counts as seen.
+/// Further rules of a sheet are ignored. What they would hide counts as visible.
 const RULES_MAX: usize = 200_000;
-/// Of all rules of a sheet together: rules in rules repeat what is around them.
+/// The limit for all rules of a sheet, because nested rules repeat the selectors around them.
 const SHEET_SELECTORS_BYTES_MAX: usize = 4 << 20;
 
-/// One rule for some elements.
+/// A rule with its selectors and declarations.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Rule<'a> {
     pub(super) selectors: String,
     pub(super) declarations: Vec<&'a str>,
 }
 
-/// What an open brace belongs to.
+/// The owner of an open brace.
 enum Block<'a> {
     Rule(Rule<'a>),
-    /// A condition that holds, with the selectors of the rule around it and what is declared right in it.
+    /// A condition that holds, with the selectors of the rule around it and the declarations directly in it.
     Group(Rule<'a>),
     Nothing,
 }
 
-/// The rules of a sheet that apply to a desktop's screen, in their order, and the addresses that it imports.
+/// The rules of a sheet that apply to a desktop screen, in order, and the addresses that it imports.
 pub(super) fn read(sheet: &str) -> (Vec<Rule<'_>>, Vec<String>) {
     let mut reader = Reader {
         rules: Vec::new(),
@@ -43,7 +43,7 @@ pub(super) fn read(sheet: &str) -> (Vec<Rule<'_>>, Vec<String>) {
         match end {
             End::Semicolon => reader.statement(item),
             End::Opens => reader.open(item),
-            // At the top it closes nothing, and spoils what follows.
+            // At the top level a closing brace closes nothing and invalidates the following rule.
             End::Closes if reader.open.is_empty() => continue,
             End::Closes => reader.close(item),
         }
@@ -75,7 +75,7 @@ struct Reader<'a> {
     rules: Vec<Rule<'a>>,
     imports: Vec<String>,
     open: Vec<Block<'a>>,
-    /// Braces that are open beyond what counts.
+    /// The number of open braces beyond the limit.
     too_deep: usize,
     selectors_bytes_left: usize,
 }
@@ -146,7 +146,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The selectors of a rule in a rule: `&` stands for what the outer one selects.
+/// The selectors of a nested rule. `&` stands for the outer selector.
 fn nested(around: &str, inner: &str) -> String {
     let around = if around.contains(',') { format!(":is({around})") } else { around.to_owned() };
     if inner.contains('&') {
@@ -156,7 +156,7 @@ fn nested(around: &str, inner: &str) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// Without white space, comments and the marks of old comments before it.
+/// Strips white space, comments and `<!--` marks from the start.
 fn start_of(item: &str) -> &str {
     let mut rest = item.trim();
     loop {
@@ -192,11 +192,11 @@ enum End {
     Closes,
 }
 
-/// The ends in a sheet: outside of strings, comments, addresses and brackets.
+/// The ends in a sheet, outside of strings, comments, addresses and brackets.
 struct Ends<'a> {
     text: &'a str,
     at: usize,
-    /// The brackets that must close, innermost last. A brace in them is one of them.
+    /// The brackets that are open, innermost last. A brace inside of another bracket counts as one.
     brackets: Vec<u8>,
 }
 
@@ -205,7 +205,7 @@ impl<'a> Ends<'a> {
         Self { text, at: 0, brackets: Vec::new() }
     }
 
-    /// Past what begins here and holds no end.
+    /// The length of the token that begins here and contains no end.
     fn length_of(&self, byte: u8) -> usize {
         let bytes = self.text.as_bytes().get(self.at..).unwrap_or_default();
         let past =
@@ -252,7 +252,7 @@ impl Iterator for Ends<'_> {
     }
 }
 
-/// Strings end at their quote, or before the end of their line.
+/// A string ends at its quote, or before the end of its line.
 fn end_of_string(bytes: &[u8], quote: u8) -> usize {
     let mut at = 1;
     while let Some(byte) = bytes.get(at) {
@@ -266,7 +266,7 @@ fn end_of_string(bytes: &[u8], quote: u8) -> usize {
     bytes.len()
 }
 
-/// Whether the bracket here is that of `url(` without quotes, in which nothing has a meaning.
+/// Whether the bracket here opens an unquoted `url(`, in which no character has a meaning.
 fn is_bare_address(text: &str, at: usize) -> bool {
     let bytes = text.as_bytes();
     let name = bytes.get(at.saturating_sub(3)..at).unwrap_or_default();

@@ -1,16 +1,16 @@
-//! Colours, lengths and generated content out of the text of a declaration.
+//! Parses colours, lengths and generated content from the value of a declaration.
 
 use cssparser::color::{parse_hash_color, parse_named_color};
 use cssparser::{ParseError, Parser, ParserInput, Token};
 
-/// Red, green, blue, and how far it covers what lies below.
+/// Red, green, blue and alpha.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Colour {
     pub(super) channels: [u8; 3],
     pub(super) alpha: f32,
 }
 
-/// Channels that differ no more look the same.
+/// Smaller differences between channels cannot be seen.
 const CHANNEL_DIFFERENCE_MAX: u8 = 8;
 const TOKENS_MAX: usize = 200;
 
@@ -18,7 +18,7 @@ impl Colour {
     pub(super) const WHITE: Self = Self { channels: [255; 3], alpha: 1.0 };
     pub(super) const BLACK: Self = Self { channels: [0; 3], alpha: 1.0 };
 
-    /// This colour laid over a solid one.
+    /// Blends this colour over an opaque one.
     pub(super) fn over(self, ground: Self) -> Self {
         let mix = |(top, below): (u8, u8)| {
             let mixed = f32::from(top) * self.alpha + f32::from(below) * (1.0 - self.alpha);
@@ -36,15 +36,15 @@ impl Colour {
     }
 }
 
-/// A piece of a value, without what separates pieces.
+/// A component of a value, without separators.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Piece {
     Word(String),
     Text(String),
-    /// In pixels, where a percentage is one of the screen's width.
+    /// In pixels. A percentage is relative to the width of the screen.
     Length(f32),
     Percentage(f32),
-    /// Of the font's size.
+    /// Relative to the font size.
     Em(f32),
     Number(f32),
     Hash(String),
@@ -52,7 +52,7 @@ pub(super) enum Piece {
     Sign(char),
 }
 
-/// The pieces of a value; what functions hold stands below them, one level deep.
+/// The components of a value. The arguments of functions are included, one level deep.
 pub(super) fn pieces(value: &str) -> Vec<Piece> {
     let mut input = ParserInput::new(value);
     pieces_of(&mut Parser::new(&mut input), true)
@@ -94,13 +94,13 @@ fn length(value: f32, unit: &str) -> Piece {
         "mm" => 3.78,
         "in" => 96.0,
         "pt" => 1.333,
-        // Angles and times stand with lengths here; who asks knows which it is.
+        // Angles and times count as lengths here. The caller knows which it is.
         _ => 1.0,
     };
     Piece::Length(value * pixels_each)
 }
 
-/// A length in pixels, if that can be told.
+/// A length in pixels, if it is known.
 pub(super) fn pixels(piece: &Piece) -> Option<f32> {
     const SCREEN_PX_EACH_PERCENT: f32 = 12.8;
     match piece {
@@ -113,7 +113,7 @@ pub(super) fn pixels(piece: &Piece) -> Option<f32> {
     }
 }
 
-/// Sums and differences; products are left alone.
+/// Sums and differences. Products are not supported.
 fn sum(pieces: &[Piece]) -> Option<f32> {
     let (mut total, mut sign) = (0.0, 1.0);
     for piece in pieces {
@@ -127,7 +127,7 @@ fn sum(pieces: &[Piece]) -> Option<f32> {
     Some(total)
 }
 
-/// A colour, if the piece is one that can be told.
+/// A colour, if the component is one that is known.
 pub(super) fn colour(piece: &Piece) -> Option<Colour> {
     match piece {
         Piece::Word(word) if word == "transparent" => Some(Colour { alpha: 0.0, ..Colour::BLACK }),
@@ -159,7 +159,7 @@ fn colour_function(name: &str, inside: &[Piece]) -> Option<Colour> {
     Some(Colour { channels, alpha })
 }
 
-/// Percentages as they are, and numbers as parts of the whole.
+/// A percentage as it is, or a number as a fraction of the whole.
 fn fraction(piece: &Piece, whole: f32) -> Option<f32> {
     match piece {
         Piece::Percentage(percentage) => Some(percentage / 100.0),

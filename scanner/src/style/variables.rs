@@ -1,4 +1,4 @@
-//! Custom properties, as far as a page uses them as constants: each with one value for all.
+//! Custom properties that a page uses as constants, with one value everywhere.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -7,12 +7,12 @@ use super::sheet::Rule;
 
 const VARIABLES_MAX: usize = 20_000;
 const VALUE_BYTES_MAX: usize = 300;
-/// Uses in one value, and values in values.
+/// The number of uses in one value, and of nested values.
 const USES_MAX: usize = 8;
 
 #[derive(Debug, Default)]
 pub(super) struct Variables {
-    /// None for those that have more than one value.
+    /// `None` for a property with several values.
     values: HashMap<String, Option<String>>,
 }
 
@@ -33,7 +33,7 @@ impl Variables {
         variables
     }
 
-    /// The value with its `var(…)` put in; none where that cannot be told.
+    /// Replaces each `var(…)` in a value. `None` if a value is not known.
     pub(super) fn put_into<'v>(&self, value: &'v str) -> Option<Cow<'v, str>> {
         let mut value = Cow::Borrowed(value);
         for _ in 0..USES_MAX {
@@ -54,7 +54,7 @@ impl Variables {
     }
 }
 
-/// The bracket that closes, past those that open in between.
+/// The matching closing bracket.
 fn end_of(rest: &str) -> Option<usize> {
     let mut deep = 0_usize;
     for (at, byte) in rest.bytes().enumerate() {

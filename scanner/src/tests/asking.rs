@@ -1,4 +1,4 @@
-//! What pages ask for, in every way that browsers know.
+//! Pages that ask for something, in every way that browsers support.
 
 use super::Status::{Blocked, Review};
 

@@ -1,4 +1,4 @@
-//! The work of a scan has an end, and says when it was reached.
+//! A scan is bounded, and reports when its budget was exhausted.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -43,7 +43,7 @@ fn a_scan_that_is_cancelled_while_it_runs_stops_soon() {
     });
 }
 
-/// Pages of ten megabytes in all that show each other in frames, each to be read in two encodings.
+/// Ten megabytes of pages that show each other in frames, each read in two encodings.
 #[test]
 fn pages_that_frame_each_other_do_not_multiply_the_work() {
     for unit in ["<label>PIN<input>", "<label>Card number<input></label>", "<p>x<input type=password>"] {

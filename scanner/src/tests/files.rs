@@ -1,4 +1,4 @@
-//! Files that make a page together, and what a verdict says of them.
+//! Files that form a page together, and the verdict on them.
 
 use super::Status::{Blocked, Pass, Review};
 use super::*;
@@ -13,7 +13,7 @@ fn a_page_is_told_by_its_content_and_not_by_its_name() {
     for path in ["app.js", "data.json", "style.css"] {
         assert_eq!(verdict_of(&[(path, code)]).status, Pass, "{path}");
     }
-    // It is shown as it is written.
+    // By itself it is shown as plain text.
     assert_eq!(verdict_of(&[("notes.txt", code)]).status, Pass);
 }
 

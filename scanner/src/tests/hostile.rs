@@ -1,15 +1,15 @@
-//! Pages that are built to take a reader's time or stack.
+//! Pages that are built to exhaust a reader's time or stack.
 
 use std::time::{Duration, Instant};
 
 use super::Status::Blocked;
 use super::*;
 
-/// Pages of about a megabyte that are built to take a reader's time or stack. The bound is wide, and far below what
-/// any of them would take if its time grew with the square of its size.
+/// Pages of about a megabyte that are built to exhaust a reader's time or stack. The bound is generous, and
+/// far below what quadratic time would take.
 #[test]
 fn hostile_pages_take_neither_the_stack_nor_the_time() {
-    // The paragraph ends whatever drawing is open.
+    // The paragraph ends any open SVG.
     let ask = "<p><input name=seed_phrase>";
     let table = format!("<table>{}", "<a>x".repeat(200_000));
     let pages = [

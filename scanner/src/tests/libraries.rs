@@ -1,4 +1,4 @@
-//! Pages that a library builds: of calls, of data, of what stands in attributes.
+//! Pages that a library builds from calls, data or attributes.
 
 use super::Status::{Blocked, Pass, Review};
 

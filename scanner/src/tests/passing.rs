@@ -1,4 +1,4 @@
-//! What only looks like asking.
+//! Pages that only look like requests.
 
 use super::Status::Pass;
 

@@ -1,4 +1,5 @@
-//! What a file is, is what it is served as: bytes that belong to pictures or to another encoding change no verdict.
+//! The content type decides how a file is read. Bytes that look like an image or another encoding do not
+//! change the verdict.
 
 use super::Status::{Blocked, Pass, Review};
 use super::*;
@@ -8,7 +9,7 @@ const SCRIPT: &str = "document.body.innerHTML='<label>Enter your seed phrase<tex
 const XHTML: &str = "<html xmlns='http://www.w3.org/1999/xhtml'><body><form><p>Enter your seed phrase\
                      <textarea name='seed'></textarea></p></form></body></html>";
 
-/// How pictures, fonts, sounds, films, archives and programs begin.
+/// Magic numbers of images, fonts, audio, video, archives and programs.
 const MAGICS: [&[u8]; 31] = [
     b"\x89PNG\r\n\x1a\n",
     b"\xff\xd8\xff",
@@ -43,7 +44,7 @@ const MAGICS: [&[u8]; 31] = [
     b"\0\0\0\x20ftyp",
 ];
 
-/// Content by what it is served as, and how a magic number is put before it so that browsers still read it.
+/// Content by content type, and how to put a magic number before it so that browsers still read it.
 fn contents() -> Vec<(&'static str, &'static str, [&'static str; 2])> {
     let mut contents = Vec::new();
     for html in ["index.html", "a.htm", "a.shtml", "a.hxt"] {
@@ -58,7 +59,7 @@ fn contents() -> Vec<(&'static str, &'static str, [&'static str; 2])> {
     contents
 }
 
-/// The verdict on a file that is served under a name; a page runs it if it is a script.
+/// The verdict on a file that is served under a name. If it is a script, a page runs it.
 fn verdict_under(path: &str, bytes: &[u8]) -> Verdict {
     let page = format!("<p>Hello</p><script src={path}></script>");
     match path.contains(".js") || path.contains(".mjs") {

@@ -1,26 +1,27 @@
-//! Words written with letters that only look like those of another word: `pаypal` with a Cyrillic а, `paypa1`, `rnicrosoft`.
-//! A reading is only ever tried for a word that means nothing as it stands.
+//! Homoglyphs: words with letters that look like those of another word, such as `pаypal` with a Cyrillic а,
+//! `paypa1`, `rnicrosoft`. Only words without a meaning of their own are checked.
 
 use unicode_normalization::char::is_combining_mark;
 use unicode_security::confusable_detection::skeleton;
 
-/// Longer words are no disguise of one that we know.
+/// Longer words cannot imitate a known word.
 const CHARS_MAX: usize = 40;
-/// Short words in another script are real words of it more often than disguises.
+/// Short words in another script are more often real words than disguises.
 const FOREIGN_CHARS_MIN: usize = 4;
-/// Each doubles the ways to read a word.
+/// Each ambiguous stroke doubles the number of readings.
 const STROKES_MAX: usize = 3;
 const DIGITS: &str = "01345789@$!|";
 
-/// Whether a word has anything in it that a disguise needs; most words have not.
+/// Whether a word contains a character that a disguise needs. Most words do not.
 pub(super) fn may_be_disguised(word: &str, capitals: u64) -> bool {
     let odd = |byte: u8| byte.is_ascii_digit() || !byte.is_ascii_alphabetic();
     let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
-    // A capital behind the first letter may be an I that stands for an l.
+    // A capital after the first letter may be an I that imitates an l.
     !is_number && (capitals > 1 || word.bytes().any(odd) || word.contains("rn") || word.contains("vv"))
 }
 
-/// What the word may be meant to look like, likeliest first; empty for most words. `capitals` tells the capitals in it.
+/// The words that this one may imitate, the most likely first. Empty for most words. `capitals` returns
+/// whether a character was a capital.
 pub(super) fn readings(word: &str, capitals: impl Fn(usize) -> bool) -> Vec<String> {
     let mut readings = Vec::new();
     if word.len() < 3 || word.len() > CHARS_MAX * 4 {
@@ -49,7 +50,7 @@ pub(super) fn readings(word: &str, capitals: impl Fn(usize) -> bool) -> Vec<Stri
     readings
 }
 
-/// The letter that a character looks like, and another that looks the same.
+/// The letter that a character looks like, and an alternative.
 #[derive(Clone, Copy)]
 struct LetterShape {
     likely: char,
@@ -61,7 +62,7 @@ impl LetterShape {
         LetterShape { likely, other: None }
     }
 
-    /// An upright stroke is an l or a capital i.
+    /// An upright stroke is an l or a capital I.
     fn foreign(letter: char) -> LetterShape {
         match letter {
             'l' => LetterShape { likely: 'l', other: Some('i') },
@@ -85,7 +86,7 @@ impl LetterShape {
     }
 }
 
-/// The word in Latin letters, when each of its characters looks like one.
+/// The word in Latin letters, if each of its characters looks like one.
 fn looks_of(word: &str, capitals: impl Fn(usize) -> bool) -> Option<Vec<LetterShape>> {
     if !word.chars().any(|character| character.is_ascii()) && word.chars().count() < FOREIGN_CHARS_MIN {
         return None;
@@ -100,7 +101,7 @@ fn looks_of(word: &str, capitals: impl Fn(usize) -> bool) -> Option<Vec<LetterSh
     word.chars().enumerate().map(look).collect()
 }
 
-/// All ways to read the first few strokes that are either of two letters.
+/// All readings of the first few ambiguous strokes.
 fn spelled(looks: &[LetterShape]) -> Vec<String> {
     let strokes: Vec<usize> =
         (0..looks.len()).filter(|at| looks[*at].other.is_some()).take(STROKES_MAX).collect();
@@ -111,13 +112,14 @@ fn spelled(looks: &[LetterShape]) -> Vec<String> {
     (0..1 << strokes.len()).map(|way| (0..looks.len()).map(|at| letter_in(way, at)).collect()).collect()
 }
 
-/// What a capital looks like differs from what its small letter does: `Υ` and `υ`.
+/// A capital may look like another letter than its lower case: `Υ` and `υ`.
 fn capital_of(small: char) -> Option<char> {
     small.to_uppercase().next().and_then(skeleton_of)
 }
 
 fn latin_of(character: char) -> Option<char> {
-    // Where the standard's table joins what differs, or lacks a small letter whose capital looks the same.
+    // Letters that the standard's table merges wrongly, or whose lower case it lacks although the capital
+    // looks the same.
     let known = match character {
         'а' | 'α' | 'ɑ' => 'a',
         'в' | 'β' | 'ь' => 'b',
@@ -148,21 +150,21 @@ fn latin_of(character: char) -> Option<char> {
         'ʜ' => 'h',
         'ʀ' => 'r',
         'ᴅ' => 'd',
-        // Small Cherokee letters look like their capitals, which alone the table has.
+        // Lower-case Cherokee letters look like their capitals, and only those are in the table.
         '\u{ab70}'..='\u{abbf}' => return skeleton_of(character).or_else(|| capital_of(character)),
         _ => return skeleton_of(character),
     };
     Some(known)
 }
 
-/// The letter of the standard's table, whatever marks it has.
+/// The letter of the standard's table without its marks.
 fn skeleton_of(character: char) -> Option<char> {
     let mut buffer = [0; 4];
     let mut seen =
         skeleton(character.encode_utf8(&mut buffer)).filter(|character| !is_combining_mark(*character));
     let first = seen.next()?.to_ascii_lowercase();
     match seen.next() {
-        // The table takes every m for an r and an n.
+        // The table maps every m to r and n.
         Some('n') if first == 'r' && seen.next().is_none() => Some('m'),
         Some(_) => None,
         None => first.is_ascii_alphabetic().then_some(first),

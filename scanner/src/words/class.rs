@@ -1,4 +1,4 @@
-//! What a phrase of the language files is.
+//! The classes of phrases in the language files.
 
 use super::roles::Role;
 use super::{Hint, Thing};
@@ -6,19 +6,19 @@ use super::{Hint, Thing};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Class {
     Thing(Thing),
-    /// Sounds like a thing and is none: `library card number`, `random seed`.
+    /// Similar to a thing but not one: `library card number`, `random seed`.
     NotThing,
     Role(Role),
     Hint(Hint),
-    /// A hint only where the phrase is the whole text: `Reply`.
+    /// A hint only if the phrase is the whole text: `Reply`.
     WholeHint(Hint),
-    /// A brand, a kind of account or a phrase of urgency, by the name that the evidence gives it.
+    /// A brand, a kind of account or a phrase of urgency, by its name in the evidence.
     Lure(&'static str),
     /// A noun that is a lure only in the right context.
     PossibleLure(&'static str),
-    /// A lure only where the phrase is the whole text: `Outlook`.
+    /// A lure only if the phrase is the whole text: `Outlook`.
     WholeLure(&'static str),
-    /// Sounds like a lure and is none: `river bank`.
+    /// Similar to a lure but not one: `river bank`.
     NotLure,
 }
 

@@ -1,8 +1,8 @@
-//! The clauses of a sentence: where they begin and end, and how far a verb or a negation reaches.
+//! The clauses of a sentence: their boundaries, and the scope of a verb or a negation.
 
+use super::classifier::{PhraseMatch, PhrasePosition};
 use super::fold::is_unspaced;
 use super::found::is_plain;
-use super::judge::{PhraseMatch, PhrasePosition};
 use super::labels::UNKNOWN_BEFORE_MAX;
 use super::reader::Gap;
 use super::roles::{Role::*, Roles};
@@ -35,13 +35,14 @@ impl PhraseMatch<'_> {
         end.min(at + if is_unspaced { VERB_LAST_PIECES_MAX } else { VERB_LAST_WORDS_MAX })
     }
 
-    /// The end of a demand: in `Enter it so that you never lose it` it ends before `so`.
+    /// The end of a request: in `Enter it so that you never lose it` it ends before `so`.
     pub(super) fn demand_end(&self, at: usize) -> usize {
         let end = self.clause_end(at);
         (at..end).find(|at| self.roles[*at].has_any(So)).unwrap_or(end)
     }
 
-    /// Where the clauses begin whose verb or negation applies to this place. The clauses of a list share the first verb.
+    /// The start of the clauses whose verb or negation applies here. The clauses of a list share the first
+    /// verb.
     pub(super) fn scope_start(&self, at: usize) -> usize {
         let mut start = self.clause_start(at);
         let mut end = at;
@@ -52,7 +53,7 @@ impl PhraseMatch<'_> {
         start
     }
 
-    /// The clause has a verb or a negation of its own, or is too long to be an item of a list.
+    /// Whether the clause has a verb or a negation of its own, or is too long to be an item of a list.
     fn has_verb(&self, clause: std::ops::Range<usize>) -> bool {
         let is_word = |at: &usize| !is_plain(self.roles[*at]) && !self.is_in_thing(*at);
         let is_joined = self.roles.get(clause.start).is_some_and(|roles| roles.has_any(And));

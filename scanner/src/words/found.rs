@@ -1,7 +1,7 @@
-//! What the lexicon finds in a sentence: things, lures, and the parts that words play.
+//! Searches a sentence for the phrases of the lexicon: things, lures and the roles of words.
 
 use super::class::Class;
-use super::judge::PhraseMatch;
+use super::classifier::PhraseMatch;
 use super::lexicon::{Ids, LEXICON};
 use super::lures::{LureAt, may_name_bank};
 use super::reader::{Gap, Manner, TextWord};
@@ -12,7 +12,8 @@ use super::{Text, Thing};
 const PHRASE_WORDS_MAX: usize = 12;
 
 impl<'a> PhraseMatch<'a> {
-    /// What the lexicon finds in a sentence. Of overlapping phrases the one that begins first counts, then the longest.
+    /// Finds the phrases of the lexicon in a sentence. Of overlapping phrases the first counts, then the
+    /// longest.
     pub(super) fn in_words(
         words: &'a [TextWord],
         is_question: bool,
@@ -60,10 +61,10 @@ impl<'a> PhraseMatch<'a> {
     }
 }
 
-/// How far a phrase may reach: `Any seed, phrase or name` names no seed phrase.
+/// Limits a phrase by punctuation: `Any seed, phrase or name` names no seed phrase.
 struct Reach {
     end: usize,
-    /// Where the first slash is. Only dates contain one: `MM/YY`.
+    /// The position of the first slash. Only dates contain one: `MM/YY`.
     slash: usize,
 }
 
@@ -105,7 +106,7 @@ impl Longest {
     }
 }
 
-/// What a sentence means if it is the whole text: `Reply`, `Outlook`.
+/// The meaning of a sentence if it is the whole text: `Reply`, `Outlook`.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Whole {
     pub(super) hints: u32,
@@ -122,7 +123,7 @@ impl Whole {
     }
 }
 
-/// Whether a word may stand in a text that asks for nothing in particular.
+/// Whether a word may be in a text that asks for nothing specific.
 pub(super) fn is_plain(roles: Roles) -> bool {
     roles.has_any(Give | GiveLast | Filler | Please | It | Link | And)
 }

@@ -1,17 +1,18 @@
-//! When a sentence is a label with a thing as its head: `Your 12-word recovery phrase`, `Private key of the account`.
+//! Decides whether a sentence is a label with a thing as its head: `Your 12-word recovery phrase`, `Private
+//! key of the account`.
 
+use super::classifier::{PhraseMatch, PhrasePosition};
 use super::found::is_plain;
-use super::judge::{PhraseMatch, PhrasePosition};
 use super::roles::Role::*;
 
-/// A longer sentence is no label.
+/// Longer sentences are not labels.
 const LABEL_WORDS_MAX: usize = 16;
-/// How many unknown words a label may have before its head, and after.
+/// The number of unknown words before and after the head of a label.
 pub(super) const UNKNOWN_BEFORE_MAX: usize = 4;
 const UNKNOWN_AFTER_MAX: usize = 4;
 /// `of the last legal owner`.
 const OWNER_WORDS_MAX: usize = 5;
-/// What stands between a thing and its owner.
+/// Words between a thing and its owner.
 const GENITIVES: [&str; 16] = [
     "of", "der", "des", "du", "de", "del", "della", "dello", "dell", "do", "da", "dos", "das", "van", "von",
     "vom",

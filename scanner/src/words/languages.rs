@@ -15,7 +15,7 @@ macro_rules! files {
     };
 }
 
-/// Where a phrase names several things, or several lures, the first counts.
+/// If a phrase names several things or several lures, the first counts.
 pub(super) static FILES: [File; 13] =
     files!["en" "de" "fr" "es" "pt" "it" "nl" "pl" "ru" "tr" "ja" "zh" "more"];
 
@@ -24,14 +24,14 @@ pub(super) struct File {
     pub(super) text: &'static str,
 }
 
-/// A pattern and what its phrases are.
+/// A pattern and the classes of its phrases.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) pattern: Pattern,
     pub(super) classes: Vec<Class>,
 }
 
-/// A line that cannot be read.
+/// An invalid line.
 #[derive(Debug)]
 pub(super) struct Fault {
     file: &'static str,
@@ -46,7 +46,7 @@ impl fmt::Display for Fault {
 }
 
 impl File {
-    /// The entries of the file, with a fault in place of each line that has one.
+    /// The entries of the file, with a fault for each invalid line.
     pub(super) fn entries(&self) -> impl Iterator<Item = Result<Entry, Fault>> {
         let mut parser = Parser::default();
         joined_lines(self.text).into_iter().filter_map(move |(line, text)| {
@@ -71,13 +71,13 @@ fn joined_lines(text: &str) -> Vec<(usize, String)> {
 
 #[derive(Default)]
 struct Parser {
-    /// What the current section's patterns are.
+    /// The classes of the current section's patterns.
     classes: Vec<Class>,
     known: HashSet<(Class, String)>,
 }
 
 impl Parser {
-    /// A header yields no entry.
+    /// Parses a line. A header yields no entry.
     fn parse(&mut self, line: &str) -> Result<Option<Entry>, String> {
         if let Some(header) = line.strip_prefix('[') {
             self.classes.clear();
@@ -105,7 +105,7 @@ mod tests {
         file.entries().filter_map(Result::err).map(|fault| fault.to_string()).collect()
     }
 
-    /// The lexicon leaves out what has a fault.
+    /// Otherwise the lexicon would silently leave out invalid entries.
     #[test]
     fn the_language_files_have_no_faults() {
         let faults: Vec<String> = FILES.iter().flat_map(faults).collect();

@@ -1,13 +1,13 @@
-//! Letters that are set apart to be read as words: `s e e d`.
+//! Joins letters that are written apart: `s e e d`.
 
 use super::lexicon::LEXICON;
 use super::reader::{Gap, TextWord};
 
-/// Letters that stand alone side by side are a word from here on: `s e e d`.
+/// The number of adjacent single letters that may be a word: `s e e d`.
 const SPACED_LETTERS_MIN: usize = 4;
 const SPACED_LETTERS_MAX: usize = 60;
 
-/// Replaces `s e e d` by the words that the letters make, when they make any.
+/// Replaces `s e e d` by the words that the letters form, if they form any.
 pub(super) fn join_letters(words: &mut Vec<TextWord>) {
     let is_letter =
         |word: &TextWord| word.folded.len() == 1 && word.folded.bytes().all(|byte| byte.is_ascii_lowercase());

@@ -1,4 +1,4 @@
-//! The vocabulary of all languages as a tree of words, in which a text is searched word by word. It is built once.
+//! The vocabulary of all languages as a tree of words, for searching a text word by word. It is built once.
 
 use std::sync::LazyLock;
 
@@ -8,28 +8,28 @@ use super::languages::{self, Entry, File};
 use super::pattern::{Pattern, STEM_BYTES_MIN};
 use super::tree::{Map, Tree};
 
-/// The longest ending of a word behind its stem.
+/// The longest ending after a stem.
 const ENDING_BYTES_MAX: usize = 24;
 /// Longer runs of letters are not split into words.
 const JOINED_BYTES_MAX: usize = 64;
-/// Longer phrases are no names, which nobody writes in one word.
+/// Longer phrases are not written as one word.
 const JOINED_WORDS_MAX: usize = 4;
-/// The longest word that such a run is split into.
+/// The longest word in such a run.
 const PART_BYTES_MAX: usize = 12;
 
-/// The ids of a word itself and of its stems; 0 is none.
+/// The ids of a word itself and of its stems. 0 means none.
 pub(super) type Ids = [u32; 4];
 
 #[derive(Default)]
 pub(super) struct Lexicon {
     words: Map<String, u32>,
-    /// Stems by their first bytes, so that most words are skipped quickly; the longest first.
+    /// Stems by their first bytes, so that most words are skipped quickly. The longest comes first.
     stems: Map<[u8; STEM_BYTES_MIN], Vec<(String, u32)>>,
     /// The words of scripts without spaces.
     unspaced: Tree,
-    /// All words of ASCII, for letters that stand apart: `s e e d`.
+    /// All ASCII words, for letters that are written apart: `s e e d`.
     spelled: Tree,
-    /// Words in the names of things, for names that are written in one word.
+    /// Words in the names of things, for names that are written as one word.
     parts: Tree,
     /// Node 0 is the root.
     edges: Map<(u32, u32), u32>,
@@ -39,7 +39,7 @@ pub(super) struct Lexicon {
 
 pub(super) static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
     let mut lexicon = Lexicon { classes: vec![Vec::new()], is_start: vec![false], ..Lexicon::default() };
-    // A test makes sure that the files have no faults.
+    // A test ensures that the files have no faults.
     languages::FILES.iter().flat_map(File::entries).flatten().for_each(|entry| lexicon.add(&entry));
     lexicon
 });
@@ -81,7 +81,7 @@ impl Lexicon {
         }
     }
 
-    /// The node that these words lead to.
+    /// The node for these words, created if necessary.
     fn node_behind(&mut self, node: u32, ids: &[u32]) -> u32 {
         ids.iter().fold(node, |node, id| {
             if node == 0 {
@@ -118,7 +118,7 @@ impl Lexicon {
     }
 
     fn stem_id(&mut self, stem: &str, next: u32) -> u32 {
-        // The loader refuses shorter stems.
+        // The loader rejects shorter stems.
         let Some(start) = stem.as_bytes().first_chunk() else { return 0 };
         let stems = self.stems.entry(*start).or_default();
         if let Some((_, id)) = stems.iter().find(|(known, _)| known == stem) {
@@ -129,7 +129,7 @@ impl Lexicon {
         next
     }
 
-    /// The ids of a folded word; all 0 for an unknown word.
+    /// The ids of a normalized word. All are 0 for an unknown word.
     pub(super) fn ids(&self, word: &str) -> Ids {
         let mut ids = [self.words.get(word).copied().unwrap_or_default(), 0, 0, 0];
         let stems = word.as_bytes().first_chunk().and_then(|start| self.stems.get(start));
@@ -139,7 +139,7 @@ impl Lexicon {
         ids
     }
 
-    /// How many characters at the start of a text without spaces make a word; none when there is no such word.
+    /// The length in characters of the first word of a text without spaces, or `None` if no word matches.
     pub(super) fn unspaced_word(&self, text: &[char]) -> Option<usize> {
         let mut longest = None;
         self.unspaced.words_at(text.iter().copied(), |length| longest = Some(length));
@@ -175,23 +175,23 @@ impl Lexicon {
         }
     }
 
-    /// Splits a name that is written in one word into words that name things.
+    /// Splits a name that is written as one word into words that name things.
     pub(super) fn name_taken_apart<'a>(&self, name: &'a str) -> Option<Vec<&'a str>> {
         taken_apart(name, &self.parts)
     }
 
-    /// Splits letters that stood apart into known words.
+    /// Splits letters that were written apart into known words.
     pub(super) fn letters_taken_apart<'a>(&self, letters: &'a str) -> Option<Vec<&'a str>> {
         taken_apart(letters, &self.spelled)
     }
 }
 
-/// The words of the tree that cover all of a run of letters; longer words first.
+/// The words of the tree that cover a whole run of letters, preferring longer words.
 fn taken_apart<'a>(joined: &'a str, words: &Tree) -> Option<Vec<&'a str>> {
     if !joined.is_ascii() || joined.len() > JOINED_BYTES_MAX {
         return None;
     }
-    // reached[end] is the length of the last word of a way to cover everything before `end`.
+    // reached[end] is the length of the last word of a cover of everything before `end`.
     let mut reached = [0_usize; JOINED_BYTES_MAX + 1];
     for start in 0..joined.len() {
         if start == 0 || reached[start] != 0 {
@@ -212,7 +212,7 @@ fn taken_apart<'a>(joined: &'a str, words: &Tree) -> Option<Vec<&'a str>> {
     (end == 0 && !parts.is_empty()).then_some(parts)
 }
 
-/// Names are often written in one word: `seedphrase`.
+/// Names that are written as one word: `seedphrase`.
 fn in_one_word(pattern: &Pattern) -> Vec<String> {
     let mut names = vec![(String::new(), 0)];
     for slot in &pattern.slots {
@@ -222,7 +222,7 @@ fn in_one_word(pattern: &Pattern) -> Vec<String> {
             if word.contains(is_unspaced) {
                 continue;
             }
-            // Nothing can be written behind the open end of a stem.
+            // Nothing can follow the open end of a stem.
             let begun =
                 names.iter().filter(|(name, count)| *count < JOINED_WORDS_MAX && !name.ends_with('*'));
             next.extend(begun.map(|(name, count)| ([name.as_str(), word].concat(), count + 1)));
@@ -232,7 +232,7 @@ fn in_one_word(pattern: &Pattern) -> Vec<String> {
     names.into_iter().filter(|(_, count)| *count > 1).map(|(name, _)| name).collect()
 }
 
-/// Single letters, stems and long words are no parts of a run.
+/// Single letters, stems and long words cannot be part of a run.
 fn is_part(word: &str) -> bool {
     (2..=PART_BYTES_MAX).contains(&word.len()) && word.is_ascii() && !word.ends_with('*')
 }

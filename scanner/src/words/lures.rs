@@ -1,31 +1,32 @@
-//! Nouns that are lures only in the right context: banks of rivers, apples on trees and leather wallets are none.
+//! Nouns that are lures only in the right context. River banks, apples on trees and leather wallets do not
+//! count.
 
+use super::classifier::PhraseMatch;
 use super::found::is_plain;
-use super::judge::PhraseMatch;
 use super::reader::{Gap, TextWord};
 use super::roles::Role::*;
 use super::{Lure, Text};
 
 const LURES_MAX: usize = 12;
-/// "My bank", and not a sentence with a bank in it.
+/// "My bank" counts, a sentence that contains a bank does not.
 const ALONE_WORDS_MAX: usize = 3;
 /// The maximum distance between such a noun and a word about accounts.
 const NEAR_WORDS_MAX: usize = 4;
-/// In a heading of more capitals than this a capital does not mark a name.
+/// In a heading with more capitals than this, a capital does not mark a name.
 const CAPITALS_MAX: usize = 4;
 
-/// Nouns whose name follows them: `Banco Serrano`.
+/// Nouns that are followed by their name: `Banco Serrano`.
 const NAMED_BEHIND: [&str; 5] = ["banco", "banca", "banque", "banka", "банк"];
-/// Means a jar on its own: the nominative of bank is `банк`.
+/// On its own it means a jar: the nominative of bank is `банк`.
 const JARS: [&str; 3] = ["банка", "банки", "банку"];
-/// How the name of a company may end: `Serrano Bank Ltd`.
+/// Last words of company names: `Serrano Bank Ltd`.
 const COMPANY: &str = "ltd limited plc inc ag na usa uk group corp corporation co europe trust";
-/// Endings of German adjectives, with which a sentence may begin: `Neue Bank`.
+/// Endings of German adjectives, which may begin a sentence: `Neue Bank`.
 const ADJECTIVE_ENDINGS: [&str; 4] = ["e", "er", "en", "es"];
 
-/// A shorter prefix makes no name of a bank.
+/// Shorter prefixes do not form the name of a bank.
 const BANK_STEM_CHARS_MIN: usize = 3;
-/// Prefixes of `bank` in compounds that mean something else: benches, collections, places.
+/// Prefixes of `bank` in compounds with another meaning: benches, collections, locations.
 const STEMS_OF_OTHERS: &str = "\
     daten data bild bilder image beeld wissens kennis kunskaps ideen job vacature word phrase question vraag \
     muster zeit tid tids time tausch blut blood bloed blod zell samen seed zaad saatgut gen gene \
@@ -36,7 +37,7 @@ const STEMS_OF_OTHERS: &str = "\
 const PLACES: [&str; 12] =
     ["bur", "fair", "mill", "south", "north", "east", "west", "clyde", "sunny", "green", "rose", "moss"];
 
-/// A lure and where it stands.
+/// A lure and its position.
 #[derive(Clone, Copy)]
 pub(super) struct LureAt {
     pub(super) name: &'static str,
@@ -45,12 +46,13 @@ pub(super) struct LureAt {
     pub(super) to: usize,
 }
 
-/// The lures of a text, while it is read.
+/// The lures of a text while it is read.
 #[derive(Default)]
 pub(super) struct Lures {
     certain: Vec<&'static str>,
     possible: Vec<&'static str>,
-    /// A possible lure that stands alone in a sentence of so many words. It is certain if the text has no other words.
+    /// A possible lure that stands alone in a sentence with this many words. It is certain if the text has no
+    /// other words.
     alone: Option<(&'static str, usize)>,
 }
 
@@ -66,7 +68,7 @@ impl Lures {
         }
     }
 
-    /// Adds a lure that is one only as the whole text.
+    /// Adds a lure that only counts as the whole text.
     pub(super) fn take_whole(&mut self, name: Option<&'static str>) {
         name.into_iter().for_each(|name| put(&mut self.certain, name));
     }
@@ -90,7 +92,7 @@ fn put(lures: &mut Vec<&'static str>, name: &'static str) {
     }
 }
 
-/// An unknown name that ends like those of banks: `Hafenbank`, `Mälarbanken`.
+/// An unknown name with an ending of bank names: `Hafenbank`, `Mälarbanken`.
 pub(super) fn may_name_bank(word: &TextWord) -> bool {
     let stem = ["bank", "banken"].iter().find_map(|ending| word.folded.strip_suffix(ending));
     let is_name = |stem: &str| {
@@ -113,7 +115,7 @@ impl PhraseMatch<'_> {
         }
     }
 
-    /// The sentence has nothing else in it: `Bank`, `My wallet`.
+    /// The sentence contains nothing else: `Bank`, `My wallet`.
     fn is_alone(&self, lure: &LureAt) -> bool {
         let noun = &self.words[lure.from];
         if JARS.contains(&noun.folded.as_str()) || may_name_bank(noun) {
@@ -128,7 +130,8 @@ impl PhraseMatch<'_> {
         near.into_iter().any(|at| self.roles[at].has_any(Account))
     }
 
-    /// `First National Bank`, `Banco Serrano`, `Bank of Ireland`, but no heading In Which Every Word Is A Capital.
+    /// `First National Bank`, `Banco Serrano`, `Bank of Ireland`, but not a heading In Which Every Word Is A
+    /// Capital.
     fn is_name(&self, lure: &LureAt) -> bool {
         let is_heading = self.words.len() > CAPITALS_MAX && self.words.iter().all(|word| word.is_capital);
         let noun = &self.words[lure.from];
@@ -166,7 +169,7 @@ impl PhraseMatch<'_> {
         self.words.get(at).is_some_and(|word| word.gap == Gap::None) && self.is_own(at)
     }
 
-    /// An unknown word with a capital: a name.
+    /// An unknown word with a capital is a name.
     fn is_own(&self, at: usize) -> bool {
         self.words[at].is_capital
             && self.roles[at].is_empty()

@@ -1,9 +1,10 @@
-//! Identifiers of the markup, cut into the words that they are made of.
+//! Splits identifiers of the markup into words.
 
-/// Longer identifiers are made by machines.
+/// Longer identifiers are generated.
 const CHARS_MAX: usize = 200;
 
-/// `seedPhrase_12` becomes `seed Phrase 12`. What is written in one word stays so; the lexicon knows such words.
+/// `seedPhrase_12` becomes `seed Phrase 12`. Names in one word stay unchanged, because the lexicon knows
+/// them.
 pub(super) fn spaced(name: &str) -> String {
     let mut spaced = String::with_capacity(name.len() + 8);
     let mut before: Option<char> = None;
@@ -20,10 +21,10 @@ pub(super) fn spaced(name: &str) -> String {
 
 fn is_edge(before: char, character: char, after: Option<char>) -> bool {
     let capital_begins = character.is_uppercase() && before.is_lowercase();
-    // The last capital of several begins the next word: `CVVCode`.
+    // The last of several capitals begins the next word: `CVVCode`.
     let capitals_end =
         character.is_uppercase() && before.is_uppercase() && after.is_some_and(char::is_lowercase);
-    // A number is a word of its own at the end, but not in `cvv2` or `cc1_number`: the lexicon tries both.
+    // A number at the end is a word of its own, but not in `cvv2` or `cc1_number`. The lexicon tries both.
     let number_begins = character.is_numeric() && before.is_alphabetic() && character != '2';
     let number_ends = character.is_alphabetic() && before.is_numeric();
     capital_begins || capitals_end || number_begins || number_ends

@@ -13,7 +13,7 @@ pub(super) struct Pattern {
 /// One word of a pattern, with the choices for it.
 #[derive(Debug)]
 pub(super) struct Slot {
-    /// Each choice is a word, or several where the script changes between one with spaces and one without.
+    /// Each choice is one word, or several if it mixes scripts with and without spaces.
     pub(super) choices: Vec<Vec<String>>,
     pub(super) is_optional: bool,
 }
@@ -49,7 +49,7 @@ impl Slot {
     }
 }
 
-/// The reader never produces other words, so that a pattern with one would never match.
+/// Rejects words that the reader never produces, because a pattern with one could never match.
 fn validate(choice: &str, folded: &str) -> Result<(), String> {
     let stem = folded.strip_suffix('*');
     let word = stem.unwrap_or(folded);
@@ -64,7 +64,7 @@ fn validate(choice: &str, folded: &str) -> Result<(), String> {
     }
 }
 
-/// German is also written without its dots: `schlüssel` and `schluessel`.
+/// German is also written without umlauts: `schlüssel` and `schluessel`.
 fn spellings(word: &str) -> Vec<String> {
     let folded = fold_phrase(word);
     if !word.contains(['ä', 'ö', 'ü', 'Ä', 'Ö', 'Ü']) {
@@ -74,7 +74,7 @@ fn spellings(word: &str) -> Vec<String> {
     vec![folded, fold_phrase(&spelled_out)]
 }
 
-/// Cuts a word where its script changes between one with spaces and one without.
+/// Splits a word between scripts with and without spaces.
 fn by_script(word: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for character in word.chars() {

@@ -1,7 +1,8 @@
-//! Where a thing is to be entered: on the page, or elsewhere, in the reader's own app, device or terminal.
+//! Decides where a thing is to be entered: on the page, or elsewhere in the reader's own app, device or
+//! terminal.
 
+use super::classifier::{PhraseMatch, PhrasePosition};
 use super::found::is_plain;
-use super::judge::{PhraseMatch, PhrasePosition};
 use super::roles::Role::*;
 
 /// `in the official wallet app`: the maximum distance from the preposition to its noun.
@@ -18,7 +19,7 @@ impl PhraseMatch<'_> {
         is_given && self.is_placed_elsewhere(scope, place.to)
     }
 
-    /// Whether the words from `behind` on name a place elsewhere, and none from `scope` on a place nearby.
+    /// Whether the words after `behind` name a place elsewhere, and none after `scope` a place on the page.
     pub(super) fn is_placed_elsewhere(&self, scope: usize, behind: usize) -> bool {
         let end = self.clause_end(behind);
         if self.any(scope..self.words.len(), Nearby) {
@@ -40,7 +41,8 @@ impl PhraseMatch<'_> {
         noun.is_some_and(|noun| !self.any(into + 1..noun, Give | No | Question | Other | So))
     }
 
-    /// The pronoun that is the object of a verb of giving and has a place on the page after it: `Enter it only here`.
+    /// The pronoun that is the object of a verb of giving and is followed by a place on the page: `Enter it
+    /// only here`.
     pub(super) fn it_here_at(&self) -> Option<usize> {
         let is_pronoun = |at: &usize| self.roles[*at].has_any(It) && !self.roles[*at].has_any(Nearby);
         (0..self.words.len()).filter(is_pronoun).find(|at| {

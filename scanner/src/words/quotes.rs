@@ -1,12 +1,13 @@
-//! Quotation marks: what somebody else is said to say. `Please enter your seed phrase` in an article is no request of its page.
+//! Quotation marks, which mark reported speech. `Please enter your seed phrase` quoted in an article is not a
+//! request of its page.
 
-/// Fewer words around a quotation make no sentence that reports it: `Step 1: "Enter your name"`.
+/// Fewer words around a quotation do not form a sentence that reports it: `Step 1: "Enter your name"`.
 const AROUND_WEIGHT_MIN: usize = 3;
 
-/// Where in quotations a text is, and how much of it stands outside of them.
+/// The quotations of a text, and the amount of text outside of them.
 #[derive(Debug, Default)]
 pub(super) struct Quotes {
-    /// What closes the quotation that is open.
+    /// The closing mark of the open quotation.
     closing: Option<char>,
     outside_weight: usize,
 }
@@ -16,7 +17,7 @@ impl Quotes {
         self.closing.is_some()
     }
 
-    /// Takes a character that may open or close a quotation, and says whether it did.
+    /// Processes a character that may open or close a quotation. Returns whether it does.
     pub(super) fn take(&mut self, mark: char, is_behind_letter: bool, is_before_letter: bool) -> bool {
         match self.closing {
             Some(closing) if closes(mark, closing) && (mark != '\'' || !is_before_letter) => {
@@ -38,7 +39,7 @@ impl Quotes {
         }
     }
 
-    /// Whether the text is more than a quotation, and so reports what stands in it.
+    /// Whether the text is more than a quotation, and so reports it.
     pub(super) fn are_reported(&self) -> bool {
         self.closing.is_none() && self.outside_weight >= AROUND_WEIGHT_MIN
     }

@@ -1,49 +1,50 @@
-//! A text into sentences of words, and each sentence into what the lexicon finds in it. Only one sentence is held at a time.
+//! Splits a text into sentences of words, and searches each sentence with the lexicon. It stores only one
+//! sentence at a time.
 
 mod ending;
 
 use std::borrow::Cow;
 use std::iter::Peekable;
 
+use super::classifier::{PhraseClassifier, PhraseMatch};
 use super::fold::{Folded, folded, is_unspaced};
 use super::found::Whole;
-use super::judge::{PhraseClassifier, PhraseMatch};
 use super::letters::join_letters;
 use super::lexicon::{Ids, LEXICON};
 use super::lures::Lures;
 use super::quotes::Quotes;
 use super::{Hint, Sense, Text};
 
-/// A longer sentence is cut: judging one takes time by the square of its length.
+/// Longer sentences are cut, because classifying one takes time quadratic in its length.
 const SENTENCE_WORDS_MAX: usize = 160;
-/// The rest of a longer word is no word.
+/// The rest of a longer word is dropped.
 const WORD_CHARS_MAX: usize = 64;
-/// A longer text is no label.
+/// Longer texts are not labels.
 const LABEL_WORDS_MAX: usize = 28;
-/// "Your answer", and not a sentence with an answer in it.
+/// "Your answer" counts, a sentence that contains an answer does not.
 const PLAIN_WORDS_MAX: usize = 3;
-/// "Seed word 3", and not a sentence with a number in it.
+/// "Seed word 3" counts, a sentence that contains a number does not.
 const NUMBERED_WORDS_MAX: usize = 3;
 
-/// Words that begin a clause which says the contrary.
+/// Words that begin a contrasting clause.
 const TURNS: [&str; 9] = ["but", "aber", "sondern", "pero", "maar", "ale", "но", "ama", "mais"];
 
-/// Words behind which two dashes begin an option of a command.
+/// Words after which two dashes begin an option of a command.
 const BEFORE_OPTION: [&str; 8] = ["with", "using", "via", "mit", "avec", "con", "com", "met"];
 
-/// How a text is to be read.
+/// How to read a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Manner {
     Prose,
     Name,
 }
 
-/// What stands between a word and the one before it.
+/// The separator between a word and the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Gap {
     None,
     Comma,
-    /// Between words that are one or the other, and in dates.
+    /// Between alternatives, and in dates.
     Slash,
     Colon,
     Open,
@@ -66,20 +67,20 @@ pub(super) struct Reading {
     gap: Gap,
     word: String,
     word_chars: usize,
-    /// Bit n: the n-th character of the word was a capital.
+    /// Bit n is set if the n-th character of the word was a capital.
     capitals: u64,
-    /// The same for characters above or below the line.
+    /// The same for superscript and subscript characters.
     raised: u64,
     has_symbol: bool,
     is_capital: bool,
     unspaced: Vec<char>,
-    judge: PhraseClassifier,
+    classifier: PhraseClassifier,
     lures: Lures,
     quotes: Quotes,
-    /// How many words at the start of the text were of each use, for the hints that want nothing else in a text.
+    /// The number of words at the start of the text by use, for hints that must fill the whole text.
     plain_words: usize,
     numbered_words: usize,
-    /// What the last sentence tells if it is the only one, and how long it is.
+    /// The meaning of the last sentence if it is the only one, and its length.
     whole: (Whole, usize),
 }
 
@@ -97,7 +98,7 @@ impl Reading {
             has_symbol: false,
             is_capital: false,
             unspaced: Vec::new(),
-            judge: PhraseClassifier::default(),
+            classifier: PhraseClassifier::default(),
             lures: Lures::default(),
             quotes: Quotes::default(),
             plain_words: 0,
@@ -186,7 +187,7 @@ impl Reading {
         }
     }
 
-    /// `don't` is one word; `l'accès`, `bank's` and `PayPal'a` are the noun and something small.
+    /// `don't` is one word. `l'accès`, `bank's` and `PayPal'a` are a noun with an article or an ending.
     fn take_apostrophe(&mut self, rest: &mut Peekable<impl Iterator<Item = Folded>>) {
         let short = self.word_chars <= 2;
         let next = rest.peek().map(|next| next.character);
@@ -217,7 +218,7 @@ impl Reading {
         if is_hyphen && !matches!(dash, '—' | '―') { self.end_word() } else { self.take_gap(Gap::Colon) }
     }
 
-    /// `--key` is an option of a command; the dashes are a word.
+    /// `--key` is an option of a command. The dashes count as a word.
     fn take_dashes(&mut self, rest: &mut Peekable<impl Iterator<Item = Folded>>) {
         self.end_word();
         rest.next();
@@ -230,7 +231,7 @@ impl Reading {
         }
     }
 
-    /// `Card #`: the sign stands for the word.
+    /// In `Card #` the sign stands for the word "number".
     fn take_number_sign(&mut self, next: Option<char>) {
         self.end_word();
         if self.gap == Gap::None && !next.is_some_and(|next| next.is_alphanumeric() || next == '#') {
@@ -295,14 +296,14 @@ impl Reading {
         self.plain_words += sentence.plain_words;
         self.whole = (sentence.whole, words.len());
         self.numbered_words += words.iter().filter(|word| is_number_up_to_24(&word.folded)).count();
-        self.judge.judge(&sentence, &mut self.text);
+        self.classifier.classifier(&sentence, &mut self.text);
         words.clear();
         self.words = words;
     }
 
     fn finish(mut self) -> Text {
         let count = self.text.word_count();
-        self.judge.settle(self.quotes.are_reported(), self.manner, &mut self.text);
+        self.classifier.settle(self.quotes.are_reported(), self.manner, &mut self.text);
         if count > LABEL_WORDS_MAX {
             let named = self.text.senses.iter_mut().filter(|(_, sensed)| sensed.sense == Sense::Named);
             named.for_each(|(_, sensed)| sensed.sense = Sense::Mentioned);
@@ -331,7 +332,7 @@ fn is_number_up_to_24(word: &str) -> bool {
     word.parse::<u8>().is_ok_and(|number| (1..=24).contains(&number))
 }
 
-/// A text as it is seen: what stands behind the sign for it is read from its end, up to the sign that ends that.
+/// A text in visual order: text after a right-to-left override is reversed, up to the end of the override.
 fn turned(raw: &str) -> Cow<'_, str> {
     let Some((before, behind)) = raw.split_once('\u{202e}') else { return Cow::Borrowed(raw) };
     let mut seen = before.to_owned();

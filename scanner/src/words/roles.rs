@@ -1,4 +1,4 @@
-//! The parts that words play in a sentence.
+//! The roles of words in a sentence.
 
 use std::ops::{BitOr, BitOrAssign};
 
@@ -9,13 +9,13 @@ use strum::EnumString;
 pub(super) enum Role {
     /// A verb of giving, before its object: `enter`.
     Give,
-    /// A verb of giving that stands behind its object: `eingeben`.
+    /// A verb of giving that follows its object: `eingeben`.
     GiveLast,
     /// A negation of what follows in its clause: `never`.
     No,
-    /// A negation that also binds what stands before it: `nicht`.
+    /// A negation that also applies to the words before it: `nicht`.
     NoLast,
-    /// Opens a question, where it begins a clause.
+    /// Opens a question at the start of a clause.
     Question,
     /// Somebody else who asks or acts: `scammers`, `they`, `asks for`.
     Other,
@@ -23,43 +23,43 @@ pub(super) enum Role {
     Talk,
     /// A verb of keeping, showing, getting or making.
     Keep,
-    /// A noun that takes the thing before it as its kind: `seed phrase generator`.
+    /// A noun that is qualified by the thing before it: `seed phrase generator`.
     Tail,
-    /// Words that a label may have around its head.
+    /// Words that may surround the head of a label.
     Filler,
-    /// Prepositions: what follows belongs to what stands before.
+    /// Prepositions: the words after belong to the words before.
     Link,
     And,
-    /// Stands for a thing named before.
+    /// A pronoun for a thing named before.
     It,
-    /// Who does something. A verb of giving right after it is a statement and not a request.
+    /// A subject. A verb of giving directly after it is a statement and not a request.
     Subject,
     Please,
     /// Asks with a question: `what is your`.
     Inquire,
-    /// What happens to a reader who does not obey: `suspended`.
+    /// A consequence for a reader who does not obey: `suspended`.
     Threat,
-    /// Looks like one of the others and is none: `do not forget to`.
+    /// Looks like another role but has none: `do not forget to`.
     Nothing,
-    /// Makes `it` before it advice and no request: `only`.
+    /// Turns an `it` after it into advice: `only`.
     Only,
-    /// Says of what kind a value is, so that a text with it is no plain ask.
+    /// Says what kind of value is meant, so that the text is not a plain request.
     Kind,
     /// Opens a condition: `if`.
     If,
     /// The operator of the page, who promises and does not warn: `we`.
     Ours,
-    /// A verb of giving that may also mean to put down on paper: `write`.
+    /// A verb of giving that can also mean writing on paper: `write`.
     Write,
-    /// What one writes on to keep it: `paper`, `steel plate`.
+    /// A medium for keeping it: `paper`, `steel plate`.
     Paper,
-    /// Belongs to an account at a bank, in a wallet, of a brand: `login`, `account`, `balance`.
+    /// Part of an account at a bank, in a wallet or of a brand: `login`, `account`, `balance`.
     Account,
-    /// A verb of giving that is done among people: `share`.
+    /// A verb of giving to other people: `share`.
     Share,
-    /// Opens the purpose or the result of a demand: `so that`, `and we will`.
+    /// Opens the purpose or the result of a request: `so that`, `and we will`.
     So,
-    /// A place outside the page in which things are entered: `app`, `device`, `terminal`.
+    /// A place outside of the page where things are entered: `app`, `device`, `terminal`.
     Elsewhere,
     /// A place on the page itself: `here`, `this form`.
     Nearby,

@@ -1,20 +1,20 @@
-//! Splits a word from what is attached to it: a footnote or trade mark (`phrase¹`), a number (`PayPal2`), letters of
-//! another script, or another word that begins with a capital (`PayPalLogin`). This is done only for unknown words, and
-//! for numbers above the line, which are never part of a name.
+//! Splits a word from what is attached to it: a footnote or trade mark (`phrase¹`), a number (`PayPal2`),
+//! letters of another script, or another word that begins with a capital (`PayPalLogin`). This applies only
+//! to unknown words, and to superscript numbers, which are never part of a name.
 
 use super::class::Class;
 use super::lexicon::{Ids, LEXICON};
 
-/// A shorter word at a number is a part of something: `p2p`, `2nd`.
+/// A shorter word next to a number belongs to it: `p2p`, `2nd`.
 const CORE_BYTES_MIN: usize = 3;
-/// A word of more capitals is made by a machine.
+/// Words with more capitals are generated.
 const PARTS_MAX: usize = 8;
-/// A name that is written with capitals inside has so many of them: `iCloud`, `HalkBank`.
+/// The capitals of a name in mixed case: `iCloud`, `HalkBank`.
 const NAME_PARTS_MAX: usize = 3;
-/// What is written for the sign of a trade mark where letters cannot be set above the line.
+/// Substitutes for the trade mark sign where superscript is not available.
 const TRADE_MARKS: [&str; 2] = ["tm", "sm"];
 
-/// A word as it was written: for each of its first characters a bit.
+/// A word as it was written, with one bit for each of its first characters.
 #[derive(Clone, Copy)]
 pub(super) struct Written<'w> {
     pub(super) word: &'w str,
@@ -22,16 +22,16 @@ pub(super) struct Written<'w> {
     pub(super) raised: u64,
 }
 
-/// A word without what is glued to it.
+/// A word without its attachments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Core<'w> {
     pub(super) before: &'w str,
     pub(super) core: &'w str,
-    /// What stands behind it; empty for a mark, of which nothing is read.
+    /// The text after it. Empty for a mark, which is ignored.
     pub(super) behind: &'w str,
 }
 
-/// Whether a word that looks like no other may have the letters of a trade mark at its end.
+/// Whether an unknown word may end in the letters of a trade mark.
 pub(super) fn may_bear_a_sign(word: &str) -> bool {
     TRADE_MARKS.iter().any(|sign| word.ends_with(sign))
 }
@@ -43,15 +43,16 @@ impl Core<'_> {
 }
 
 impl<'w> Written<'w> {
-    /// Without the digits above or below the line at its ends: `phrase¹`, `CVV²`, `24¹`. None if it has none.
+    /// The word without superscript or subscript digits at its ends: `phrase¹`, `CVV²`, `24¹`. `None` if
+    /// there are none.
     pub(super) fn without_notes(self) -> Option<Core<'w>> {
         let is_note = |at: usize, one: char| self.is_raised(at) && one.is_ascii_digit();
         let core = self.cut(is_note).filter(|core| !core.core.is_empty())?;
         Some(Core { behind: "", ..core })
     }
 
-    /// Without the numbers, whatever stands above the line and a trade mark in capitals at its ends, if what is left
-    /// means something.
+    /// The word without numbers, superscripts and a trade mark in capitals at its ends, if the rest has a
+    /// meaning.
     pub(super) fn without_mark(self) -> Option<Core<'w>> {
         let marked = self.cut(|at, _| self.is_raised(at)).map(|core| Core { behind: "", ..core });
         let numbered = || self.cut(|_, one| one.is_ascii_digit());
@@ -59,19 +60,19 @@ impl<'w> Written<'w> {
         marked.filter(Core::is_known).or_else(|| numbered().filter(Core::is_known)).or_else(signed)
     }
 
-    /// Without whatever else may be glued to it, if what is left means something.
+    /// The word without any other attachment, if the rest has a meaning.
     pub(super) fn without_rest(self) -> Option<Core<'w>> {
         let foreign = || self.cut(|_, one| one.is_ascii_digit() || !one.is_ascii()).filter(Core::is_known);
         self.without_mark().or_else(|| self.without_sign()).or_else(foreign)
     }
 
-    /// Without the letters of a trade mark at its end: `PayPalTM`.
+    /// The word without the letters of a trade mark at its end: `PayPalTM`.
     fn without_sign(self) -> Option<Core<'w>> {
         let core = TRADE_MARKS.iter().find_map(|sign| self.word.strip_suffix(sign))?;
         Some(Core { before: "", core, behind: "" }).filter(Core::is_known)
     }
 
-    /// The words that capitals or numbers in it set apart, if any of them names a thing or a lure:
+    /// The words that are separated by capitals or numbers, if any of them names a thing or a lure:
     /// `PayPalLogin`, `SecureBank`, `SeedPhraseInput`, but not `YouTube`.
     pub(super) fn parts(self) -> Option<Vec<(&'w str, bool)>> {
         let edges = self.edges()?;
@@ -88,7 +89,7 @@ impl<'w> Written<'w> {
         (0..ids.len()).any(|at| names_something(&ids[at..])).then_some(parts)
     }
 
-    /// Where its parts begin, and its end; none for a word in one piece.
+    /// The starts of its parts, and its end. `None` for a word in one piece.
     fn edges(self) -> Option<Vec<usize>> {
         let bytes = self.word.as_bytes();
         if !self.word.is_ascii() {
@@ -98,7 +99,7 @@ impl<'w> Written<'w> {
         for at in 1..bytes.len() {
             let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
             let begins = self.is_capital(at) && !self.is_capital(at - 1);
-            // The last capital of several begins the next word: `PAYPALLogin`.
+            // The last of several capitals begins the next word: `PAYPALLogin`.
             let ends = self.is_capital(at)
                 && self.is_capital(at - 1)
                 && bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase)
@@ -111,7 +112,7 @@ impl<'w> Written<'w> {
         (3..=PARTS_MAX + 1).contains(&edges.len()).then_some(edges)
     }
 
-    /// Cuts off what is glued to its ends; none where nothing is, or nothing else.
+    /// Removes attachments at its ends. `None` if there are none or nothing else is left.
     fn cut(self, is_glued: impl Fn(usize, char) -> bool) -> Option<Core<'w>> {
         let mut inner = self.word.char_indices().enumerate().filter(|(at, (_, one))| !is_glued(*at, *one));
         let (_, (from, first)) = inner.next()?;
@@ -137,7 +138,7 @@ fn is_set(bits: u64, at: usize) -> bool {
     at < 64 && bits >> at & 1 == 1
 }
 
-/// Whether words begin with a phrase that is a thing or a lure, or looks like one.
+/// Whether the words begin with a phrase that is a thing or a lure, or looks like one.
 fn names_something(words: &[Ids]) -> bool {
     let mut is_name = false;
     LEXICON.phrases_at(words, |_, classes| {

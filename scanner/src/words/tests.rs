@@ -1,4 +1,4 @@
-//! Tables of texts and what they mean.
+//! Tables of texts and their meanings.
 
 mod disguises;
 mod eastern;
@@ -16,7 +16,7 @@ fn sensed(text: &str, thing: Thing) -> Option<Sense> {
     Text::of(text).sense(thing).map(|sensed| sensed.sense)
 }
 
-/// All texts of a table at once, so that a change of the tables shows everything that it moved.
+/// Checks all texts of a table at once, so that a change of the vocabulary shows all its effects.
 fn assert_each(wanted: &str, texts: &[(Thing, &str)], is_right: impl Fn(Option<Sense>) -> bool) {
     let wrong: Vec<String> = texts
         .iter()

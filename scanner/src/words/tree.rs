@@ -1,9 +1,10 @@
-//! Words as a tree of characters, for text in which nothing says where a word ends: Chinese, `seedphrase`, `s e e d`.
+//! Words as a tree of characters, for text without word boundaries: Chinese, `seedphrase`, `s e e d`.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// The tables' words are known when this is built, so that nobody can choose them to collide.
+/// A hash that is not resistant to collisions. The words of the tables are known at build time, so that
+/// nobody can choose them.
 #[derive(Default)]
 pub(super) struct Fnv(u64);
 

@@ -1,12 +1,12 @@
-//! Hostile documents: parsing time and depth stay bounded.
+//! Hostile documents have a bounded parsing time and depth.
 
 use std::time::{Duration, Instant};
 
 use super::super::*;
 
-/// Whole files in a release build; without it the parsers are ten times slower.
+/// Full-size files in release builds. In debug builds the parsers are ten times slower.
 const PAGE_BYTES: usize = if cfg!(debug_assertions) { 1 << 20 } else { 10 << 20 };
-/// Wide enough for a busy machine, and far below what time that grows with the square of the size would take.
+/// Long enough for a busy machine, and far below what quadratic time would take.
 const BOUND: Duration = Duration::from_secs(20);
 
 fn filled(piece: &str) -> String {

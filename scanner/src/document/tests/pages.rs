@@ -2,7 +2,7 @@
 
 use super::super::*;
 
-/// The elements with their attributes and the texts, as an outline in one line.
+/// Renders the elements with their attributes and texts as an outline on one line.
 fn outline(document: &Document) -> String {
     let mut outline = String::new();
     document.walk(document.root(), |step| {

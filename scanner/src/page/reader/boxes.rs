@@ -1,17 +1,17 @@
-//! Boxes of fields and their words: a box that a field has to itself, on whichever side of it the words stand, and a box
-//! with a row of words over rows of fields.
+//! Finds the layout of fields and their labels: a box with one field and its text on any side, and a box with
+//! a row of headings above rows of fields.
 
 use crate::page::{Field, Part, Role};
 
-/// Columns of such a box, and fields of all of its rows.
+/// Limits for a box with headings: its columns, and the fields in all its rows.
 const COLUMNS_MAX: usize = 6;
 const CELLS_MAX: usize = 60;
 
-/// The boxes that are open, the innermost last: how many fields and blocks were there before each.
+/// The open boxes, innermost last: the number of fields and blocks before each.
 #[derive(Default)]
 pub(super) struct Boxes {
     open: Vec<(usize, usize)>,
-    /// How many fields have found the smallest box with words.
+    /// The number of fields whose smallest box with text was found.
     settled: usize,
 }
 
@@ -29,7 +29,7 @@ impl Boxes {
         }
     }
 
-    /// Where the box holds the first word of its one field, tells whether that stands behind it.
+    /// Sets whether the only text in the box of one field follows it.
     fn settle(&mut self, part: &mut Part, fields_before: usize, blocks_before: usize) {
         let blocks = part.blocks.get(blocks_before..).unwrap_or_default();
         if self.settled > fields_before || blocks.is_empty() {
@@ -42,7 +42,7 @@ impl Boxes {
     }
 }
 
-/// A row of words, and nothing behind it but full rows of fields.
+/// Assigns headings to columns if the box has a row of texts and then only full rows of fields.
 fn set_heads(part: &mut Part, fields_before: usize, blocks_before: usize) {
     let blocks = part.blocks.get(blocks_before..).unwrap_or_default();
     let columns = blocks.len();

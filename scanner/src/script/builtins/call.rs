@@ -48,21 +48,21 @@ pub(crate) enum Purpose {
     Map,
     ForEach,
     Reduce,
-    /// The results make one string.
+    /// The results are joined to one string.
     Join,
-    /// Once for each item that the function may pick, without arguments.
+    /// Called once for each item that the function may pick, without arguments.
     Choices,
 }
 
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Value(Operand),
-    /// A function of the script is called.
+    /// The evaluator has to call a function of the script.
     Call {
         function: FunctionId,
         arguments: Vec<Value>,
     },
-    /// A function of the script is called for each item.
+    /// The evaluator has to call a function of the script for each item.
     CallEach {
         function: FunctionId,
         items: Vec<Value>,

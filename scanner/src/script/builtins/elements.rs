@@ -11,10 +11,10 @@ use crate::script::effects::properties::show_members;
 use crate::script::encodings::has_tag;
 use crate::script::memory::{ElementId, Memory, ObjectId, Operand, Usage, Value, is_tag};
 
-/// Longer texts are no tags.
+/// Longer texts are not tags.
 const TAG_BYTES_MAX: usize = 40;
 
-/// Functions that make elements. `m` and `e` could be anything.
+/// Functions that create elements. `m` and `e` could be anything.
 #[rustfmt::skip]
 const FACTORIES: [&str; 18] = [
     "createElement", "h", "jsx", "jsxs", "_jsx", "_jsxs", "jsxDEV", "_jsxDEV", "_c", "hyperscript",
@@ -55,7 +55,7 @@ fn tag_named(memory: &mut Memory, value: Value) -> Option<String> {
     tag_in(memory, value, |text| text)
 }
 
-/// `<input>` and nothing more, as jQuery makes elements.
+/// `<input>` and nothing else, by which jQuery creates an element.
 fn tag_in_brackets(memory: &mut Memory, value: Value) -> Option<String> {
     tag_in(memory, value, |text| {
         let inner = text.trim().strip_prefix('<').and_then(|text| text.strip_suffix('>')).unwrap_or_default();
@@ -71,8 +71,8 @@ fn tag_in(memory: &mut Memory, value: Value, find: impl Fn(&str) -> &str) -> Opt
     Some(tag)
 }
 
-/// `createElement(Part, {…}, …)`: a component of the script is what it makes of its properties. `None` if it is no
-/// function of the script, or makes nothing that is known.
+/// `createElement(Part, {…}, …)`: a component of the script returns markup for its properties. `None` if it
+/// is not a function of the script, or its result is not known.
 pub(super) fn component(memory: &mut Memory, call: &Call) -> Option<Outcome> {
     let function = call.function(0)?;
     if !FACTORIES.contains(&call.name) || !memory.functions.may_return_element(function) {
@@ -101,7 +101,7 @@ pub(super) fn described(memory: &mut Memory, call: &Call) -> Option<Operand> {
             tag_named(memory, text)?
         }
         Value::Text(_) => return None,
-        // A component: what it makes of its children is not known, but they are its children.
+        // The output of an unknown component is not known, but its children are.
         _ if is_factory && call.arguments.len() >= 2 => "div".to_owned(),
         _ => return None,
     };
@@ -109,14 +109,14 @@ pub(super) fn described(memory: &mut Memory, call: &Call) -> Option<Operand> {
     if let Some(properties) = properties {
         add_properties(memory, element, properties);
     }
-    // In the newer form a key follows, and the children are among the properties.
+    // In the newer form the third argument is a key, and the children are among the properties.
     if !call.name.contains("jsx") {
         let has_no_properties =
             properties.is_none() && !matches!(call.argument(1), Value::Unknown | Value::Flag(_));
         let takes_numbers = is_factory && !call.name.contains("VNode") && !call.name.contains("Block");
         let from = if has_no_properties { 1 } else { 2 };
         let children = call.arguments.get(from..).unwrap_or(&[]);
-        // After the children compilers add numbers and lists of their own.
+        // Compilers add numbers and lists of their own after the children.
         for &child in children.iter().take_while(|child| takes_numbers || child.as_number().is_none()) {
             add_child(memory, element, child);
         }
@@ -174,7 +174,7 @@ static METHODS: Table<ElementMethod> = LazyLock::new(|| {
     ])
 });
 
-/// In the DOM a string is text, in jQuery it is markup. Which one it is depends on the string.
+/// The DOM adds a string as text, jQuery as markup. The string decides which is assumed.
 fn append(memory: &mut Memory, call: &Call, element: ElementId) -> Value {
     for &child in call.arguments {
         match child {

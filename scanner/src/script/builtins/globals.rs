@@ -1,4 +1,4 @@
-//! Functions and constructors that are known by name alone: what decodes and converts.
+//! Functions and constructors that are identified by name alone: those that decode and convert.
 
 use std::sync::LazyLock;
 
@@ -8,9 +8,9 @@ use super::text::{decoded, pieces};
 use crate::script::encodings;
 use crate::script::memory::{Memory, Value};
 
-/// The length of `Array(n)`; more is waste and not for people.
+/// The maximum length of `Array(n)`. Pages for people need no more.
 const ARRAY_ITEMS_MAX: usize = 1_000;
-/// A document that is put together byte by byte.
+/// The maximum size of a document that is composed byte by byte.
 const BYTES_MAX: usize = 100_000;
 
 const TYPED_ARRAYS: [&str; 4] = ["Uint8Array", "Uint16Array", "Int8Array", "Uint8ClampedArray"];
@@ -27,7 +27,7 @@ static GLOBALS: Table<Global> = LazyLock::new(|| {
         (&["unescape", "decodeURIComponent", "decodeURI"], |memory, call| {
             decoded(memory, call.text(0)?, |text| Some(encodings::from_percent(text))).map(Outcome::from)
         }),
-        // Half of a way to decode UTF-8; `unescape` does the other half at once.
+        // Half of a common idiom for decoding UTF-8. `unescape` does both halves.
         (&["escape", "encodeURIComponent", "encodeURI"], |_, call| same_if(call, call.base.is_empty())),
         (&["String"], |_, call| same_if(call, !call.is_new)),
         (&["URL"], |_, call| same_if(call, call.is_new)),
@@ -97,7 +97,7 @@ fn replace_with_function(memory: &mut Memory, call: &Call) -> Option<Outcome> {
     }
 }
 
-/// The result of a promise is known if the value that it began with is.
+/// The result of a promise is known if its initial value is.
 fn then(_: &mut Memory, call: &Call) -> Option<Outcome> {
     let owner = call.callee.owner;
     let is_known = matches!(owner, Value::Text(_) | Value::List(_) | Value::Object(_));

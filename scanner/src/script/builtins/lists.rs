@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use super::call::{Call, Outcome, Purpose, Table, by_name, result_of_unknown};
 use crate::script::memory::{ListId, Memory, Value};
 
-/// Indices that `keys` lists; more is waste and not for people.
+/// The number of indices that `keys` lists. Pages for people need no more.
 const KEYS_MAX: usize = 1_000;
 
 type ListMethod = fn(&mut Memory, &Call, ListId) -> Option<Outcome>;
@@ -78,7 +78,7 @@ fn call_each(memory: &mut Memory, call: &Call, list: ListId) -> Option<Outcome> 
             let items = memory.copy_items(list);
             Some(Outcome::CallEach { function, items, purpose: purpose(call.name), first: call.argument(1) })
         }
-        // `map(Number)` and the like change only the form of the items.
+        // `map(Number)` and similar calls only convert the items.
         None if call.name == "map" => {
             let items = memory.copy_items(list);
             Some(memory.heap.list(items).into())

@@ -1,4 +1,4 @@
-//! Calls that act on the page: they write, show, fetch or run what they are given.
+//! Calls that act on the page: they write, show, fetch or run their arguments.
 
 use std::sync::LazyLock;
 
@@ -10,9 +10,9 @@ use crate::script::effects::properties::show_members;
 use crate::script::encodings::{escape, has_tag};
 use crate::script::memory::{Base, Memory, Operand, TextId, Usage, Value};
 
-/// What a call does to the page.
+/// The effect of a call on the page.
 type Effect = fn(&mut Memory, &Call);
-/// The same, with a result. `None` if the call is another than it seems.
+/// The same with a result. `None` if the arguments do not fit.
 type PageCall = fn(&mut Memory, &Call) -> Option<Operand>;
 
 /// A call of something that the script does not define.
@@ -45,7 +45,7 @@ static EFFECTS: Table<Effect> = LazyLock::new(|| {
         (&["insertAdjacentHTML"], |memory, call| add_to(memory, call, call.argument(1))),
         (&["insertAdjacentText"], |memory, call| show(memory, call.argument(1))),
         (&["append", "prepend", "after", "before", "replaceWith"], append),
-        // The question is shown beside a field, and the answer is not known.
+        // The question is treated as the label of a field. The answer is not known.
         (&["prompt"], |memory, call| show_on_field(memory, "aria-label", call.argument(0))),
         (&["setAttribute", "attr", "prop", "setAttributeNS"], set_attribute),
         (&["writeText", "setValue", "is", "test", "Error", "TypeError", "RangeError"], consume),
@@ -91,7 +91,7 @@ fn effect_if(memory: &mut Memory, call: &Call, is_meant: bool, effect: Effect) -
     })
 }
 
-/// jQuery returns what a method was called on.
+/// jQuery methods return the object that they were called on.
 fn chained(call: &Call) -> Operand {
     let reference = call.callee.reference.filter(|_| call.base.starts_with('$'));
     Operand { reference, ..Operand::default() }
@@ -119,7 +119,7 @@ fn data_attribute(memory: &mut Memory, call: &Call) -> Option<Operand> {
     Some(held.and_then(|held| memory.import(held)).unwrap_or_default().into())
 }
 
-/// Pieces that are added to one target make one whole.
+/// Values that are added to the same target form one text.
 fn add_to(memory: &mut Memory, call: &Call, value: Value) {
     let (Some(base), Value::Text(part), false) = (call.base_name, value, memory.is_reading_superseded())
     else {
@@ -137,7 +137,7 @@ fn add_to(memory: &mut Memory, call: &Call, value: Value) {
     memory.scopes.set_member(base, name, Value::Text(whole));
 }
 
-/// In the DOM these show text, in jQuery they write markup. Which one it is depends on the text.
+/// In the DOM these show text, in jQuery they write markup. The text decides which is assumed.
 fn append(memory: &mut Memory, call: &Call) {
     for &value in call.arguments {
         match value {
@@ -228,12 +228,12 @@ fn unknown_call(memory: &mut Memory, call: &Call) -> Operand {
     }
     let is_node = matches!(call.name, "appendChild" | "insertBefore" | "replaceChild" | "replaceChildren");
     for &value in call.arguments {
-        // The text of a text node stays text.
+        // The content of a text node stays text.
         if !is_node || !value.as_text().is_some_and(|text| is_shown(memory, text)) {
             memory.mark_use(value, Usage::Unclear);
         }
     }
-    // A caller that knows the function by name shows, or writes, what the function returns.
+    // A caller that knows the function by name shows or writes the function's result.
     let reference = call.callee.reference.filter(|reference| reference.base == Base::None);
     Operand { reference, ..Operand::default() }
 }

@@ -25,7 +25,7 @@ pub(super) fn note_fetch(memory: &mut Memory, call: &Call) {
     }
 }
 
-/// The content of a file of the site that is fetched.
+/// The content of a file of the site, for a call that fetches it.
 pub(super) fn fetch_file(memory: &mut Memory, call: &Call) -> Option<Outcome> {
     let address = memory.flat(call.text(0)?)?;
     let bound = memory.bound;

@@ -1,12 +1,12 @@
-//! Methods of strings. Only regular expressions for a single text or a number of any characters are followed. No
-//! other is ever matched, so that none can take long.
+//! Methods of strings. Only regular expressions that match a single text or a number of any characters are
+//! supported. No others are matched, so that none can take long.
 
 use std::sync::LazyLock;
 
 use super::call::{Call, Table, by_name};
 use crate::script::memory::{Memory, TextId, Usage, Value};
 
-/// The times of `repeat`; more is waste and not for people.
+/// The maximum count of `repeat`. Pages for people need no more.
 const REPEATS_MAX: usize = 1_000;
 
 type TextMethod = fn(&mut Memory, &Call, TextId) -> Option<Value>;
@@ -57,7 +57,7 @@ static METHODS: Table<TextMethod> = LazyLock::new(|| {
     ])
 });
 
-/// What is searched for in a string.
+/// The argument of a search in a string.
 struct Needle {
     text: String,
     is_global: bool,
@@ -74,7 +74,7 @@ impl Needle {
         Some(Self { text: memory.flat(text)?, is_global, is_caseless })
     }
 
-    /// A string cut at each occurrence.
+    /// Splits a text at each match.
     fn cut<'t>(&self, text: &'t str, cuts_max: usize) -> Vec<&'t str> {
         let fold = |text: &str| text.to_ascii_lowercase();
         let folded = if self.is_caseless { Some((fold(text), fold(&self.text))) } else { None };
@@ -111,7 +111,7 @@ fn char_at(memory: &mut Memory, call: &Call, text: TextId) -> Option<char> {
     memory.char_at(text, call.number(0).unwrap_or(0.0).max(0.0) as usize)
 }
 
-/// What was cut away is not marked as consumed, because it may be inserted elsewhere.
+/// The removed text is not marked as consumed, because it may be inserted elsewhere.
 fn cut(memory: &mut Memory, call: &Call, text: TextId) -> Option<Value> {
     let len = memory.char_count(text);
     let position = |at: Option<f64>, default: usize| match at {
@@ -141,7 +141,7 @@ fn all_pieces(memory: &mut Memory, text: TextId, size: usize) -> Option<Value> {
     Some(memory.heap.list(pieces))
 }
 
-/// A string cut into pieces of so many characters.
+/// A string split into pieces of this many characters.
 pub(super) fn pieces(memory: &mut Memory, text: TextId, size: usize) -> Option<Vec<Value>> {
     let letters: Vec<char> = memory.flat(text)?.chars().collect();
     if !memory.budget.may_copy_items(letters.len() / size.max(1)) {

@@ -2,7 +2,7 @@
 
 use crate::script::memory::{Child, ElementId, Memory, ObjectId, Usage, Value, number_text};
 
-/// Children of one element; nobody reads more.
+/// The number of children of one element that are kept. Nobody reads more.
 pub(crate) const CHILDREN_MAX: usize = 10_000;
 
 pub(crate) fn add_element(memory: &mut Memory, tag: &str) -> ElementId {
@@ -35,7 +35,7 @@ pub(crate) fn add_properties(memory: &mut Memory, element: ElementId, properties
                 let html = memory.member_named(inner, "__html").unwrap_or_default();
                 add_markup(memory, element, html);
             }
-            // The names that factories of the page itself use.
+            // The names that the page's own factories use.
             ("innerHTML" | "html", _) => add_markup(memory, element, value),
             ("textContent" | "innerText" | "text", _) => add_child(memory, element, value),
             ("attrs" | "props" | "domProps", Value::Object(inner)) => add_plain(memory, element, inner),
@@ -45,7 +45,7 @@ pub(crate) fn add_properties(memory: &mut Memory, element: ElementId, properties
     }
 }
 
-/// Properties one level down, as Vue 2 has them.
+/// Properties one level down, as in Vue 2.
 pub(crate) fn add_plain(memory: &mut Memory, element: ElementId, properties: ObjectId) {
     for (name, value) in memory.copy_entries(properties) {
         let name = memory.names.text(name).to_owned();

@@ -1,10 +1,10 @@
-//! Fields that data describes: `[{type: 'password', label: 'PIN', name: 'pin'}]`. Some code, here or in a library,
-//! makes a form of such a list, and the form asks visitors for what its labels say.
+//! Fields that data describes: `[{type: 'password', label: 'PIN', name: 'pin'}]`. Code of the page or of a
+//! library renders such a list as a form, which asks visitors for what its labels say.
 
 use super::building::add_element;
 use crate::script::memory::{Child, ElementId, Memory, ObjectId, Usage, Value};
 
-/// Members that say what kind of field it is, by their usual names and by short ones.
+/// Members that contain the type of a field.
 const TYPE_NAMES: [&str; 10] =
     ["type", "t", "kind", "inputType", "fieldType", "input_type", "as", "widget", "control", "component"];
 const TYPES: [&str; 9] =
@@ -22,13 +22,13 @@ const LABEL_NAMES: [&str; 9] =
 const SURE_LABEL_NAMES: [&str; 2] = ["label", "l"];
 const HINT_NAMES: [&str; 2] = ["placeholder", "ph"];
 const FIELD_NAMES: [&str; 6] = ["name", "n", "id", "key", "k", "field"];
-/// Fields of one form; nobody fills in more.
+/// The number of fields of one form that are kept. Nobody fills in more.
 const FIELDS_MAX: usize = 100;
-/// Fields of all forms of a script.
+/// The number of fields in all forms of a script.
 const FIELDS_OF_ALL_MAX: usize = 2_000;
-/// Objects of a script that are checked.
+/// The number of objects of a script that are checked.
 const OBJECTS_CHECKED_MAX: usize = 20_000;
-/// What is read of one member.
+/// The length that is read of one member.
 const MEMBER_BYTES_MAX: usize = 400;
 
 /// Records the form that a list describes, if its items describe fields.
@@ -59,7 +59,7 @@ fn described_type(memory: &Memory, object: ObjectId) -> Option<String> {
             let of_type = of_type.to_ascii_lowercase();
             TYPES.contains(&of_type.as_str()).then_some(of_type)
         }
-        // Without a type, a field is for text.
+        // A field without a type is a text field.
         None if has(&SURE_LABEL_NAMES) && (has(&HINT_NAMES) || has(&FILLED_IN_NAMES)) => {
             Some("text".to_owned())
         }
@@ -67,7 +67,7 @@ fn described_type(memory: &Memory, object: ObjectId) -> Option<String> {
     }
 }
 
-/// Whether it has what columns of tables, members of schemas and messages do not have.
+/// Whether it has members that table columns, schemas and messages do not have.
 fn is_surely_field(memory: &Memory, object: ObjectId, of_type: &str) -> bool {
     let has = |names: &[&str]| text_among(memory, object, names).is_some();
     let has_member = |name: &&str| memory.member_named(object, name).is_some();

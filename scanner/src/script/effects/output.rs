@@ -4,9 +4,9 @@ use super::building::{add_element, set_attribute};
 use crate::script::encodings::{escape, has_tag};
 use crate::script::memory::{Memory, Usage, Value};
 
-/// No browser fetches longer addresses; a `data:` address may hold a page.
+/// Browsers fetch no longer addresses. A `data:` address may contain a page.
 const ADDRESS_BYTES_MAX: usize = 1 << 20;
-/// The start of an address, which says what it is.
+/// The length of the start of an address, which contains its type.
 const DOCUMENT_START_BYTES: usize = 40;
 /// The length of data that a page shows by name.
 const SHOWN_BYTES_MAX: usize = 4_096;
@@ -16,7 +16,7 @@ pub(crate) fn write(memory: &mut Memory, value: Value) {
     memory.mark_use(value, if is_choice { Usage::Unclear } else { Usage::Written });
 }
 
-/// Shows plain text. Some libraries write markup instead, which is recorded elsewhere.
+/// Shows plain text. Some libraries write it as markup, which is recorded elsewhere.
 pub(crate) fn show_plain(memory: &mut Memory, value: Value) {
     if let Value::Text(text) = value
         && memory.texts.len(text) <= SHOWN_BYTES_MAX
@@ -32,7 +32,7 @@ pub(crate) fn show(memory: &mut Memory, value: Value) {
     memory.page.shown.extend(alternatives.into_iter().filter_map(Value::as_text));
 }
 
-/// A text that only a field can have: on a field of the page, or in a dialog of the browser.
+/// A text that only a field can have: on a field of the page, or in a browser dialog.
 pub(crate) fn show_on_field(memory: &mut Memory, attribute: &str, value: Value) {
     show(memory, value);
     if let Value::Text(_) = value {
@@ -52,7 +52,7 @@ pub(crate) fn fetch(memory: &mut Memory, value: Value) {
     }
 }
 
-/// Sets the address of a frame, which may hold a document itself.
+/// Sets the address of a frame, which may itself contain a document.
 pub(crate) fn show_address(memory: &mut Memory, value: Value) {
     let Value::Text(text) = value else { return };
     let is_document = |text: &str| {
@@ -73,7 +73,7 @@ pub(crate) fn show_address(memory: &mut Memory, value: Value) {
     }
 }
 
-/// Not all that is assigned to something named `data` is an address.
+/// Whether a value is an address. A property named `data` may contain anything.
 fn is_address(text: &str) -> bool {
     let is_odd = |sign: char| {
         sign.is_whitespace() || sign.is_control() || matches!(sign, '<' | '>' | '[' | ']' | '\u{fffd}')

@@ -12,7 +12,7 @@ const FUNCTION_TOKENS_MAX: usize = 4_000;
 /// Calls within calls.
 const CALL_DEPTH_MAX: usize = 16;
 
-/// Calls a function of the script. `None` if the call was begun and returns its result later.
+/// Calls a function of the script. `None` if the call has begun and returns its result later.
 pub(super) fn call_function(
     eval: &mut Evaluator,
     function: FunctionId,
@@ -32,7 +32,7 @@ pub(super) fn call_function(
         return Some(Operand::from(known.result.unwrap_or_default()));
     }
     if let Some(known) = eval.memory.functions.get_mut(function).filter(|_| is_choosing) {
-        // Its choices are made within those of its caller.
+        // The caller repeats it for each choice.
         known.is_scheduled = false;
     }
     eval.memory.functions.mark_called(function);
@@ -42,7 +42,7 @@ pub(super) fn call_function(
     None
 }
 
-/// Calls a function for each item. `None` if the calls were begun and return their result later.
+/// Calls a function for each item. `None` if the calls have begun and return their result later.
 pub(super) fn call_for_each(
     eval: &mut Evaluator,
     function: FunctionId,
@@ -62,7 +62,7 @@ pub(super) fn call_for_each(
     None
 }
 
-/// Undoes what the reading of a function did to variables around it, because its calls will do that.
+/// Undoes the changes to outer variables from reading a function, because its calls make the same changes.
 fn undo_reading(eval: &mut Evaluator, function: FunctionId) {
     let last = eval.last_read.take().filter(|body| body.function == function);
     for (name, value) in last.into_iter().flat_map(|body| body.undo.into_iter().rev()) {
@@ -121,7 +121,7 @@ fn finish_calls(eval: &mut Evaluator, continuation: Continuation) {
         Purpose::Reduce => calls.results.last().copied().unwrap_or_default(),
         Purpose::Join => {
             calls.results.remove(0);
-            // Items beyond the allowance stay as they were.
+            // Items beyond the allowance stay unchanged.
             let rest = calls.items.get(calls.results.len()..).unwrap_or_default();
             calls.results.extend_from_slice(rest);
             Value::Text(eval.memory.join(&calls.results, ""))
@@ -130,7 +130,6 @@ fn finish_calls(eval: &mut Evaluator, continuation: Continuation) {
     eval.frame().operand = Some(result.into());
 }
 
-/// A call has ended.
 pub(super) fn resume(eval: &mut Evaluator, mut continuation: Continuation, result: Value, choices: usize) {
     let is_choice = continuation.calls.as_ref().is_some_and(|calls| calls.purpose == Purpose::Choices);
     if !is_choice {

@@ -1,11 +1,11 @@
-//! When functions that pick one of several items are repeated for each item.
+//! Schedules functions that pick one of several items, which are repeated for each item.
 
 use super::calls::call_for_choices;
 use super::evaluator::{Body, Evaluator};
 use super::frame::Level;
 use crate::script::syntax::TokenKind;
 
-/// A function was read. Its choices are made once the code around it is known.
+/// Schedules a function that was just read, until the code around it is known.
 pub(super) fn schedule_choices(eval: &mut Evaluator, body: &Body, choices: usize) {
     if eval.memory.choices.current.is_some() {
         return eval.memory.choices.note(choices);
@@ -19,7 +19,8 @@ pub(super) fn schedule_choices(eval: &mut Evaluator, body: &Body, choices: usize
     }
 }
 
-/// Whether functions are scheduled within the function that ends here, when all its variables are known.
+/// Whether the function that ends here contains scheduled functions. At this point all its variables are
+/// known.
 pub(super) fn has_scheduled(eval: &mut Evaluator, kind: TokenKind) -> bool {
     kind == TokenKind::BraceClose
         && eval.memory.choices.current.is_none()
@@ -28,7 +29,7 @@ pub(super) fn has_scheduled(eval: &mut Evaluator, kind: TokenKind) -> bool {
         && eval.tokens.partner(eval.at) == Some(eval.frame().opened_at)
 }
 
-/// Begins the choices of a scheduled function. Returns whether there was one.
+/// Begins to repeat a scheduled function. Returns whether there was one.
 pub(super) fn begin_scheduled(eval: &mut Evaluator) -> bool {
     let body = eval.bodies.last_mut();
     let Some(function) = body.map_or(&mut eval.scheduled, |body| &mut body.scheduled).pop() else {

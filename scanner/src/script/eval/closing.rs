@@ -1,4 +1,4 @@
-//! Brackets that close, and the values that they yield.
+//! Closing brackets, and the values that they produce.
 
 use super::calls::{call_for_each, call_function, resume};
 use super::choices::schedule_choices;
@@ -13,14 +13,14 @@ use crate::script::builtins::{self, Call, Outcome};
 use crate::script::effects::forms::record_form;
 use crate::script::memory::{Operand, Usage, Value};
 
-/// Closes what a bracket closes, and everything in it that was left open.
+/// Closes the frame of a bracket, and all unclosed frames in it.
 pub(super) fn close(eval: &mut Evaluator, at: usize) {
     let Some(partner) = eval.tokens.partner(at) else { return };
     while eval.frames.len() > 1
         && eval.frame().opened_at > partner
         && !matches!(eval.frame().kind, Level::Apply(_))
     {
-        // A loop that was left open is not repeated.
+        // An unclosed loop is not repeated.
         eval.frame().iteration = None;
         let kept = eval.at;
         close_frame(eval);
@@ -29,7 +29,7 @@ pub(super) fn close(eval: &mut Evaluator, at: usize) {
     if eval.frames.len() > 1 && eval.frame().opened_at == partner {
         close_frame(eval);
     } else {
-        // Its opening bracket was nested too deep to be followed.
+        // Its opening bracket exceeded the depth limit.
         push_value(eval, Operand::default());
     }
 }
@@ -61,7 +61,7 @@ fn complete(eval: &mut Evaluator, value: Option<Operand>) {
     }
 }
 
-/// Hands the value of a closed frame to the frame around it.
+/// Passes the value of a closed frame to the frame around it.
 fn deliver(eval: &mut Evaluator, frame: Frame, value: Option<Operand>) {
     let last = value.unwrap_or_default();
     let result = match frame.kind {
@@ -91,7 +91,7 @@ fn deliver(eval: &mut Evaluator, frame: Frame, value: Option<Operand>) {
     eval.frame().operand = Some(result);
 }
 
-/// A body ended: the function is known now, or the call is done.
+/// Ends a body: the function is now known, or the call is complete.
 fn end_body(eval: &mut Evaluator) {
     let Some(body) = eval.bodies.pop() else { return };
     let choices = std::mem::replace(&mut eval.memory.choices.count, body.outer_choices);
@@ -143,7 +143,7 @@ fn name_function(eval: &mut Evaluator, function: Value) {
     eval.frame().operand = Some(operand);
 }
 
-/// What a call returns. `None` if a function of the script is called, which returns later.
+/// Evaluates a call. `None` if a function of the script is called, which returns later.
 fn call(eval: &mut Evaluator, callee: Operand, arguments: &[Value], is_new: bool) -> Option<Operand> {
     let names = &eval.memory.names;
     let name = callee.reference.map_or(String::new(), |reference| names.text(reference.name).to_owned());

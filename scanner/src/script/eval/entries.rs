@@ -24,7 +24,7 @@ pub(super) fn add_item(eval: &mut Evaluator, value: Option<Operand>) {
     }
 }
 
-/// The key of an object's member was read.
+/// Begins an object's member after its key was read.
 pub(super) fn begin_entry(eval: &mut Evaluator, name: Operand) {
     let id = match (name.value, name.reference) {
         (Value::Text(text), None) => {

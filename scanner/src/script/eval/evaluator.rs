@@ -7,7 +7,7 @@ use super::frame::{Frame, Level};
 use crate::script::memory::{FunctionId, Memory, NameId, ReadingId, Usage, Value};
 use crate::script::syntax::{Token, TokenKind, Tokens};
 
-/// Brackets nested deeper are ignored. Browsers run out of stack not far from it.
+/// Deeper brackets are ignored. Browsers run out of stack at a similar depth.
 const DEPTH_MAX: usize = 512;
 
 /// The body of a function that is being read.
@@ -19,9 +19,9 @@ pub(super) struct Body {
     pub(super) literals_before: usize,
     /// The choices of the function around it.
     pub(super) outer_choices: usize,
-    /// Functions in it that are to be repeated for their choices.
+    /// Functions in it that are repeated for each choice.
     pub(super) scheduled: Vec<FunctionId>,
-    /// What variables around it were before it was read, if it changed them.
+    /// The values of outer variables before it was read, if it changed them.
     pub(super) undo: Vec<(NameId, Value)>,
 }
 
@@ -31,12 +31,12 @@ pub(super) struct Evaluator<'s> {
     pub(super) at: usize,
     pub(super) frames: Vec<Frame>,
     pub(super) bodies: Vec<Body>,
-    /// The function that was read last, if that was just before.
+    /// The last function, if the evaluator read it just now.
     pub(super) last_read: Option<Body>,
-    /// Functions outside of any other that are to be repeated for their choices.
+    /// Functions at the top level that are repeated for each choice.
     pub(super) scheduled: Vec<FunctionId>,
     pub(super) applied_depth: usize,
-    /// Where functions are declared. `None` for a name that is declared twice.
+    /// The position of each function declaration. `None` for a name that is declared twice.
     pub(super) declared: HashMap<NameId, Option<usize>>,
 }
 
@@ -74,7 +74,7 @@ impl<'s> Evaluator<'s> {
         self.frames.push(Frame::new(kind, at));
     }
 
-    /// Gives up a value that nothing is known to become of.
+    /// Drops a value whose use is not known.
     pub(super) fn drop_operand(&mut self) {
         let operand = self.frame().operand.take().unwrap_or_default();
         self.memory.mark_use(operand, Usage::Unclear);

@@ -1,14 +1,14 @@
-//! Expressions: how values, operators and assignments are put together, and what they evaluate to.
+//! Expressions: combines values, operators and assignments.
 
 use super::evaluator::Evaluator;
 use super::frame::{Level, Statement, Target};
 use crate::script::effects::properties::{is_text_property, set_property};
 use crate::script::memory::{Base, Memory, NameId, Operand, Usage, Value};
 
-/// Changes of variables that are undone for one function.
+/// The number of variable changes that are undone for one function.
 const UNDONE_MAX: usize = 16;
 
-/// A value was read. If there is one already, a statement ended without a semicolon.
+/// Adds a value. If there is one already, a statement ended without a semicolon.
 pub(super) fn push_value(eval: &mut Evaluator, operand: Operand) {
     if eval.frame().operand.is_some() {
         if eval.frame().is_block() {
@@ -28,7 +28,7 @@ pub(super) fn end_statement(eval: &mut Evaluator) {
     match statement {
         Statement::Return => return_value(eval, operand),
         _ if operand.reference.is_none() => eval.memory.mark_use(operand, Usage::Unclear),
-        // A bare name, or an assignment that is done already.
+        // A bare name, or a completed assignment.
         _ => {}
     }
     if matches!(eval.frame().kind, Level::Object { .. } | Level::Array { .. } | Level::Call { .. }) {
@@ -36,7 +36,7 @@ pub(super) fn end_statement(eval: &mut Evaluator) {
     }
 }
 
-/// Ends a whole expression and returns its value, after it was assigned.
+/// Ends an expression, performs its assignments and returns its value.
 pub(super) fn expression(eval: &mut Evaluator) -> Option<Operand> {
     let value = finish_assignments(eval, 0);
     for other in std::mem::take(&mut eval.frame().others) {
@@ -113,7 +113,7 @@ fn note_undo(eval: &mut Evaluator, name: NameId) {
     }
 }
 
-/// `{a, b} = object`, for variables that are named like the members.
+/// `{a, b} = object`, for variables that have the names of the members.
 fn destructure(memory: &mut Memory, pattern: Value, value: Value, declares: bool) {
     let Value::Object(pattern) = pattern else { return };
     for &name in memory.heap.keys(pattern) {
@@ -122,7 +122,7 @@ fn destructure(memory: &mut Memory, pattern: Value, value: Value, declares: bool
     }
 }
 
-/// One of the values that a conditional expression may have: the first that is known. The others are kept beside it.
+/// Returns the first known value of a conditional expression. The others are kept beside it.
 pub(super) fn alternative(eval: &mut Evaluator) -> Option<Operand> {
     let mut value = addend(eval);
     if std::mem::take(&mut eval.frame().is_compared) {
@@ -138,7 +138,7 @@ pub(super) fn alternative(eval: &mut Evaluator) -> Option<Operand> {
     Some(chosen)
 }
 
-/// A value with all of its summands.
+/// Returns a value with all of its summands.
 pub(super) fn addend(eval: &mut Evaluator) -> Option<Operand> {
     let term = term(eval);
     let Some((left, sign)) = eval.frame().sum.take() else { return term };
@@ -149,7 +149,7 @@ pub(super) fn addend(eval: &mut Evaluator) -> Option<Operand> {
     Some(eval.memory.add(left, right.value).into())
 }
 
-/// A value with its sign and its factors.
+/// Returns a value with its sign and its factors.
 pub(super) fn term(eval: &mut Evaluator) -> Option<Operand> {
     let frame = eval.frame();
     let mut operand = frame.operand.take();

@@ -1,20 +1,19 @@
-//! One level of nesting while a script is read: what kind of bracket it is, and the expression that is being put
-//! together in it.
+//! One level of nesting while a script is read: the kind of its bracket, and the current expression in it.
 
 use super::params::Param;
 use crate::script::builtins::Purpose;
 use crate::script::memory::{FunctionId, NameId, ObjectId, Operand, Reference, TextId, Value};
 
-/// Assignments in a row, as in `a = b = c`; more are not followed.
+/// The length of a chain of assignments such as `a = b = c`.
 const TARGETS_MAX: usize = 64;
-/// Values that a conditional expression may have beside the first; more are not followed.
+/// The number of further values of a conditional expression.
 const OTHERS_MAX: usize = 8;
 
 #[derive(Default)]
 pub(super) enum Level {
     #[default]
     Block,
-    /// The body of a function, which may be an expression.
+    /// The body of a function, which may be a single expression.
     Body,
     Arrow,
     Group,
@@ -47,7 +46,7 @@ pub(super) enum Level {
     Apply(Continuation),
 }
 
-/// What a word that was just read announces.
+/// What the previous keyword announces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Expected {
     #[default]
@@ -70,26 +69,26 @@ pub(super) enum Expected {
     Class,
 }
 
-/// The kind of a statement, where that matters for its value.
+/// The kind of a statement, if it affects the use of its value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Statement {
     #[default]
     None,
     Return,
     Import,
-    /// `throw`, `case` and the like: a value follows, and nothing is done with it.
+    /// `throw`, `case` and similar: a value follows and is not used.
     Other,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     pub(super) reference: Option<Reference>,
-    /// What the reference is a member of, or the pattern of a destructuring assignment.
+    /// The object of a member reference, or the pattern of a destructuring assignment.
     pub(super) owner: Value,
     pub(super) current: Value,
     pub(super) adds: bool,
     pub(super) declares: bool,
-    /// How many conditions were open when it was read.
+    /// The number of open conditions when it was read.
     questions: u32,
 }
 
@@ -125,7 +124,7 @@ impl Frame {
         matches!(self.kind, Level::Block | Level::Body)
     }
 
-    /// Whether nothing of a statement was read yet, so that a brace opens a block.
+    /// Whether a statement begins here, so that a brace opens a block.
     pub(super) fn is_at_statement(&self) -> bool {
         self.is_block()
             && self.operand.is_none()
@@ -156,7 +155,7 @@ impl Frame {
         });
     }
 
-    /// The assignments that end here: those inside of the condition that is closing, or all.
+    /// The next assignment that ends here: those inside of the condition that closes, or all.
     pub(super) fn next_target(&mut self, within_questions: u32) -> Option<Target> {
         self.targets.pop_if(|target| target.questions >= within_questions)
     }
@@ -179,7 +178,7 @@ impl Frame {
     }
 }
 
-/// Where a call continues when the function has returned.
+/// Where evaluation continues when the function has returned.
 pub(super) struct Continuation {
     pub(super) resume: usize,
     pub(super) calls: Option<CallSeries>,

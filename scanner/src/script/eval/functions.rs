@@ -1,4 +1,4 @@
-//! Functions and methods: their heads, and how their bodies are entered.
+//! Functions and methods: parses their heads and enters their bodies.
 
 use super::evaluator::{Body, Evaluator};
 use super::expressions::end_statement;
@@ -7,7 +7,7 @@ use super::params::{Param, bind, params};
 use crate::script::memory::{Function, FunctionId, NameId, Operand, Value};
 use crate::script::syntax::TokenKind;
 
-/// A variable. It may be a function that is declared further down.
+/// Reads a variable, which may be a function that is declared further down.
 pub(super) fn variable(eval: &mut Evaluator, name: NameId) -> Operand {
     let mut value = eval.memory.scopes.get(name);
     if value.is_none()
@@ -19,7 +19,7 @@ pub(super) fn variable(eval: &mut Evaluator, name: NameId) -> Operand {
     Operand { value: value.unwrap_or_default(), ..Operand::named(name) }
 }
 
-/// The function whose parameters are at a position. It is the same each time that it is read.
+/// The function whose parameters are at this position. Reading it again returns the same one.
 pub(super) fn add_function(eval: &mut Evaluator, params: usize) -> FunctionId {
     if let Some(known) = eval.memory.functions.at(params) {
         return known;
@@ -41,7 +41,7 @@ pub(super) fn add_function(eval: &mut Evaluator, params: usize) -> FunctionId {
     })
 }
 
-/// `=>`: what was read before it were parameters.
+/// `=>`: the preceding expression was a parameter list.
 pub(super) fn arrow(eval: &mut Evaluator, at: usize) {
     eval.frame().operand = None;
     eval.frame().spreads = false;
@@ -60,7 +60,7 @@ pub(super) fn arrow(eval: &mut Evaluator, at: usize) {
     }
 }
 
-/// A brace after what looked like a call: then that was the head of a method. Returns whether it is one.
+/// A brace after what looked like a call begins a method body. Returns whether it is one.
 pub(super) fn begins_method(eval: &mut Evaluator, at: usize) -> bool {
     let close = at.checked_sub(1).filter(|&close| eval.tokens.kind(close) == Some(TokenKind::ParenClose));
     let head = close.and_then(|close| eval.tokens.partner(close)).filter(|_| !eval.is_too_deep());
@@ -85,7 +85,7 @@ pub(super) fn open_body(eval: &mut Evaluator, function: FunctionId, at: usize) {
     begin_body(eval, function, &[], None);
 }
 
-/// Enters a body, either to read it or, with a continuation, to call it.
+/// Enters a body to read it, or with a continuation to call it.
 pub(super) fn begin_body(
     eval: &mut Evaluator,
     function: FunctionId,
@@ -108,7 +108,7 @@ pub(super) fn begin_body(
         };
         bind(&mut eval.memory, param, value);
     }
-    // Within a reading everything is preliminary, even what is called there.
+    // While a function is only read, the calls in it are preliminary as well.
     let reader = if is_applied {
         eval.memory.texts.reader()
     } else {

@@ -55,7 +55,7 @@ fn plain_name(eval: &mut Evaluator, token: Token) {
     }
 }
 
-/// Follows a keyword. Returns whether the word is one.
+/// Processes a keyword. Returns whether the word is one.
 fn keyword(eval: &mut Evaluator, word: &str, at: usize) -> bool {
     match word {
         "const" | "let" | "var" => {

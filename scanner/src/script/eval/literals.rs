@@ -1,4 +1,4 @@
-//! Strings, templates and regular expressions that are written in the script.
+//! Literal strings, templates and regular expressions.
 
 use super::evaluator::Evaluator;
 use super::expressions::push_value;
@@ -46,7 +46,8 @@ pub(super) fn add_to_template(eval: &mut Evaluator, value: Value) {
     }
 }
 
-/// A regular expression. Only one that matches a single text or a number of any characters is followed.
+/// Reads a regular expression. Only one that matches a single text or a number of any characters is
+/// supported.
 pub(super) fn regex(eval: &mut Evaluator, token: Token) {
     let written = eval.tokens.text(token);
     let is_affordable = eval.memory.budget.may_copy(written.len());

@@ -1,5 +1,5 @@
-//! Loops over what is known: their blocks are read once for each iteration, as long as the allowance lasts. A single
-//! statement is a block of its own.
+//! Loops over known values: their blocks are read once for each iteration, as long as the allowance lasts. A
+//! single statement counts as a block.
 
 use super::evaluator::Evaluator;
 use super::frame::{CallPlan, Iteration, Level};
@@ -8,10 +8,10 @@ use crate::script::encodings;
 use crate::script::memory::{ListId, Value};
 use crate::script::syntax::TokenKind;
 
-/// Tokens of a loop's head that are read.
+/// The number of tokens of a loop's head that are read.
 const HEAD_TOKENS_MAX: usize = 24;
 
-/// After the head of a `for`: what follows may be read more than once.
+/// Prepares a loop after the head of a `for`, because the following block may be read several times.
 pub(super) fn begin_loop(eval: &mut Evaluator, head: usize, list: Value) {
     let Some(plan) = plan(eval, head, list) else { return };
     let iteration = Box::new(Iteration { plan, start: 0, literals_before: 0 });
@@ -28,7 +28,7 @@ pub(super) fn begin_loop(eval: &mut Evaluator, head: usize, list: Value) {
     }
 }
 
-/// The block of a loop was opened.
+/// Begins the iterations at the opening of a loop's block.
 pub(super) fn begin_iterations(eval: &mut Evaluator, iteration: Option<Box<Iteration>>, at: usize) {
     let Some(mut iteration) = iteration.filter(|_| eval.frame().opened_at == at) else { return };
     iteration.start = at + 1;
@@ -36,7 +36,7 @@ pub(super) fn begin_iterations(eval: &mut Evaluator, iteration: Option<Box<Itera
     eval.frame().iteration = Some(iteration);
 }
 
-/// At the end of a loop's block: whether it is read once more.
+/// Decides at the end of a loop's block whether it is read again.
 pub(super) fn next_iteration(eval: &mut Evaluator) -> bool {
     let Some(mut iteration) = eval.frame().iteration.take() else { return false };
     if eval.memory.literals_read == iteration.literals_before || !eval.memory.budget.may_replay() {
@@ -84,12 +84,12 @@ pub(super) fn ends_single_statement(eval: &mut Evaluator, kind: TokenKind) -> bo
     }
 }
 
-/// Whether a statement goes on behind its block.
+/// Whether a statement continues after its block, such as `else`.
 fn statement_continues(eval: &Evaluator) -> bool {
     eval.tokens.is_word_at(eval.at, &["else", "catch", "finally", "while"])
 }
 
-/// What a loop iterates over, by its head: `let i = 0; i < 12; …` or `const x of list`.
+/// The values of a loop, by its head: `let i = 0; i < 12; …` or `const x of list`.
 fn plan(eval: &mut Evaluator, head: usize, list: Value) -> Option<CallPlan> {
     let close = eval.tokens.partner(head)?;
     let first = head + 1 + usize::from(eval.tokens.is_word_at(head + 1, &["let", "const", "var"]));
@@ -107,7 +107,7 @@ fn plan(eval: &mut Evaluator, head: usize, list: Value) -> Option<CallPlan> {
     let begins_with_one_token =
         matches!(eval.tokens.kind(first + 3), Some(TokenKind::Semicolon | TokenKind::Comma));
     let start = match eval.memory.scopes.get(name) {
-        // The value of the first expression, which `++` leaves as it is.
+        // The value of the initial expression, which `++` does not change.
         Some(Value::Number(start)) if !begins_with_one_token => start,
         _ => count_at(eval, first + 2)?,
     };

@@ -1,4 +1,4 @@
-//! Members of lists, objects, strings and of unknown values.
+//! Members of lists, objects, strings and unknown values.
 
 use super::evaluator::Evaluator;
 use crate::script::memory::{Base, Memory, NameId, Operand, Reference, Usage, Value, number_text};
@@ -28,7 +28,8 @@ pub(super) fn member(eval: &mut Evaluator, object: Operand, name: NameId) -> Ope
     Operand { value, reference: Some(Reference { name, base }), owner: object.value }
 }
 
-/// What the page holds for scripts: `element.dataset.form`, `document.querySelector('#data').textContent`.
+/// Data that the page holds for scripts: `element.dataset.form`,
+/// `document.querySelector('#data').textContent`.
 fn member_of_page(memory: &mut Memory, base: NameId, name: NameId) -> Value {
     let (base, name) = (memory.names.text(base), memory.names.text(name));
     let held = match name {
@@ -40,7 +41,7 @@ fn member_of_page(memory: &mut Memory, base: NameId, name: NameId) -> Value {
     held.and_then(|held| memory.import(held)).unwrap_or_default()
 }
 
-/// A member of one of many: one of their members of that name.
+/// A member of an unknown item: one of the items' members of that name.
 fn one_of_members(memory: &mut Memory, one: Value, name: NameId) -> Value {
     let items = memory.alternatives(one);
     let member = |item: &Value| memory.heap.member(item.as_object()?, name);

@@ -55,7 +55,7 @@ fn arithmetic(eval: &mut Evaluator, sign: u8) {
     } else if sign == b'-' {
         plus(eval, b'-');
     } else if let Some(value) = term(eval) {
-        // What is decoded with a key is often a text.
+        // XOR with a key often decodes a text.
         eval.memory.literals_read += usize::from(sign == b'^');
         eval.frame().product = Some((value.value, sign));
     }

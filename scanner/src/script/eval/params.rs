@@ -1,4 +1,4 @@
-//! Names in the head of a function or a loop, and the values that they are given.
+//! Names in the head of a function or a loop, and their values.
 
 use crate::script::memory::{Memory, NameId, Names, Value};
 use crate::script::syntax::{TokenKind, Tokens};

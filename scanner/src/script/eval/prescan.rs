@@ -1,4 +1,4 @@
-//! What is known of names before anything is read.
+//! Collects facts about names before the script is read.
 
 use std::collections::HashSet;
 
@@ -18,7 +18,7 @@ pub(super) fn find_declarations(eval: &mut Evaluator) {
     }
 }
 
-/// Finds variables that are assigned several times or are given lists and objects.
+/// Finds variables that are assigned several times or contain lists and objects.
 pub(super) fn find_reassigned(eval: &mut Evaluator) {
     let mut given = HashSet::new();
     for at in 0..eval.tokens.len() {

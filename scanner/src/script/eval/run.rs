@@ -1,4 +1,4 @@
-//! Reads the tokens one after the other. Nesting is kept on a stack of its own.
+//! Reads the tokens in order. Nesting is kept on an explicit stack.
 
 use super::choices::{begin_scheduled, has_scheduled};
 use super::closing::{close, close_frame};
@@ -16,7 +16,7 @@ use crate::script::encodings;
 use crate::script::memory::Value;
 use crate::script::syntax::{Token, TokenKind};
 
-/// Reads all tokens, and repeats what is worth it.
+/// Reads all tokens, and repeats the functions and loops that are worth it.
 pub(super) fn run(eval: &mut Evaluator) {
     find_declarations(eval);
     find_reassigned(eval);
@@ -103,7 +103,7 @@ fn ends_arrow(eval: &mut Evaluator, kind: TokenKind) -> bool {
     }
 }
 
-/// Whether the size of a token is that of its text.
+/// Whether a token costs by the length of its text.
 fn has_text(kind: TokenKind) -> bool {
     use TokenKind::{Chunk, Jsx, Name, Number, Regex, Text};
     matches!(kind, Name | Number | Text | Chunk | Regex | Jsx)

@@ -1,4 +1,4 @@
-//! Lists and objects as a whole, as far as the allowance for copying lasts.
+//! Operations on whole lists and objects, as far as the allowance for copying lasts.
 
 use super::ids::{ListId, NameId, ObjectId};
 use super::state::Memory;
@@ -15,7 +15,7 @@ impl Memory<'_> {
         if self.budget.may_copy(count) { self.heap.entries(object) } else { Vec::new() }
     }
 
-    /// What a value is one of, or itself.
+    /// The values that this may be one of, or the value itself.
     pub(crate) fn alternatives(&mut self, value: Value) -> Vec<Value> {
         match value {
             Value::OneOfList(list) => self.copy_items(list),
@@ -59,7 +59,7 @@ impl Memory<'_> {
         item.unwrap_or(Value::OneOfObject(object))
     }
 
-    /// An item is read from a variable that may yet be given a list.
+    /// Records that an item is read from a variable that may contain a list later.
     pub(crate) fn note_lookup(&mut self, name: Option<NameId>) {
         if name.is_some_and(|name| self.choices.collections.contains(&name)) {
             self.literals_read += 1;

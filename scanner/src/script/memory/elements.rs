@@ -1,15 +1,15 @@
-//! Elements that a script builds by calls, and the markup they amount to.
+//! Elements that a script builds by calls, and their markup.
 
 use super::ids::{ElementId, ReadingId, TextId};
 use super::texts::Texts;
 use crate::script::encodings::escape;
 
 const ATTRIBUTES_MAX: usize = 64;
-/// A frame may be given a whole document.
+/// A frame's attribute may contain a whole document.
 const ATTRIBUTE_BYTES_MAX: usize = 1 << 16;
-/// Text of one child.
+/// The text of one child.
 const CHILD_BYTES_MAX: usize = 1 << 20;
-/// Ancestors that are checked before an element is put into another, so that it is never inside itself.
+/// The ancestors that are checked before an element is inserted into another, to prevent cycles.
 const ANCESTORS_MAX: usize = 64;
 
 #[derive(Clone, Copy, Debug)]
@@ -60,8 +60,8 @@ impl Elements {
         }
     }
 
-    /// Removes the children of an element. They stay if another function created the element, because they are shown
-    /// until that function is called.
+    /// Removes the children of an element. They stay if another function created the element, because they
+    /// are shown until that function is called.
     pub(crate) fn empty(&mut self, id: ElementId, reader: Option<ReadingId>) {
         if let Some(element) = self.get_mut(id).filter(|element| element.reader == reader) {
             element.children.clear();
@@ -83,7 +83,7 @@ impl Elements {
         }
     }
 
-    /// Whether an element is another or is inside it. If it has too many ancestors to tell, the answer is yes.
+    /// Whether an element is another or is inside of it. Returns true if it has too many ancestors to check.
     fn is_inside(&self, id: ElementId, outer: ElementId) -> bool {
         let mut next = Some(id);
         for _ in 0..ANCESTORS_MAX {
@@ -103,8 +103,7 @@ impl Elements {
         named.filter(|(_, element)| element.parent.is_none())
     }
 
-    /// The markup of an element, as far as the allowance reaches.
-    /// Superseded children are left out.
+    /// The markup of an element, as far as the allowance reaches. Superseded children are left out.
     pub(crate) fn markup(
         &self,
         root: ElementId,
@@ -165,7 +164,7 @@ impl Element {
     }
 }
 
-/// Some properties have other names than their attributes.
+/// The attribute's name, which differs from the property's for some.
 fn attribute_name(name: &str) -> String {
     match name {
         "className" => "class".to_owned(),

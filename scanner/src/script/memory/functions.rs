@@ -12,12 +12,12 @@ pub(crate) struct Function {
     pub(crate) body: usize,
     pub(crate) is_block: bool,
     pub(crate) tokens: usize,
-    /// What it returns when nothing is known of its arguments.
+    /// The result if its arguments are unknown.
     pub(crate) result: Option<Value>,
     pub(crate) is_read: bool,
     pub(crate) has_literals: bool,
     pub(crate) was_called: bool,
-    /// How many items it picks from, so that its result is one of as many.
+    /// The number of items that it picks from. Its result is one of as many.
     pub(crate) choices: usize,
     pub(crate) is_scheduled: bool,
 }
@@ -26,7 +26,7 @@ pub(crate) struct Function {
 #[derive(Clone, Copy, Debug)]
 struct Reading {
     function: FunctionId,
-    /// It picked the current item, so that calls that pick others do not supersede it.
+    /// It picked the current item, so that calls with other items do not supersede it.
     is_kept: bool,
 }
 
@@ -58,7 +58,7 @@ impl Functions {
         self.list.get_mut(id.0 as usize)
     }
 
-    /// What a function returns when nothing is known of its arguments.
+    /// The result of a function if its arguments are unknown.
     pub(crate) fn result_of(&self, id: FunctionId) -> Option<Value> {
         self.get(id)?.result
     }
@@ -82,7 +82,7 @@ impl Functions {
         ReadingId(u32::try_from(self.readings.len() - 1).unwrap_or(u32::MAX))
     }
 
-    /// The reading picked the current item.
+    /// Records that the reading picked the current item.
     pub(crate) fn keep_reading(&mut self, reader: Option<ReadingId>) {
         if let Some(reading) = reader.and_then(|reader| self.readings.get_mut(reader.0 as usize)) {
             reading.is_kept = true;

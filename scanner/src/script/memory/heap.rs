@@ -1,4 +1,4 @@
-//! Lists and objects. Both can be changed after they were created, as in the script.
+//! Lists and objects. Both are mutable, as in the script.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ pub(crate) struct Heap {
 }
 
 impl Heap {
-    /// How many lists, objects and members there are.
+    /// The number of lists, objects and members.
     pub(crate) fn count(&self) -> usize {
         self.lists.len() + self.keys.len() + self.members.len()
     }

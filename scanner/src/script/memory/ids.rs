@@ -1,4 +1,4 @@
-//! Indices of what is kept in tables.
+//! Indices of table entries.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct NameId(pub(super) u32);

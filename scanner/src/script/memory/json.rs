@@ -6,7 +6,7 @@ use super::ids::TextId;
 use super::state::Memory;
 use super::values::Value;
 
-/// Longer data is not read as values. Each becomes many times as large as it is written.
+/// Longer data is not parsed, because values take many times the memory of their text.
 const DATA_BYTES_MAX: usize = 1 << 20;
 const DATA_FACTOR: usize = 4;
 
@@ -20,7 +20,7 @@ impl Memory<'_> {
         self.value_of_json(data)
     }
 
-    /// Recursive, but no deeper than the parser allows.
+    /// Recursive, but the parser limits the depth.
     fn value_of_json(&mut self, data: Json) -> Value {
         match data {
             Json::Null => Value::Unknown,

@@ -1,4 +1,4 @@
-//! Names as numbers. A name written with escapes is the same as one written without.
+//! Interns names as numbers. A name with escapes equals the same name without them.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! Variables. Those of a function shadow the outer ones of the same name, and end with it.
+//! Variables. Those of a function shadow outer ones of the same name, and end with it.
 
 use std::collections::HashMap;
 

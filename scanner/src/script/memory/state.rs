@@ -1,4 +1,4 @@
-//! The whole state.
+//! The state of an evaluation.
 
 use std::collections::HashMap;
 
@@ -13,15 +13,15 @@ use super::texts::Texts;
 use crate::script::bound::Bound;
 use crate::script::budget::ScriptBudget;
 
-/// What the state of one script may take.
+/// The memory for the state of one script.
 const MEMORY_BYTES_MAX: usize = 144 << 20;
-/// About what a string takes until it is reported.
+/// The approximate memory of a string until it is reported.
 const STRING_BYTES: usize = 120;
-/// About what a name takes, with the variable of that name.
+/// The approximate memory of a name with its variable.
 const NAME_BYTES: usize = 200;
-/// About what a list, an object or a member of one takes.
+/// The approximate memory of a list, an object or a member.
 const OBJECT_BYTES: usize = 60;
-/// About what data or a script within the script takes.
+/// The approximate memory of data or of a script inside of the script.
 const INNER_BYTES: usize = 400;
 
 pub(crate) struct Memory<'s> {
@@ -33,11 +33,13 @@ pub(crate) struct Memory<'s> {
     pub(crate) functions: Functions,
     pub(crate) choices: Choices,
     pub(crate) page: Page,
-    /// What the page and its site hold for scripts.
+    /// Data of the page and its site for scripts.
     pub(crate) bound: &'s Bound,
-    /// Literals, and names that are as significant. A function or loop without any is not worth repeating.
+    /// The number of literals and of names that are as significant. A function or loop without any is not
+    /// worth repeating.
     pub(crate) literals_read: usize,
-    /// Names that were used before their values were known: whether they were shown, whether used otherwise.
+    /// Names that were used before their values were known: whether they were shown, and whether they were
+    /// used otherwise.
     pub(crate) early_uses: HashMap<NameId, (bool, bool)>,
 }
 
@@ -58,7 +60,7 @@ impl<'s> Memory<'s> {
         }
     }
 
-    /// Whether what the script made takes more memory than one script may. A million strings, names or objects do.
+    /// Whether the state takes more memory than one script may. A million strings, names or objects do.
     pub(crate) fn is_too_large(&self) -> bool {
         let strings = self.texts.next_order() as usize * STRING_BYTES;
         let names = self.names.count() * NAME_BYTES;
@@ -66,13 +68,13 @@ impl<'s> Memory<'s> {
         strings + names + inner + self.heap.count() * OBJECT_BYTES > MEMORY_BYTES_MAX
     }
 
-    /// Whether what was read without arguments is superseded by calls with known ones. It is not when the allowance
-    /// for these calls ran out.
+    /// Whether the effects of reading a function without arguments are superseded by calls with known ones.
+    /// They are not if the allowance for these calls ran out.
     pub(crate) fn is_superseded(&self, reader: Option<ReadingId>) -> bool {
         self.functions.is_superseded(reader) && self.budget.may_replay()
     }
 
-    /// Whether the reading that is going on is superseded, so that it must not take up what the call wrote.
+    /// Whether the current reading is superseded, so that it must not take up what the call wrote.
     pub(crate) fn is_reading_superseded(&self) -> bool {
         self.is_superseded(self.texts.reader())
     }

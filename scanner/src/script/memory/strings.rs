@@ -1,15 +1,15 @@
-//! Strings in one piece, character by character, and made of any value. What is copied is taken from the budget.
+//! Flat strings, access by character, and conversion of values to strings. Copies are taken from the budget.
 
 use super::ids::TextId;
 use super::state::Memory;
 use super::texts::Usage;
 use super::values::Value;
 
-/// Bytes of a string that are inspected in the time in which one is copied.
+/// The number of bytes of a string that can be inspected in the time for copying one byte.
 const INSPECTED_BYTES: usize = 32;
 
 impl Memory<'_> {
-    /// A string in one piece, if the allowance for copying is not used up.
+    /// Flattens a string, if the allowance for copying is not used up.
     pub(crate) fn flat(&mut self, text: TextId) -> Option<String> {
         let len = self.texts.len(text);
         self.budget.may_copy(len).then(|| self.texts.flat(text, usize::MAX))
@@ -34,7 +34,7 @@ impl Memory<'_> {
         Some(Value::Text(text))
     }
 
-    /// The text of a value within another text; of an unknown value, a space.
+    /// The text of a value within another text. An unknown value becomes a space.
     pub(crate) fn text_of(&mut self, value: Value, comma: &str) -> TextId {
         match value {
             Value::Text(text) => text,
@@ -65,7 +65,7 @@ impl Memory<'_> {
         whole
     }
 
-    /// Two values added. An unknown value beside a string becomes a space in it.
+    /// Adds two values. An unknown value added to a string becomes a space in it.
     pub(crate) fn add(&mut self, left: Value, right: Value) -> Value {
         match (left, right) {
             (Value::Number(left), Value::Number(right)) => Value::Number(left + right),
@@ -97,8 +97,8 @@ impl Memory<'_> {
         self.texts.flat(text, usize::MAX).chars().count()
     }
 
-    /// Some characters of a string. A plain one is not copied as a whole, because codes are read character by
-    /// character.
+    /// Some characters of a string. A plain string is not copied as a whole, because scripts decode character
+    /// by character.
     pub(crate) fn substring(&mut self, text: TextId, start: usize, count: usize) -> Option<String> {
         let count = count.min(self.texts.len(text));
         if !self.may_inspect(text) || !self.budget.may_copy(count) {
@@ -116,7 +116,7 @@ impl Memory<'_> {
         self.substring(text, at, 1)?.chars().next()
     }
 
-    /// Checking whether a string is plain costs little, but not nothing.
+    /// Takes the small cost of checking whether a string is plain.
     fn may_inspect(&mut self, text: TextId) -> bool {
         self.budget.may_copy(self.texts.len(text) / INSPECTED_BYTES)
     }

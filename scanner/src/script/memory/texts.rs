@@ -1,21 +1,21 @@
-//! All folded strings of a script, and how each was used. A concatenation refers to its parts, so that a million
-//! additions to one variable cost a million small nodes and no copying; only what is reported is copied.
+//! All strings of a script, and how each was used. A concatenation refers to its parts, so that a million
+//! additions to one variable cost a million small nodes and no copies. Only reported strings are copied.
 
 use super::ids::{NameId, ReadingId, TextId};
 
-/// A sum may be longer than the whole source, but not by much.
+/// The maximum length of a concatenation, slightly more than the largest source.
 const TEXT_BYTES_MAX: u32 = 24 << 20;
 
 /// How a string was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Usage {
-    /// Part of another string, compared, searched for: it does not reach the page by itself.
+    /// Part of another string, compared or searched for. It does not reach the page by itself.
     Consumed,
     /// Shown as text, never as markup.
     Shown,
     /// Written into the page as markup.
     Written,
-    /// Passed to something that is not understood.
+    /// Passed to an unknown function.
     Unclear,
 }
 
@@ -51,12 +51,12 @@ fn bit(usage: Usage) -> u8 {
     }
 }
 
-/// Which strings were seen.
+/// The strings that were visited.
 #[derive(Debug, Default)]
 pub(crate) struct Seen(Vec<bool>);
 
 impl Seen {
-    /// Notes a string; false when it was seen before.
+    /// Marks a string as visited. Returns false if it was visited before.
     pub(crate) fn note(&mut self, id: TextId) -> bool {
         let place = id.0 as usize;
         if self.0.len() <= place {
@@ -82,7 +82,7 @@ impl Texts {
         std::mem::replace(&mut self.reader, reader)
     }
 
-    /// The position among the strings of something that is recorded now.
+    /// The position among the strings of an effect that is recorded now.
     pub(crate) fn next_order(&self) -> u32 {
         u32::try_from(self.records.len()).unwrap_or(u32::MAX)
     }
@@ -127,7 +127,7 @@ impl Texts {
         }
     }
 
-    /// A string that was written and then extended is no page of its own.
+    /// Marks a string that was written and then extended as not a page of its own.
     pub(crate) fn absorb(&mut self, id: TextId) {
         if let Some(record) = self.records.get_mut(id.0 as usize) {
             record.usages = bit(Usage::Consumed);
@@ -140,7 +140,7 @@ impl Texts {
         }
     }
 
-    /// Concatenates two strings. A result that would be too long is not made, and both parts stay as they are.
+    /// Concatenates two strings. If the result would be too long, both parts stay unchanged.
     pub(crate) fn sum(&mut self, left: TextId, right: TextId) -> TextId {
         let Some(len) = self
             .record(left)
@@ -150,7 +150,7 @@ impl Texts {
             self.mark(right, Usage::Unclear);
             return left;
         };
-        // An empty part would make sums that cost more to read than they are long.
+        // Sums with empty parts would cost more to read than their length.
         if self.len(left) == 0 || self.len(right) == 0 {
             return if self.len(left) == 0 { right } else { left };
         }
@@ -182,7 +182,7 @@ impl Texts {
         Some(left)
     }
 
-    /// What a string was before something was added to it.
+    /// The string before something was appended to it.
     pub(crate) fn left_part(&self, id: TextId) -> Option<TextId> {
         match self.record(id)?.piece {
             Piece::Sum { left, .. } => Some(left),
@@ -190,7 +190,7 @@ impl Texts {
         }
     }
 
-    /// The string itself, as far as it fits.
+    /// The string, cut to `bytes_max`.
     pub(crate) fn flat(&self, id: TextId, bytes_max: usize) -> String {
         let mut flat = String::with_capacity(self.len(id).min(bytes_max));
         self.walk(
@@ -205,7 +205,7 @@ impl Texts {
         flat
     }
 
-    /// A string that is in one piece and ASCII, so that every byte is a character.
+    /// A flat ASCII string, in which every byte is a character.
     pub(crate) fn plain(&self, id: TextId) -> Option<&str> {
         match self.record(id)?.piece {
             Piece::Leaf { start, end } => {
@@ -215,7 +215,7 @@ impl Texts {
         }
     }
 
-    /// The parts of a string that were not seen before. They are seen from now on.
+    /// The parts of a string that were not visited before. Marks them as visited.
     pub(crate) fn fresh(&self, id: TextId, seen: &mut Seen) -> String {
         let mut fresh = String::new();
         self.walk(
@@ -229,7 +229,8 @@ impl Texts {
         fresh
     }
 
-    /// Visits the leaves of a string in order, without the parts that are not to be entered, until one says stop.
+    /// Visits the leaves of a string in order, without the parts that `enters` rejects, until `visit` returns
+    /// false.
     fn walk(&self, id: TextId, mut enters: impl FnMut(TextId) -> bool, mut visit: impl FnMut(&str) -> bool) {
         let mut open = vec![id];
         while let Some(id) = open.pop() {

@@ -1,4 +1,4 @@
-//! How values are used, and with them what they hold.
+//! Records how values are used, with the values inside of them.
 
 use super::state::Memory;
 use super::texts::Usage;

@@ -1,5 +1,5 @@
-//! What an expression evaluates to, as far as constants tell. Everything is an index, so nothing is copied, nested or
-//! dropped in depth.
+//! The value of an expression, as far as constants determine it. Everything is an index, so that nothing is
+//! copied, nested or dropped recursively.
 
 use super::ids::{ElementId, FunctionId, ListId, NameId, ObjectId, TextId};
 
@@ -12,12 +12,12 @@ pub(crate) enum Value {
     Text(TextId),
     List(ListId),
     Object(ObjectId),
-    /// A member of a list or an object, but which is not known.
+    /// An unknown member of a list or an object.
     OneOfList(ListId),
     OneOfObject(ObjectId),
     Element(ElementId),
     Function(FunctionId),
-    /// A function that creates elements, under a name that the script gave it.
+    /// A function that creates elements, under a name from the script.
     ElementFactory,
     /// A regular expression that matches one text.
     Pattern {
@@ -25,7 +25,7 @@ pub(crate) enum Value {
         is_global: bool,
         is_caseless: bool,
     },
-    /// A regular expression that matches so many characters of any kind.
+    /// A regular expression that matches this many characters of any kind.
     AnyChars(usize),
 }
 
@@ -43,7 +43,7 @@ impl Value {
     }
 }
 
-/// Where a value was found, or where one is assigned.
+/// Where a value was found or is assigned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reference {
     pub(crate) name: NameId,
@@ -52,9 +52,9 @@ pub(crate) struct Reference {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Base {
-    /// A variable, and no member of anything.
+    /// A variable, and not a member of anything.
     None,
-    /// A member of something of which no more than the last name is known.
+    /// A member of an object of which only the last name is known.
     Named(NameId),
     Unnamed,
 }
@@ -64,7 +64,7 @@ pub(crate) enum Base {
 pub(crate) struct Operand {
     pub(crate) value: Value,
     pub(crate) reference: Option<Reference>,
-    /// What the reference is a member of.
+    /// The object of a member reference.
     pub(crate) owner: Value,
 }
 
@@ -74,12 +74,12 @@ impl Operand {
         Self { reference: Some(Reference { name, base: Base::None }), ..Self::default() }
     }
 
-    /// The last name of what it is a member of.
+    /// The last name of the object of a member reference.
     pub(crate) fn base_name(&self) -> Option<NameId> {
         if let Base::Named(base) = self.reference?.base { Some(base) } else { None }
     }
 
-    /// The variable that holds it, if it is no member of anything.
+    /// The variable that contains it, if it is not a member of anything.
     pub(crate) fn variable(&self) -> Option<NameId> {
         self.reference.filter(|reference| reference.base == Base::None).map(|reference| reference.name)
     }

@@ -1,10 +1,10 @@
-//! Elements written in the script itself, for pages that compile them with Babel. Only their extent is found here,
-//! and their markup without computed parts.
+//! JSX: elements in the script itself, for pages that compile them with Babel. This finds their extent and
+//! returns their markup without computed parts.
 
-/// Properties that have other names than their attributes.
+/// Properties whose names differ from their attributes.
 const RENAMED: [(&str, &str); 2] = [("className=", "class="), ("htmlFor=", "for=")];
 
-/// The end of an element is not searched for any further, because `<` may be an operator.
+/// The search for the end of an element stops here, because `<` may be an operator.
 const JSX_BYTES_MAX: usize = 1 << 20;
 
 /// The end of the element that begins at a position, if there is one.
@@ -31,9 +31,9 @@ pub(crate) fn markup(source: &str) -> String {
 enum Open {
     /// Inside of a tag, between `<` and `>`.
     Tag { closes: bool, is_empty: bool },
-    /// Between a tag and its end.
+    /// Between a tag and its end tag.
     Element,
-    /// A computed part within a tag or between tags.
+    /// A computed part in a tag or between tags.
     Braces { in_tag: bool },
 }
 
@@ -176,7 +176,7 @@ impl Reader<'_> {
         true
     }
 
-    /// Within braces only elements count, and what is needed to find their ends.
+    /// In braces only elements count, and the syntax that is needed to find their ends.
     fn in_braces(&mut self, in_tag: bool) {
         let byte = self.byte(0);
         let follows_value = self.bytes.get(..self.at).and_then(last_sign).is_some_and(is_value_end);
@@ -202,9 +202,9 @@ impl Reader<'_> {
     }
 }
 
-/// Literals within computed parts.
+/// The length of a literal in a computed part.
 const LITERAL_BYTES_MAX: usize = 2_000;
-/// Spaces that are skipped to find the character before them.
+/// The number of spaces that are skipped to find the character before them.
 const SPACES_MAX: usize = 64;
 
 fn last_sign(before: &[u8]) -> Option<u8> {

@@ -1,16 +1,16 @@
-//! JavaScript cut into tokens, in one pass and without recursion. It must never lose the rest of a file over an
-//! error: what makes no sense is passed over a character at a time.
+//! Splits JavaScript into tokens, in one pass and without recursion. An error must never hide the rest of a
+//! file: invalid input is skipped one character at a time.
 
 use super::tokens::{LONG, Token, TokenKind, Tokens};
 
-/// Longer sources are cut; no file that is published comes near.
+/// Longer sources are cut. No published file is as long.
 const SOURCE_BYTES_MAX: usize = (1 << 24) - 1;
-/// Tokens of one script, each of which takes memory. Ten megabytes of minified script have fewer. One more is cut, to
-/// show that there are more.
+/// The tokens of one script, which take memory. Ten megabytes of minified script have fewer. The lexer
+/// returns one more if there are more.
 pub(crate) const TOKENS_MAX: usize = 5_000_000;
-/// How far down a closing bracket searches for its partner when the nesting is broken.
+/// The depth at which a closing bracket searches for its partner when the nesting is broken.
 const BROKEN_NESTING_MAX: usize = 8;
-/// The search for the ends of unterminated literals covers this many times the source, all together.
+/// All searches for the ends of unterminated literals together cover this many times the source.
 const FAILED_LOOKAHEAD_MAX: usize = 4;
 
 pub(crate) fn lex(source: &str) -> Tokens<'_> {
@@ -38,7 +38,7 @@ pub(crate) fn lex(source: &str) -> Tokens<'_> {
     Tokens::new(source, lexer.tokens)
 }
 
-/// An open bracket, and whether what follows its close is a statement, where a slash begins a regular expression.
+/// An open bracket, and whether a statement follows its end, where a slash begins a regular expression.
 struct Open {
     token: usize,
     kind: TokenKind,
@@ -145,7 +145,7 @@ impl Lexer<'_> {
             self.push(TokenKind::Name, start, self.at - start);
             return;
         }
-        // Spaces beyond ASCII part names as any space does.
+        // Non-ASCII spaces separate names as well.
         let mut from = start;
         for part in text.split(is_space) {
             if !part.is_empty() {
@@ -168,7 +168,7 @@ impl Lexer<'_> {
             let is_hex = matches!(self.bytes.get(start + 1), Some(b'x' | b'X'));
             let has_exponent = matches!(self.byte(0), b'e' | b'E') && matches!(self.byte(1), b'+' | b'-');
             self.at += 1 + usize::from(has_exponent && !is_hex);
-            // `1..toString()` and `[...]` after a number are no part of it.
+            // `1..toString()` and `[...]` after a number are not part of it.
             if self.byte(0) == b'.' && self.byte(1) == b'.' {
                 break;
             }
@@ -298,7 +298,7 @@ impl Lexer<'_> {
         self.tokens.last().filter(|token| token.kind == TokenKind::Name).map(|token| token.text(self.source))
     }
 
-    /// Whether a value may come next, judging by what came before.
+    /// Whether a value may come next, by the token before.
     fn expects_operand(&self) -> bool {
         let Some(last) = self.tokens.last() else { return true };
         match last.kind {
@@ -373,7 +373,7 @@ impl Lexer<'_> {
     }
 }
 
-/// Words after which a value comes, not an operator.
+/// Words that are followed by a value and not by an operator.
 #[rustfmt::skip]
 const BEFORE_OPERAND: [&str; 16] = [
     "return", "typeof", "case", "do", "else", "in", "instanceof", "new", "delete", "void", "throw", "of", "yield", "await",

@@ -1,4 +1,4 @@
-//! Tokens. They hold their position in the source, and no text of their own.
+//! Tokens. They contain a position in the source and no text.
 
 /// Operators of more than one character, longest first where one begins another.
 #[rustfmt::skip]
@@ -26,7 +26,7 @@ pub(crate) enum TokenKind {
     HoleOpen,
     HoleClose,
     Regex,
-    /// An element written in the script itself, as Babel takes it.
+    /// An element in the script itself (JSX).
     Jsx,
     ParenOpen,
     ParenClose,
@@ -65,14 +65,14 @@ impl TokenKind {
         self.closes_code() || self == TokenKind::TemplateClose
     }
 
-    /// Whether it closes something that holds code, unlike a template.
+    /// Whether it closes a block of code, unlike a template.
     pub(crate) fn closes_code(self) -> bool {
         use TokenKind::{BraceClose, HoleClose, ParenClose, SquareClose};
         matches!(self, ParenClose | SquareClose | BraceClose | HoleClose)
     }
 }
 
-/// Eight bytes, because ten megabytes of brackets are as many tokens.
+/// Eight bytes, because ten megabytes of brackets yield as many tokens.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token {
     start: u32,
@@ -95,14 +95,14 @@ impl Token {
         usize::from(a) | usize::from(b) << 8 | usize::from(c) << 16
     }
 
-    /// What it says: a name, a number, the inside of a literal as written.
+    /// Its text: a name, a number, or the inside of a literal as written.
     pub(crate) fn text(self, source: &str) -> &str {
         let start = self.start as usize;
         source.get(start..start + self.size()).unwrap_or("")
     }
 }
 
-/// A script as tokens. Each bracket knows its partner.
+/// The tokens of a script. Each bracket knows its partner.
 #[derive(Debug, Default)]
 pub(crate) struct Tokens<'s> {
     source: &'s str,
@@ -148,7 +148,7 @@ impl<'s> Tokens<'s> {
         at.checked_sub(1).and_then(|before| self.kind(before)) == Some(kind)
     }
 
-    /// The bracket that closes (or opens) the one at a position.
+    /// The bracket that closes (or opens) the one at this position.
     pub(crate) fn partner(&self, at: usize) -> Option<usize> {
         let token = self.get(at)?;
         let distance = Some(token.size()).filter(|&distance| distance > 0)?;

@@ -1,4 +1,4 @@
-//! Scripts that are broken, and scripts that are made to cost time.
+//! Broken scripts, and scripts that are made to cost time.
 
 use std::time::{Duration, Instant};
 
@@ -30,7 +30,7 @@ fn a_broken_script_loses_nothing_that_follows() {
     }
 }
 
-/// Sources made to take long: each a megabyte, or nested as deep.
+/// Sources that are made to take long: each is a megabyte, or as deeply nested.
 #[test]
 fn hostile_scripts_take_no_longer_than_their_length() {
     const SIZE: usize = 1 << 20;
@@ -153,7 +153,7 @@ fn hostile_scripts_take_no_longer_than_their_length() {
     assert!(slow.is_empty(), "{slow:?}");
 }
 
-/// Loops that never end, or read something long in every iteration.
+/// Loops that never end, or that read a long text in every iteration.
 #[test]
 fn a_loop_is_repeated_as_long_as_the_allowance_lasts() {
     let long = "n".repeat(1 << 20);

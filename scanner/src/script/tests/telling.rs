@@ -1,4 +1,4 @@
-//! What scripts show besides: texts, titles, elements that they build, addresses.
+//! Other effects of scripts: texts, titles, built elements, addresses.
 
 use super::super::read_json;
 use super::read;

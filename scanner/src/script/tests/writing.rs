@@ -1,4 +1,4 @@
-//! What comes out as markup, and what does not.
+//! Which strings are reported as markup, and which are not.
 
 use super::read;
 use super::{assert_writes, assert_writes_nothing};
@@ -221,7 +221,7 @@ fn every_page_of_a_wizard_is_found() {
         );
         assert_eq!(markup.len(), 2, "{markup:?}\n of: {source}");
     }
-    // What is known stays known.
+    // Known values stay known.
     let source = "const l=['<p>a</p>','<p>b</p>']; function f(){ let h=''; for (let i=0;i<2;i++) { h+=l[i] } x.innerHTML=h }";
     assert_eq!(read(source).markup, ["<p>a</p><p>b</p>"]);
 }

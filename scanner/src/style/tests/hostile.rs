@@ -1,4 +1,4 @@
-//! Hostile style sheets: matching time stays bounded.
+//! Hostile style sheets have a bounded matching time.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use super::super::*;
 use super::looks::by_id;
 use crate::document::parse_html;
 
-/// Whole files in a release build; without it the parsers are ten times slower.
+/// Full-size files in release builds. In debug builds the parsers are ten times slower.
 const SHEET_BYTES: usize = if cfg!(debug_assertions) { 1 << 20 } else { 10 << 20 };
 const ELEMENTS: usize = SHEET_BYTES / 100;
 const BOUND: Duration = Duration::from_secs(20);

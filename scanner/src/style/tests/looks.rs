@@ -4,7 +4,7 @@ use super::super::*;
 use crate::document::{Content, parse_html};
 use ElementVisibility::{Gone, Seen, Unseen};
 
-/// The document with its own sheets, dressed.
+/// A document with its own sheets applied.
 pub(super) fn dressed(html: &str) -> (Document, Looks) {
     let document = parse_html(html);
     let sheets: Vec<String> = document

@@ -1,5 +1,5 @@
-//! The end of a word: what its letters are read as. The likeliest reading comes first, and a word of no table is taken
-//! apart only when it means nothing as a whole.
+//! Finds the meaning of a word at its end. The most likely reading comes first. A word is split only if it
+//! has no meaning as a whole.
 
 use super::super::seams::{Core, Written, may_bear_a_sign};
 use super::Reading;
@@ -11,7 +11,7 @@ impl Reading {
         if self.word.is_empty() {
             return;
         }
-        // The buffer stays: to grow a new one for every word takes longer than to copy the word.
+        // The buffer is reused, because growing a new one for every word is slower than copying the word.
         let word = self.word.as_str().to_owned();
         self.word.clear();
         self.word_chars = 0;
@@ -25,7 +25,7 @@ impl Reading {
         }
         let ids = LEXICON.ids(&word);
         let is_by_stem = ids != [0; 4] && ids[0] == 0;
-        // No ending of a stem is a number or a note: `phrase1`.
+        // The ending of a stem cannot be a number or a footnote: `phrase1`.
         if is_by_stem && let Some(core) = written.without_mark() {
             return self.push_core(core, capitals);
         }
@@ -59,7 +59,7 @@ impl Reading {
         self.push(word, ids);
     }
 
-    /// A word without what was glued to it. A number stays a number.
+    /// Adds a word without its attachments. A number stays a number.
     fn push_core(&mut self, core: Core<'_>, capitals: u64) {
         if !core.before.is_empty() {
             self.push(core.before.to_owned(), LEXICON.ids(core.before));

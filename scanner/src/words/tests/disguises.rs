@@ -1,4 +1,4 @@
-//! Every brand with each of its letters replaced by all that look like it, as the Unicode standard tells.
+//! Tests every brand with each letter replaced by all lookalikes of the Unicode standard.
 
 use std::collections::HashMap;
 
@@ -33,7 +33,7 @@ const BRANDS: [&str; 21] = [
     "commerzbank",
 ];
 
-/// Letters of other scripts that the standard takes for this one, as a capital or small.
+/// The lookalikes of each letter in the standard, as a capital or in lower case.
 struct Confusables(HashMap<String, Vec<char>>);
 
 impl Confusables {
@@ -54,7 +54,7 @@ impl Confusables {
     }
 }
 
-/// `ſ` looks like an f but is an s to everyone, and what folds to nothing cannot be seen.
+/// `ſ` looks like an f but is read as an s. A letter that normalizes to nothing is invisible.
 fn is_another_letter(letter: char) -> bool {
     let mut plain = Vec::new();
     decompose_compatible(letter, |part| plain.push(part));

@@ -1,4 +1,4 @@
-//! Requests in eastern languages.
+//! Requests in Eastern languages.
 
 use super::super::Thing::*;
 use super::*;

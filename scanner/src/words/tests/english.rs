@@ -1,4 +1,4 @@
-//! Requests, labels and plain mentions in English.
+//! Requests, labels and mentions in English.
 
 use super::super::Thing::*;
 use super::*;

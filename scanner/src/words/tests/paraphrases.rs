@@ -1,4 +1,4 @@
-//! Things by what people see of them, and demands with something behind them.
+//! Things by paraphrases, and requests with further clauses.
 
 use super::super::Thing::*;
 use super::super::{Hint, lures};

@@ -1,4 +1,4 @@
-//! Where a thing is to be entered, and what fields and buttons for other things say.
+//! Where a thing is to be entered, and the texts of fields and buttons for other things.
 
 use super::super::lures;
 use super::Hint::*;

@@ -1,4 +1,4 @@
-//! Nouns that mean several things, reported speech, and what stands around a thing.
+//! Ambiguous nouns, reported speech, and the words around a thing.
 
 use super::super::{lures, possible_lures};
 use super::Hint::*;

@@ -1,11 +1,11 @@
-//! Reading takes time by the length of a text, whatever stands in it.
+//! Reading takes time linear in the length of a text.
 
 use std::time::{Duration, Instant};
 
 use super::*;
 
 const SIZE_BYTES: usize = 2_000_000;
-/// Far more than a slow machine needs in a build without optimization: a square of the length would take hours.
+/// Far more than a slow machine needs without optimization. Quadratic time would take hours.
 const TIME_MAX: Duration = Duration::from_secs(5);
 
 #[test]

@@ -1,4 +1,4 @@
-//! Requests in western languages.
+//! Requests in Western languages.
 
 use super::super::Thing::*;
 use super::*;

@@ -1,4 +1,4 @@
-//! What a sentence does with a thing that it names: asks for it, labels a field with it, or talks about it.
+//! Classifies the use of a thing in a sentence: a request for it, a label, or a mention.
 
 use super::found::{Whole, is_plain};
 use super::lures::LureAt;
@@ -25,7 +25,7 @@ pub(super) struct PhraseMatch<'a> {
     pub(super) whole: Whole,
 }
 
-/// A thing and the words that name it. `thing` is none where the words only sound like one.
+/// The position of words that name a thing. `thing` is `None` if they only sound like one.
 #[derive(Clone, Copy)]
 pub(super) struct PhrasePosition {
     thing: Option<Thing>,
@@ -33,23 +33,25 @@ pub(super) struct PhrasePosition {
     pub(super) to: usize,
 }
 
-/// Reads the sentences of a text in order. It remembers the things of the last sentence, for "Enter it below".
+/// Reads the sentences of a text in order. It remembers the things of the last sentence, for "Enter it
+/// below".
 #[derive(Default)]
 pub(super) struct PhraseClassifier {
     last: Vec<(Thing, String)>,
-    /// Things that the last sentence forbade to give: "Never enter your seed phrase elsewhere. Enter it only here."
+    /// Things that the last sentence forbids to enter: "Never enter your seed phrase elsewhere. Enter it only
+    /// here."
     denied: Vec<(Thing, String)>,
-    /// The text mentioned a secret phrase, and a number of words: together they are a seed phrase.
+    /// The text mentioned a secret phrase, and a number of words. Together they mean a seed phrase.
     has_phrase: bool,
     has_count: bool,
-    /// A mnemonic phrase is demanded.
+    /// The text requests a mnemonic phrase, in these words.
     demanded_mnemonic: Option<String>,
-    /// Requests in quotation marks: reported speech, unless the text is nothing but a quotation.
+    /// Requests in quotation marks. They are reported speech unless the whole text is a quotation.
     reported: Vec<(Thing, String)>,
 }
 
 impl PhraseClassifier {
-    pub(super) fn judge(&mut self, sentence: &PhraseMatch<'_>, text: &mut Text) {
+    pub(super) fn classifier(&mut self, sentence: &PhraseMatch<'_>, text: &mut Text) {
         if sentence.things.is_empty() && self.last.is_empty() && self.denied.is_empty() {
             return;
         }
@@ -64,7 +66,8 @@ impl PhraseClassifier {
             {
                 continue;
             }
-            // A promise of the page does not forbid what follows: "We never store your seed phrase. Paste it below."
+            // A promise of the page does not forbid what follows: "We never store your seed phrase. Paste it
+            // below."
             let is_meant = !sentence.is_warned_of(place) || sentence.is_ours(place);
             let is_it = it_at.is_some_and(|it_at| {
                 place.to <= it_at && (is_meant || place.to <= sentence.clause_start(it_at))
@@ -116,7 +119,8 @@ impl PhraseClassifier {
         Sense::Mentioned
     }
 
-    /// After the whole text: decides what was only quoted, and what has a meaning only beside other words.
+    /// Runs after the whole text. Decides whether quotations count, and resolves things that depend on other
+    /// words.
     pub(super) fn settle(&mut self, are_quotes_reported: bool, manner: Manner, text: &mut Text) {
         if !are_quotes_reported {
             self.reported
@@ -124,7 +128,7 @@ impl PhraseClassifier {
                 .for_each(|(thing, words)| text.put_sense(thing, Sense::Requested, || words));
         }
         let has_wallet = text.has(Hint::Wallet);
-        // Where no wallet is near, a seed that is only mentioned is a plant's.
+        // Without a wallet nearby, a seed that is only mentioned means a plant.
         let is_passing = |seed: &Sensed| seed.sense == Sense::Mentioned && seed.words == "seed";
         if !has_wallet && text.sensed(Thing::MaybeSeedPhrase).is_some_and(is_passing) {
             text.take_sense(Thing::MaybeSeedPhrase);
@@ -135,7 +139,7 @@ impl PhraseClassifier {
         {
             text.put_sense(Thing::MaybeSeedPhrase, phrase.sense, || phrase.words);
         }
-        // A mnemonic phrase for learning, such as for the planets, is never demanded.
+        // A mnemonic phrase for learning, such as for the planets, is never requested.
         if let Some(words) = self.demanded_mnemonic.take()
             && !text.has(Hint::Quiz)
             && !text.has(Hint::Elsewhere)
@@ -175,7 +179,7 @@ impl<'a> PhraseMatch<'a> {
         self.things.push(PhrasePosition { thing, from, to });
     }
 
-    /// After everything is found: numbers become fillers, and the words of a thing lose their roles.
+    /// Runs after all phrases are found: numbers become fillers, and the words of a thing lose their roles.
     pub(super) fn settle(&mut self) {
         for (roles, word) in self.roles.iter_mut().zip(self.words) {
             if word.folded.bytes().all(|byte| byte.is_ascii_digit()) || word.folded.chars().count() == 1 {
@@ -195,7 +199,8 @@ impl<'a> PhraseMatch<'a> {
             self.roles.iter().filter(|roles| is_plain(**roles) && !roles.has_any(Kind)).count();
     }
 
-    /// A recovery phrase that is shared with other people may not be that of a wallet.
+    /// The thing at this position. A recovery phrase that is shared with other people is not necessarily that
+    /// of a wallet.
     fn thing_of(&self, at: usize) -> Option<Thing> {
         let place = &self.things[at];
         if self.is_inside_row(at) {
@@ -207,7 +212,7 @@ impl<'a> PhraseMatch<'a> {
         })
     }
 
-    /// `mnemonic phrase`, to be typed here and not shared or put on paper.
+    /// `mnemonic phrase`, to be typed here and not to be shared or written on paper.
     fn is_typed_mnemonic(&self, place: &PhrasePosition) -> bool {
         let mut words = self.words[place.from..place.to].iter();
         let is_mnemonic =
@@ -215,7 +220,7 @@ impl<'a> PhraseMatch<'a> {
         is_mnemonic && !self.any(self.scope_start(place.from)..place.from, Share | Write)
     }
 
-    /// The same thing stands directly before and after it, so that it adds nothing: `seed seed seed`.
+    /// The same thing is directly before and after it, so that it adds nothing: `seed seed seed`.
     fn is_inside_row(&self, at: usize) -> bool {
         let is_next = |first: &PhrasePosition, second: &PhrasePosition| {
             first.to == second.from && first.thing == second.thing && self.words[second.from].gap == Gap::None
@@ -249,7 +254,8 @@ impl<'a> PhraseMatch<'a> {
         }
     }
 
-    /// An identifier with a thing names its field after it, unless one of a few other words is in it.
+    /// An identifier that contains a thing names its field after it, unless it also contains one of a few
+    /// other words.
     fn sense_in_name(&self, place: &PhrasePosition) -> Sense {
         let is_other = self.any(0..self.words.len(), No | Keep | Talk | Tail | Other);
         if is_other && !self.is_clearly_given(place) { Sense::Mentioned } else { Sense::Named }
@@ -259,7 +265,7 @@ impl<'a> PhraseMatch<'a> {
         place.from > 0 && self.roles[place.from - 1].has_any(Give) && !self.is_tailed(place)
     }
 
-    /// `seed phrase generator`: the thing only qualifies what follows.
+    /// `seed phrase generator`: the thing only qualifies the noun after it.
     fn is_tailed(&self, place: &PhrasePosition) -> bool {
         let mut rest = place.to..self.clause_end(place.to);
         // `seed phrase or private key generator`
@@ -348,7 +354,7 @@ impl<'a> PhraseMatch<'a> {
             && !self.is_put_on_paper(verb, place)
     }
 
-    /// `Write it on the steel plate`: what is put on paper is not typed into a field.
+    /// `Write it on the steel plate`: something written on paper is not typed into a field.
     fn is_put_on_paper(&self, verb: usize, place: &PhrasePosition) -> bool {
         let end = self.clause_end(place.to.max(verb + 1));
         self.roles[verb].has_any(Write) && self.any(self.scope_start(place.from.min(verb))..end, Paper)
@@ -361,7 +367,7 @@ impl<'a> PhraseMatch<'a> {
         self.words[place.from].is_quoted && !near.into_iter().any(asks_itself)
     }
 
-    /// `when you enter`, `users enter`: a statement about somebody and not a request.
+    /// `when you enter`, `users enter`: a statement and not a request.
     fn is_statement(&self, verb: usize, scope: usize) -> bool {
         let mut first = verb;
         while first > scope && self.roles[first - 1].has_any(Give) {
@@ -387,7 +393,7 @@ impl<'a> PhraseMatch<'a> {
         self.things.get(next).is_some_and(|place| place.from <= at)
     }
 
-    /// Where a verb of giving has only `it` or `below` for its object.
+    /// The position of a verb of giving whose only object is `it` or `below`.
     fn it_at(&self) -> Option<usize> {
         if self.manner == Manner::Name {
             return None;
