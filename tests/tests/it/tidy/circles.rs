@@ -1,5 +1,5 @@
-//! Inside a crate the modules form layers: no top module imports another that imports it, directly or through others.
-//! Code for tests may import anything.
+//! Inside a crate the modules form layers: no top module imports another that imports it, directly or
+//! indirectly. The same holds for the children of the modules in `LAYERED`. Test code may import anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::Peekable;
@@ -10,6 +10,9 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use super::modules::{Module, crates_in, is_test_attribute, tokens_of};
 use super::{name_of, workspace, write};
+
+/// Modules whose children form layers as well, each with the root of its crate.
+const LAYERED: &[(&str, &str)] = &[("scanner/src/lib.rs", "script")];
 
 type Imports = BTreeMap<String, BTreeSet<String>>;
 
@@ -44,10 +47,43 @@ fn a_circle_of_imports_is_found() {
     assert_eq!(circles_in(folder.path()), [("one/src/lib.rs".to_owned(), names(&["a", "b", "c"]))]);
 }
 
-/// The crates, by their root, and which of their top modules are in a circle.
+#[test]
+fn no_children_of_a_layered_module_import_each_other() {
+    let crates = crates_in(workspace());
+    for (root, layered) in LAYERED {
+        let modules = crates
+            .iter()
+            .find(|modules| modules.first().is_some_and(|first| name_of(workspace(), &first.file) == *root));
+        let parent = [(*layered).to_owned()];
+        let imports = imports_between(modules.unwrap(), &parent);
+        assert!(!imports.is_empty(), "{root} has no module {layered} with children");
+        assert_eq!(in_circles(&imports), BTreeSet::new(), "these modules of {layered} import each other");
+    }
+}
+
+#[test]
+fn a_circle_below_a_module_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| write(folder.path(), path, text);
+    write("one/Cargo.toml", "[package]\nname = \"one\"");
+    write("one/src/lib.rs", "mod up; mod other;");
+    write("one/src/other.rs", "use crate::up::a;");
+    write("one/src/up.rs", "mod a; mod b; mod c; pub use b::Thing;");
+    write("one/src/up/a.rs", "use super::Thing; use crate::other;");
+    write("one/src/up/b.rs", "mod inner;");
+    write("one/src/up/b/inner.rs", "use crate::up::a::X;");
+    write("one/src/up/c.rs", "use super::a::X;");
+    let crates = crates_in(folder.path());
+    let in_circle = in_circles(&imports_between(&crates[0], &["up".to_owned()]));
+    assert_eq!(in_circle, ["a", "b"].map(str::to_owned).into());
+}
+
+/// The crates, by their root, with their top modules that are in a circle.
 fn circles_in(root: &Path) -> Vec<(String, BTreeSet<String>)> {
     let crates = crates_in(root).into_iter().filter(|modules| !modules.is_empty());
-    crates.map(|modules| (name_of(root, &modules[0].file), in_circles(&imports_of(&modules)))).collect()
+    crates
+        .map(|modules| (name_of(root, &modules[0].file), in_circles(&imports_between(&modules, &[]))))
+        .collect()
 }
 
 fn in_circles(imports: &Imports) -> BTreeSet<String> {
@@ -62,49 +98,50 @@ fn in_circles(imports: &Imports) -> BTreeSet<String> {
     imports.keys().filter(is_in_circle).cloned().collect()
 }
 
-/// Which top modules each top module imports. A name that the crate's root imports counts as its module's.
-fn imports_of(modules: &[Module]) -> Imports {
-    let tops: BTreeSet<_> = modules.iter().filter_map(|module| module.path.first()).cloned().collect();
+/// Which children of `parent` each of its children imports. A name that `parent` imports from a child counts
+/// as an import of that child. For a crate's top modules `parent` is empty.
+fn imports_between(modules: &[Module], parent: &[String]) -> Imports {
+    let child_in = |path: &[String]| path.strip_prefix(parent).and_then(<[String]>::first).cloned();
+    let children: BTreeSet<_> = modules.iter().filter_map(|module| child_in(&module.path)).collect();
     let mut paths = Vec::new();
-    if let Some(root) = modules.first() {
-        take_paths(tokens_of(&root.file), &[], &mut paths);
+    if let Some(module) = modules.iter().find(|module| module.path == parent) {
+        take_paths(tokens_of(&module.file), parent, &mut paths);
     }
-    let of_root: BTreeMap<String, String> = paths
+    let of_parent: BTreeMap<String, String> = paths
         .into_iter()
-        .filter(|path| {
-            path.importer.is_empty()
-                && path.is_import
-                && path.target.len() > 1
-                && tops.contains(&path.target[0])
+        .filter(|path| path.importer == parent && path.is_import && path.target.len() > parent.len() + 1)
+        .filter_map(|path| {
+            Some((path.name, child_in(&path.target).filter(|child| children.contains(child))?))
         })
-        .map(|path| (path.name, path.target[0].clone()))
         .collect();
     let mut imports = Imports::new();
-    for module in modules.iter().filter(|module| !module.is_test && !module.path.is_empty()) {
+    for module in modules.iter().filter(|module| !module.is_test) {
+        let Some(importer) = child_in(&module.path) else { continue };
         let mut paths = Vec::new();
         take_paths(tokens_of(&module.file), &module.path, &mut paths);
         for path in paths.iter().filter(|path| path.is_absolute) {
-            let Some(first) = path.target.first() else { continue };
-            let top = if tops.contains(first) { Some(first) } else { of_root.get(first) };
-            if let Some(top) = top.filter(|top| **top != module.path[0]) {
-                imports.entry(module.path[0].clone()).or_default().insert(top.clone());
+            let Some(first) = child_in(&path.target) else { continue };
+            let child = if children.contains(&first) { Some(&first) } else { of_parent.get(&first) };
+            if let Some(child) = child.filter(|child| **child != importer) {
+                imports.entry(importer.clone()).or_default().insert(child.clone());
             }
         }
     }
     imports
 }
 
-/// A path in the source, resolved from the crate's root where it begins with `crate`, `super` or `self`.
+/// A path in the source, resolved from the crate's root if it begins with `crate`, `super` or `self`.
 struct ImportScan {
     importer: Vec<String>,
     target: Vec<String>,
-    /// What it is called where it is imported.
+    /// Its name in the importing module.
     name: String,
     is_import: bool,
     is_absolute: bool,
 }
 
-/// All paths of a text that are imported, or that begin with `crate`, `super` or `self`; without those for tests.
+/// All paths of a text that are imported, or that begin with `crate`, `super` or `self`, except those of
+/// tests.
 fn take_paths(text: TokenStream, module: &[String], found: &mut Vec<ImportScan>) {
     let mut tokens = text.into_iter().peekable();
     let mut is_test = false;
@@ -156,7 +193,7 @@ fn take_paths(text: TokenStream, module: &[String], found: &mut Vec<ImportScan>)
     }
 }
 
-/// The paths of what follows an import's `use`, or the first word of a path: `a::{b, c::d as e}` has two.
+/// The paths of an import after `use`, or of an expression after its first word: `a::{b, c::d as e}` has two.
 fn take_tree(tokens: &mut Peekable<IntoIter>, before: &[String], paths: &mut Vec<Vec<String>>) {
     let mut path = before.to_vec();
     let mut is_after_word = false;
