@@ -6,14 +6,11 @@ use super::reader::{Gap, Manner, TextWord};
 use super::roles::{Role::*, Roles};
 use super::{Hint, Sense, Sensed, Text, Thing};
 
-/// The maximum distance between a verb of giving and its object.
 const OBJECT_WORDS_MAX: usize = 10;
-/// How many words before a thing are considered.
 const BEFORE_WORDS_MAX: usize = 60;
 /// The first letters of the word for the phrase of a wallet, in most languages.
 const MNEMONIC: [&str; 2] = ["mnemo", "мнемо"];
 
-/// A sentence and what the lexicon found in it.
 pub(super) struct PhraseMatch<'a> {
     pub(super) words: &'a [TextWord],
     is_question: bool,
@@ -25,7 +22,7 @@ pub(super) struct PhraseMatch<'a> {
     pub(super) whole: Whole,
 }
 
-/// The position of words that name a thing. `thing` is `None` if they only sound like one.
+/// The position of words that name a thing. Without a `thing` they only sound like one.
 #[derive(Clone, Copy)]
 pub(super) struct PhrasePosition {
     thing: Option<Thing>,
@@ -33,18 +30,15 @@ pub(super) struct PhrasePosition {
     pub(super) to: usize,
 }
 
-/// Reads the sentences of a text in order. It remembers the things of the last sentence, for "Enter it
-/// below".
+/// Reads the sentences of a text. Remembers the things of the last one, for "Enter it below".
 #[derive(Default)]
 pub(super) struct PhraseClassifier {
     last: Vec<(Thing, String)>,
-    /// Things that the last sentence forbids to enter: "Never enter your seed phrase elsewhere. Enter it only
-    /// here."
+    /// Things that the last sentence forbids to enter: "Never enter it elsewhere. Enter it only here."
     denied: Vec<(Thing, String)>,
     /// The text mentioned a secret phrase, and a number of words. Together they mean a seed phrase.
     has_phrase: bool,
     has_count: bool,
-    /// The text requests a mnemonic phrase, in these words.
     demanded_mnemonic: Option<String>,
     /// Requests in quotation marks. They are reported speech unless the whole text is a quotation.
     reported: Vec<(Thing, String)>,
@@ -66,8 +60,7 @@ impl PhraseClassifier {
             {
                 continue;
             }
-            // A promise of the page does not forbid what follows: "We never store your seed phrase. Paste it
-            // below."
+            // A promise of the page does not forbid what follows: "We never store it. Paste it below."
             let is_meant = !sentence.is_warned_of(place) || sentence.is_ours(place);
             let is_it = it_at.is_some_and(|it_at| {
                 place.to <= it_at && (is_meant || place.to <= sentence.clause_start(it_at))
@@ -119,8 +112,7 @@ impl PhraseClassifier {
         Sense::Mentioned
     }
 
-    /// Runs after the whole text. Decides whether quotations count, and resolves things that depend on other
-    /// words.
+    /// Decides at the end whether quotations count, and resolves things that depend on other words.
     pub(super) fn settle(&mut self, are_quotes_reported: bool, manner: Manner, text: &mut Text) {
         if !are_quotes_reported {
             self.reported
@@ -199,8 +191,7 @@ impl<'a> PhraseMatch<'a> {
             self.roles.iter().filter(|roles| is_plain(**roles) && !roles.has_any(Kind)).count();
     }
 
-    /// The thing at this position. A recovery phrase that is shared with other people is not necessarily that
-    /// of a wallet.
+    /// A recovery phrase that is shared with other people is not necessarily that of a wallet.
     fn thing_of(&self, at: usize) -> Option<Thing> {
         let place = &self.things[at];
         if self.is_inside_row(at) {
@@ -254,8 +245,7 @@ impl<'a> PhraseMatch<'a> {
         }
     }
 
-    /// An identifier that contains a thing names its field after it, unless it also contains one of a few
-    /// other words.
+    /// An identifier with a thing names its field after it, unless it also contains one of a few words.
     fn sense_in_name(&self, place: &PhrasePosition) -> Sense {
         let is_other = self.any(0..self.words.len(), No | Keep | Talk | Tail | Other);
         if is_other && !self.is_clearly_given(place) { Sense::Mentioned } else { Sense::Named }
@@ -360,7 +350,6 @@ impl<'a> PhraseMatch<'a> {
         self.roles[verb].has_any(Write) && self.any(self.scope_start(place.from.min(verb))..end, Paper)
     }
 
-    /// Both the thing and the request for it are in quotation marks.
     fn is_reported(&self, place: &PhrasePosition) -> bool {
         let near = self.scope_start(place.from)..self.clause_end(place.to);
         let asks_itself = |at: usize| !self.words[at].is_quoted && self.roles[at].has_any(Give | GiveLast);
