@@ -1,15 +1,15 @@
-//! What happened, in order: the operations that touched each resource, and the faults between them. It is what a
-//! violation is told with.
+//! The history of a run: the operations on each resource, and the faults between them. It explains a
+//! violation.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-const LINES_TOLD_MAX: usize = 80;
+const LINES_LISTED_MAX: usize = 80;
 const FAULTS: &str = "fault";
 
-/// Something that must not be.
+/// A broken promise of the program.
 #[derive(Clone, Debug)]
 pub struct Violation {
     pub subject: String,
@@ -52,8 +52,8 @@ impl Default for Journal {
 }
 
 impl Journal {
-    /// Something that touched a resource.
-    pub fn tell(&self, subject: &str, text: impl Into<String>) {
+    /// Records an operation on a resource.
+    pub fn record(&self, subject: &str, text: impl Into<String>) {
         let line = JournalEntry { at: self.began.elapsed(), subject: subject.to_owned(), text: text.into() };
         self.lines.lock().unwrap().push(line);
     }
@@ -63,18 +63,18 @@ impl Journal {
     }
 
     pub fn fault(&self, kind: &str, text: &str) {
-        self.tell(FAULTS, format!("{kind}: {text}"));
+        self.record(FAULTS, format!("{kind}: {text}"));
         *self.faults.lock().unwrap().entry(kind.to_owned()).or_default() += 1;
     }
 
-    /// A fault goes on, or ends.
+    /// Records the course of a fault.
     pub fn fault_goes_on(&self, text: &str) {
-        self.tell(FAULTS, text);
+        self.record(FAULTS, text);
     }
 
     pub fn violation(&self, subject: &str, what: impl Into<String>) {
         let what = what.into();
-        self.tell(subject, format!("VIOLATION: {what}"));
+        self.record(subject, format!("VIOLATION: {what}"));
         let at = self.began.elapsed();
         self.violations.lock().unwrap().push(Violation { subject: subject.to_owned(), what, at });
     }
@@ -91,16 +91,16 @@ impl Journal {
         self.faults.lock().unwrap().clone()
     }
 
-    /// What touched the resource up to its violation, with the faults meanwhile.
+    /// The operations on the resource up to its violation, with the faults meanwhile.
     pub fn story_of(&self, violation: &Violation) -> Vec<String> {
         let lines = self.lines.lock().unwrap();
         let is_of = |line: &&JournalEntry| line.subject == violation.subject || line.subject == FAULTS;
         let story: Vec<_> = lines.iter().filter(|line| line.at <= violation.at).filter(is_of).collect();
-        let skipped = story.len().saturating_sub(LINES_TOLD_MAX);
+        let skipped = story.len().saturating_sub(LINES_LISTED_MAX);
         story[skipped..].iter().map(ToString::to_string).collect()
     }
 
-    /// All of it, for the folder that is kept.
+    /// The whole history, for the folder that is kept.
     pub fn whole(&self) -> String {
         self.lines.lock().unwrap().iter().map(|line| format!("{line}\n")).collect()
     }

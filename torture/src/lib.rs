@@ -1,14 +1,14 @@
-//! The torture: clients ask for whatever their dice say while processes are killed and what they stand on is taken away;
-//! then a checker that knows only what the clients were told looks whether the program kept its word.
+//! The torture test: clients make random requests while processes are killed and servers are stopped. Then a
+//! checker that knows only the clients' responses checks that the program kept its promises.
 //!
-//! - `client` asks, and believes what it is told.
-//! - `model` is what can be true, given what was told. It must never look at the program.
-//! - `faults` breaks things, and mends what it broke.
-//! - `checker` looks, when nothing is wrong and nothing is under way any more.
+//! - `client` makes requests, and trusts the responses.
+//! - `model` contains the states that are possible, given the responses. It must never read from the program.
+//! - `faults` injects faults, and undoes them.
+//! - `checker` checks, when no fault is active and no request is in flight.
 //!
-//! A seed gives the same dice again: the same operations and the same faults, though never the same timing.
+//! A seed repeats the random choices: the same operations and the same faults, but not the same timing.
 
-// A torture is test code: what it cannot do ends it.
+// This is test code: a failure ends the run.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod checker;

@@ -1,6 +1,6 @@
-//! `scripts/torture` runs this: see there, and `docs/TORTURE.md`.
+//! `scripts/torture` runs this. See that script and `docs/TORTURE.md`.
 
-// What it says goes to the terminal.
+// Its output goes to the terminal.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use std::path::PathBuf;
@@ -17,24 +17,25 @@ const SECONDS_PER_MINUTE: f64 = 60.0;
 const MINUTES: f64 = 5.0;
 const INTERRUPTED: u8 = 130;
 
-/// Breaks Handbill on purpose and looks whether it keeps its word. Run it by `scripts/torture`.
+/// Injects faults into Handbill and checks that it keeps its promises. Run it through `scripts/torture`.
 #[derive(Parser)]
 struct Arguments {
-    /// How long, in each mode [default: 5].
+    /// The duration in each mode in minutes [default: 5].
     #[arg(long, conflicts_with_all = ["hours", "rounds"])]
     minutes: Option<f64>,
-    /// How long, in each mode.
+    /// The duration in each mode in hours.
     #[arg(long, conflicts_with = "rounds")]
     hours: Option<f64>,
-    /// So many rounds in each mode, however long they take.
+    /// The number of rounds in each mode, in place of a duration.
     #[arg(long)]
     rounds: Option<u64>,
-    /// What all dice are thrown by; without it another one each time.
+    /// The seed of all random choices. Without it each run has another one.
     #[arg(long)]
     seed: Option<u64>,
     #[arg(long, value_enum, default_value = "both")]
     mode: Modes,
-    /// The program to torture: a debug build, whose clock can be moved. Without it the one beside this.
+    /// The program under test: a debug build, whose clock can be moved. Without it the one next to this
+    /// program.
     #[arg(long)]
     program: Option<PathBuf>,
 }
@@ -63,7 +64,7 @@ impl Arguments {
         }
     }
 
-    /// It lives as long as the torture.
+    /// The path exists as long as the process.
     fn program(&self) -> Option<&'static str> {
         let beside = || Some(std::env::current_exe().ok()?.with_file_name("handbill-under-torture"));
         let path = self.program.clone().or_else(beside)?;
@@ -82,7 +83,7 @@ async fn main() -> ExitCode {
     let mut is_clean = true;
     for mode in arguments.modes() {
         let plan = RunPlan { mode: *mode, program, seed, length: arguments.length(), round: ROUND };
-        // Whoever is interrupted takes along everything that it has started.
+        // An interrupt also ends everything that was started.
         let report = tokio::select! {
             report = torture(plan) => report,
             signal = interrupted() => {
@@ -104,7 +105,7 @@ async fn interrupted() -> &'static str {
     }
 }
 
-/// Short, so that it can be typed.
+/// Short, so that it is easy to type.
 fn draw_seed() -> u64 {
     const SEEDS: u128 = 1_000_000;
     let now = handbill_tests::system_time();

@@ -1,4 +1,4 @@
-//! What a torture has to tell: how much was done, how much was broken, and what must not have been.
+//! The report of a torture run: the number of operations and faults, and the violations.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,7 @@ use handbill_tests::Mode;
 
 use crate::journal::Journal;
 
-const VIOLATIONS_TOLD_MAX: usize = 10;
+const VIOLATIONS_LISTED_MAX: usize = 10;
 
 #[derive(Debug)]
 pub struct Report {
@@ -18,10 +18,10 @@ pub struct Report {
     rounds: u64,
     operations: BTreeMap<(String, String), u64>,
     faults: BTreeMap<String, u64>,
-    /// Each with its story.
+    /// Each with its history.
     violations: Vec<(String, Vec<String>)>,
     pub took: Duration,
-    /// Where what was found can be looked at.
+    /// The directory that was kept for inspection.
     pub kept: Option<PathBuf>,
 }
 
@@ -51,7 +51,7 @@ impl Report {
         self.faults.values().sum()
     }
 
-    /// How often an operation of a kind was done.
+    /// The number of operations of a kind.
     pub fn done(&self, kind: &str) -> u64 {
         self.operations.get(&(kind.to_owned(), "done".to_owned())).copied().unwrap_or(0)
     }
@@ -65,8 +65,8 @@ impl Report {
             *self.faults.entry(fault).or_default() += count;
         }
         for violation in journal.violations() {
-            let told = format!("{}: {}", violation.subject, violation.what);
-            self.violations.push((told, journal.story_of(&violation)));
+            let title = format!("{}: {}", violation.subject, violation.what);
+            self.violations.push((title, journal.story_of(&violation)));
         }
     }
 
@@ -100,7 +100,7 @@ impl fmt::Display for Report {
             writeln!(f, "  {fault:<22} {count:>5}")?;
         }
         writeln!(f, "{} violations", self.violations.len())?;
-        for (violation, story) in self.violations.iter().take(VIOLATIONS_TOLD_MAX) {
+        for (violation, story) in self.violations.iter().take(VIOLATIONS_LISTED_MAX) {
             writeln!(f, "\nVIOLATION {violation}")?;
             story.iter().try_for_each(|line| writeln!(f, "  {line}"))?;
         }

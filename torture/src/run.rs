@@ -1,4 +1,4 @@
-//! A torture from its beginning to its end: worlds, each with some rounds of storm and quiet.
+//! A torture run: worlds with rounds of faults and checks.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,11 +16,11 @@ use crate::faults;
 use crate::report::Report;
 use crate::scene::Scene;
 
-/// Then a new world begins, so that what is looked through stays small.
+/// After this many rounds a new world begins, so that the checks stay short.
 const ROUNDS_OF_A_WORLD: u64 = 6;
-/// What a sweep looks for must have been missing for a minute.
+/// The sweep queues jobs again that have been missing for a minute.
 const UNTIL_SWEPT: Duration = Duration::from_secs(120);
-/// More where more processes answer them, and where more of their time is spent waiting.
+/// More clients with more processes, because more of their time is spent waiting.
 const CLIENTS_EMBEDDED: usize = 10;
 const CLIENTS_PRODUCTION: usize = 24;
 
@@ -30,18 +30,18 @@ pub struct RunPlan {
     pub program: &'static str,
     pub seed: u64,
     pub length: Length,
-    /// How long clients and faults go on in each round.
+    /// The duration of clients and faults in each round.
     pub round: Duration,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub enum Length {
     Rounds(u64),
-    /// No round begins later.
+    /// No round begins after this time.
     For(Duration),
 }
 
-/// Tortures until the time is over, or until something is found that must not be.
+/// Runs until the time is over or a violation is found.
 pub async fn torture(plan: RunPlan) -> Report {
     let started = Instant::now();
     let mut report = Report::of(plan.mode, plan.seed);
@@ -72,7 +72,7 @@ pub async fn torture(plan: RunPlan) -> Report {
     report
 }
 
-/// Dice of their own for everybody: what one of them throws changes nothing for the others.
+/// A separate random generator for each user, so that one's choices do not affect the others.
 fn dice(seed: u64, round: u64, whose: u64) -> StdRng {
     StdRng::seed_from_u64(
         seed.wrapping_mul(1_000_003).wrapping_add(round).wrapping_mul(1_009).wrapping_add(whose),
@@ -102,20 +102,21 @@ async fn storm(plan: &RunPlan, scene: &Arc<Scene>, clients: Vec<Client>, round: 
     join_all(playing).await.into_iter().map(|client| client.expect("a client comes to an end")).collect()
 }
 
-/// Nothing is wrong any more: it comes back, stops and starts as it should, finishes what it has, and kept its word.
+/// Without active faults, the program recovers, stops and starts as it should, finishes its work, and kept
+/// its promises.
 async fn quiet(plan: &RunPlan, scene: &Arc<Scene>, round: u64) {
     const OF_CHECKER: u64 = 1_002;
     scene.journal.fault_goes_on(&format!("round {round} is over"));
     let mut rng = dice(plan.seed, round, OF_CHECKER);
     checker::assert_back(scene, &mut rng).await;
     scene.world.advance(UNTIL_SWEPT);
-    // Afterwards no request is on its way any more, of which nobody waits for the answer.
+    // After the restart no request without a waiting client is in flight.
     faults::stop_and_start(scene).await;
     checker::drain(scene).await;
     checker::check(scene, plan.seed.wrapping_add(round)).await;
 }
 
-/// What is clean goes away; the rest is kept for whoever wants to look.
+/// Removes a world without violations, and keeps others for inspection.
 fn close(scene: Arc<Scene>, report: &mut Report) {
     let Ok(scene) = Arc::try_unwrap(scene) else { panic!("everybody has left the scene") };
     if report.is_clean() {
@@ -130,7 +131,7 @@ fn keep(scene: Scene, folder: PathBuf, journal: &str) -> PathBuf {
     std::fs::write(folder.join("journal.txt"), journal).expect("a journal is kept");
     let Scene { world, disk, .. } = scene;
     if let Some(disk) = &disk {
-        // What is on a disk in memory would go with it.
+        // The contents of a disk in memory would be lost with it.
         disk.copy_to(&folder.join("data-kept"));
     }
     world.end_and_keep()

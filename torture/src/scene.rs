@@ -1,4 +1,4 @@
-//! What a torture plays on: a world with its processes, the accounts in it, and the journal of what happens.
+//! The environment of a run: a world with its processes, the accounts in it, and the journal.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,10 +14,10 @@ use crate::model::account::Account;
 use crate::model::allowance::Allowance;
 use crate::model::state::OpId;
 
-/// Short enough for clients to hear of most deadlines that pass.
+/// Short enough that clients receive most timeouts.
 const ANSWER_WAIT_MS: u32 = 5_000;
 const FREE: Allowance = Allowance { provisional: 4, claimed: 8 };
-/// So far ahead of the system's clock do the processes begin, so that one of them can be behind the others.
+/// The processes start this far ahead of the system's clock, so that one of them can be behind the others.
 const AHEAD: Duration = Duration::from_secs(300);
 
 #[derive(Debug)]
@@ -31,13 +31,13 @@ pub struct Scene {
     pub is_over: AtomicBool,
     operations: AtomicU64,
     numbers: AtomicUsize,
-    // What everything stands on comes last, so that it outlives the rest.
+    // Dropped last, so that it outlives the rest.
     pub world: World,
     pub disk: Option<SmallDisk>,
 }
 
 impl Scene {
-    /// A world with limits that let clients work, and two of every process where there can be two.
+    /// A world with limits that allow the clients' load, and two processes of each role where possible.
     pub async fn set(mode: Mode, program: &'static str) -> Self {
         let setup = World::with(mode, program)
             .env("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES", FREE.provisional.to_string())
@@ -73,7 +73,7 @@ impl Scene {
         }
     }
 
-    /// Each process once: in embedded mode one plays all roles.
+    /// Each process once. In embedded mode one process has all roles.
     pub fn processes(&self) -> Vec<Process> {
         match self.world.mode() {
             Mode::Embedded => self.apis.clone(),
@@ -81,7 +81,7 @@ impl Scene {
         }
     }
 
-    /// Somebody with this token, at one of the APIs.
+    /// An agent with this token, at a random API.
     pub fn agent(&self, token: &str, rng: &mut StdRng) -> Agent {
         self.stranger(rng).with_token(token)
     }
@@ -92,7 +92,7 @@ impl Scene {
 
     pub fn visitor(&self, rng: &mut StdRng) -> Visitor {
         match self.world.mode() {
-            // Its one process answers agents first.
+            // Its only process listens for agents first.
             Mode::Embedded => self.world.visitor(),
             Mode::Production => self.world.visitor().at(&self.edges[rng.random_range(0..self.edges.len())]),
         }

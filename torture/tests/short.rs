@@ -1,4 +1,4 @@
-//! A short torture in each mode, whenever everything is tested.
+//! A short torture run in each mode, as part of the tests.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use torture::{Length, RunPlan, torture};
 
 const ROUND: Duration = Duration::from_secs(12);
 const ROUNDS: u64 = 2;
-/// Far fewer than there are on a quiet machine.
+/// Far fewer than on a quiet machine.
 const OPERATIONS_MIN: u64 = 100;
 const FAULTS_MIN: u64 = 6;
 

@@ -1,4 +1,5 @@
-//! The program that is tortured: the same `main` as `handbill`, built with this package so that it is found beside it.
+//! The program under torture: the same `main` as `handbill`, built with this package so that it is found next
+//! to it.
 
 use std::process::ExitCode;
 

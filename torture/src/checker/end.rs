@@ -1,4 +1,4 @@
-//! The end of a world: when everything that nobody needs is swept away, exactly what somebody needs is left.
+//! The end of a world: after everything unused was swept, exactly what is in use is left.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -7,28 +7,28 @@ use std::time::Duration;
 use domain::BlobHash;
 use handbill_tests::Mode;
 
-use super::told;
+use super::reply_to;
 use crate::scene::Scene;
 
-/// Longer than anything is kept for somebody who may still come for it.
+/// Longer than any grace period.
 const OVER_ALL_GRACE: Duration = Duration::from_secs(26 * 3600);
 const WHOLE: &str = "the whole";
 
 pub async fn check_the_end(scene: &Scene) {
     check_ledgers(scene).await;
     scene.world.advance(OVER_ALL_GRACE);
-    let cleaned = told(scene, WHOLE, || scene.world.operator().run_cleanup()).await;
+    let cleaned = reply_to(scene, WHOLE, || scene.world.operator().run_cleanup()).await;
     if cleaned.is_none_or(|reply| reply.status != 200) {
         scene.journal.violation(WHOLE, "the operator's cleanup failed");
     }
-    // The schedule comes to it by itself, and perhaps not before this looks.
+    // The schedule also runs the sweep, but perhaps not before this check.
     let sweep = || {
         let run = scene.world.operator().post("/internal/schedules/sweep-records/run");
         run.header("X-Operator", "torture")
     };
-    let swept = told(scene, WHOLE, sweep).await;
+    let swept = reply_to(scene, WHOLE, sweep).await;
     if swept.is_none_or(|reply| reply.status != 200) {
-        scene.journal.violation(WHOLE, "the sweep of what nobody came for could not be run");
+        scene.journal.violation(WHOLE, "the sweep of unused records could not be run");
     }
     super::drain(scene).await;
     let scrubbed = scene.world.command(&["scrub"], &[]).await;
@@ -48,7 +48,7 @@ async fn check_ledgers(scene: &Scene) {
     }
 }
 
-/// Every content that was published is there, and no other.
+/// Checks that every published content is stored, and no other.
 fn check_objects(scene: &Scene) {
     if scene
         .all_accounts()
@@ -68,7 +68,7 @@ fn check_objects(scene: &Scene) {
             model.contents().for_each(|files| possible.extend(hashes(files)));
             let pages = model.pages();
             let versions = pages.iter().flatten().flat_map(|page| &page.versions);
-            // Where two ways are left, only what both have is needed.
+            // If two states are possible, only contents of both are needed.
             if pages.len() == 1 {
                 versions.for_each(|version| needed.extend(hashes(model.files_of(*version))));
             }
@@ -78,7 +78,7 @@ fn check_objects(scene: &Scene) {
     let stored = objects(&folder_of_objects(scene));
     let strays: Vec<_> = stored.difference(&possible).collect();
     if !strays.is_empty() {
-        let text = format!("{} objects are nobody's, such as {:?}", strays.len(), strays.first());
+        let text = format!("{} objects are unused, such as {:?}", strays.len(), strays.first());
         scene.journal.violation("the blob store", text);
     }
     let missing: Vec<_> = needed.difference(&stored).collect();
@@ -95,12 +95,12 @@ fn folder_of_objects(scene: &Scene) -> PathBuf {
     }
 }
 
-/// The objects below a folder, by their hash; a server's own files have other names.
+/// The objects below a directory, by their hash. A server's own files have other names.
 fn objects(folder: &Path) -> BTreeSet<String> {
     const HASH_LENGTH: usize = 64;
     let mut found = BTreeSet::new();
-    for shelf in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        for object in std::fs::read_dir(shelf.path()).into_iter().flatten().flatten() {
+    for directory in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        for object in std::fs::read_dir(directory.path()).into_iter().flatten().flatten() {
             let name = object.file_name().to_string_lossy().into_owned();
             if name.len() == HASH_LENGTH && name.chars().all(|letter| letter.is_ascii_hexdigit()) {
                 found.insert(name);
@@ -110,7 +110,7 @@ fn objects(folder: &Path) -> BTreeSet<String> {
     found
 }
 
-/// No panic, and no secret.
+/// The logs contain no panic and no secret.
 fn check_logs(scene: &Scene) {
     for line in scene.world.logs().lines() {
         if line.contains("panicked at") {

@@ -1,8 +1,9 @@
-//! Looks whether the program kept its word, when nothing is wrong and nothing is under way any more. It knows what the
-//! clients were told, and asks the program as they do; only the ledger and the queue are read by the operator's means.
+//! Checks that the program kept its promises, when no fault is active and no request is in flight. It knows
+//! the responses that clients received, and asks the program as they do. Only the ledger and the queue are
+//! read by the operator's means.
 
-mod books;
 mod end;
+mod ledger;
 mod leftovers;
 mod pages;
 mod team;
@@ -26,7 +27,7 @@ const AT_ONCE: usize = 4;
 const ANSWER_DEADLINE: Duration = Duration::from_secs(30);
 const BETWEEN_TRIES: Duration = Duration::from_millis(200);
 
-/// Everything of every account.
+/// Checks everything of every account.
 pub async fn check(scene: &Arc<Scene>, seed: u64) {
     let accounts = scene.all_accounts();
     let checks = accounts.into_iter().enumerate().map(|(number, account)| {
@@ -39,7 +40,7 @@ pub async fn check(scene: &Arc<Scene>, seed: u64) {
 
 async fn check_account(scene: &Scene, account: &Account, mut rng: StdRng) {
     let Some(shown) =
-        told(scene, &account.name, || scene.agent(&account.owner_token, &mut rng).account()).await
+        reply_to(scene, &account.name, || scene.agent(&account.owner_token, &mut rng).account()).await
     else {
         return;
     };
@@ -47,12 +48,12 @@ async fn check_account(scene: &Scene, account: &Account, mut rng: StdRng) {
     for site in &account.sites {
         pages::check(scene, account, site, is_claimed, &mut rng).await;
     }
-    books::check(scene, account, &shown, &mut rng).await;
+    ledger::check(scene, account, &shown, &mut rng).await;
     team::check(scene, account, is_claimed, &mut rng).await;
 }
 
-/// An answer. Nothing is wrong any more, so there must be one, whatever it says.
-async fn told(scene: &Scene, subject: &str, mut call: impl FnMut() -> Call) -> Option<Reply> {
+/// A response with any status. No fault is active, so that there must be one.
+async fn reply_to(scene: &Scene, subject: &str, mut call: impl FnMut() -> Call) -> Option<Reply> {
     let started = Instant::now();
     loop {
         match ask(call()).await {

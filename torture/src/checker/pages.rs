@@ -1,4 +1,4 @@
-//! Slugs: what the API tells of each, and what the edges show of each version, byte by byte.
+//! Slugs: compares the API's state of each, and the bytes of each version at the edges, with the model.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use handbill_tests::{Reply, Value};
 use rand::rngs::StdRng;
 
-use super::told;
+use super::reply_to;
 use crate::client::names;
 use crate::client::reading::shows;
 use crate::client::response::body;
@@ -16,18 +16,18 @@ use crate::model::site::{SiteModel, Untrue};
 use crate::model::state::{OpId, Page, Visibility};
 use crate::scene::Scene;
 
-/// A scan that was lost is asked for again by the sweep.
+/// The sweep queues a lost scan again.
 const VERDICT_DEADLINE: Duration = Duration::from_secs(90);
-const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
-/// Versions that are not live are made live for a look: so many of a slug in a round.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
+/// The checker activates versions to read them: up to this many of a slug in a round.
 const VERSIONS_MAX: usize = 6;
 
 pub async fn check(scene: &Scene, account: &Account, site: &Site, is_claimed: bool, rng: &mut StdRng) {
     if site.model.lock().unwrap().is_given_up() {
         return;
     }
-    let mut look = PageObservation { scene, account, site, wears_badge: !is_claimed };
-    let outcome = look.through(rng).await;
+    let mut observation = PageObservation { scene, account, site, wears_badge: !is_claimed };
+    let outcome = observation.through(rng).await;
     let mut model = site.model.lock().unwrap();
     if let Err(untrue) = outcome {
         model.give_up();
@@ -35,9 +35,9 @@ pub async fn check(scene: &Scene, account: &Account, site: &Site, is_claimed: bo
         return;
     }
     let uses = model.settle();
-    let mut books = account.books.lock().unwrap();
-    books.uses.extend(uses);
-    books.hidden.extend(model.hidden().map(str::to_owned));
+    let mut expected_ledger = account.expected_ledger.lock().unwrap();
+    expected_ledger.uses.extend(uses);
+    expected_ledger.hidden.extend(model.hidden().map(str::to_owned));
 }
 
 struct PageObservation<'a> {
@@ -55,8 +55,8 @@ impl PageObservation<'_> {
         self.compare(&detail)?;
         let pages = self.site.model.lock().unwrap().pages();
         if detail.status == 200 {
-            let Some(judged) = self.all_are_judged(rng).await? else { return Ok(()) };
-            self.see_live(&judged, rng).await?;
+            let Some(with_verdicts) = self.all_have_verdicts(rng).await? else { return Ok(()) };
+            self.see_live(&with_verdicts, rng).await?;
             self.see_others(&pages, rng).await?;
         }
         self.gone_are_gone(rng).await
@@ -64,21 +64,21 @@ impl PageObservation<'_> {
 
     async fn detail(&self, rng: &mut StdRng) -> Option<Reply> {
         let (token, slug) = (&self.account.owner_token, &self.site.slug);
-        told(self.scene, &self.site.name, || self.scene.agent(token, rng).artifact(slug)).await
+        reply_to(self.scene, &self.site.name, || self.scene.agent(token, rng).artifact(slug)).await
     }
 
-    /// What the API tells is one of the ways in which everything that was told is true.
+    /// The API's state is one of those that agree with all responses.
     fn compare(&self, detail: &Reply) -> ServedPage {
         let mut model = self.site.model.lock().unwrap();
         let answer = body(detail);
         if detail.status == 404 {
             return model.see("there is nothing", |page| page.is_none());
         }
-        let (told, contents) = (ReportedVersion::of(&answer)?, Contents::of(&model));
-        let text = format!("the API tells {answer}");
-        model.see(&text, |page| page.is_some_and(|page| told.is(page, &contents)))?;
-        if let Some(told) = names(&answer) {
-            model.name(told.clone());
+        let (reported, contents) = (ReportedVersion::of(&answer)?, Contents::of(&model));
+        let text = format!("the API returns {answer}");
+        model.see(&text, |page| page.is_some_and(|page| reported.is(page, &contents)))?;
+        if let Some(reported) = names(&answer) {
+            model.name(reported.clone());
             let known: BTreeSet<_> = model
                 .pages()
                 .iter()
@@ -86,15 +86,15 @@ impl PageObservation<'_> {
                 .filter_map(|page| model.names_of(page.made_by))
                 .cloned()
                 .collect();
-            if known.iter().any(|known| *known != told) {
-                return Err(Untrue(format!("it is called {told:?}, and was called {known:?}")));
+            if known.iter().any(|known| *known != reported) {
+                return Err(Untrue(format!("it is called {reported:?}, and was called {known:?}")));
             }
         }
         Ok(())
     }
 
-    /// Every version has the verdict that it deserves.
-    async fn all_are_judged(&self, rng: &mut StdRng) -> Result<Option<Reply>, Untrue> {
+    /// Every version has the right verdict.
+    async fn all_have_verdicts(&self, rng: &mut StdRng) -> Result<Option<Reply>, Untrue> {
         let started = Instant::now();
         loop {
             let Some(detail) = self.detail(rng).await else { return Ok(None) };
@@ -102,7 +102,7 @@ impl PageObservation<'_> {
             let versions = answer["versions"].as_array().cloned().unwrap_or_default();
             let verdicts: Vec<_> =
                 versions.iter().rev().map(|version| &version["moderation_status"]).collect();
-            // What is in review had its scan given up during an outage; the sweep has it scanned again.
+            // A version is in review if its scan was abandoned during an outage. The sweep scans it again.
             let is_open = verdicts.iter().any(|verdict| **verdict == "pending" || **verdict == "review");
             if !is_open {
                 let mut model = self.site.model.lock().unwrap();
@@ -119,36 +119,36 @@ impl PageObservation<'_> {
             if started.elapsed() > VERDICT_DEADLINE {
                 return Err(Untrue(format!("not every version is scanned: {answer}")));
             }
-            tokio::time::sleep(BETWEEN_LOOKS).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
-    /// The live version is shown with exactly its bytes, to whom its visibility allows.
+    /// The live version is served with exactly its bytes, to whom its visibility allows.
     async fn see_live(&self, detail: &Reply, rng: &mut StdRng) -> ServedPage {
         let answer = body(detail);
-        let Some(told) = names(&answer) else { return Err(Untrue(format!("it has no names: {answer}"))) };
+        let Some(reported) = names(&answer) else { return Err(Untrue(format!("it has no names: {answer}"))) };
         let signature = answer["signed_url"].as_str().and_then(|url| url.split_once('?')).map(|(_, sig)| sig);
         let visibility = answer["visibility"].as_str().and_then(Visibility::named);
         let is_blocked = answer["moderation_status"] == "blocked";
         if visibility == Some(Visibility::Private) && !is_blocked {
-            let Some(shown) = self.open(&told.host, "", None, rng).await else { return Ok(()) };
+            let Some(shown) = self.open(&reported.host, "", None, rng).await else { return Ok(()) };
             if shown.status != 403 || signature.is_none() {
                 return Err(Untrue(format!("a private page is shown to strangers: {shown:?}")));
             }
         }
-        self.see_version(&told.host, signature, rng).await?;
+        self.see_version(&reported.host, signature, rng).await?;
         if is_blocked {
             return Ok(());
         }
-        let Some(front) = self.open(&told.host, "", signature, rng).await else { return Ok(()) };
+        let Some(front) = self.open(&reported.host, "", signature, rng).await else { return Ok(()) };
         let is_hidden = front.header("X-Robots-Tag").contains("noindex");
         if (visibility == Some(Visibility::Public)) == is_hidden {
-            return Err(Untrue(format!("the wrong word for robots: {front:?}")));
+            return Err(Untrue(format!("the wrong robots header: {front:?}")));
         }
-        self.others_files_are_missing(&told.host, signature, rng).await
+        self.others_files_are_missing(&reported.host, signature, rng).await
     }
 
-    /// Every file of whichever version may be live; what is shown decides which one it is.
+    /// Reads every file of all versions that may be live. The content decides which one it is.
     async fn see_version(&self, host: &str, signature: Option<&str>, rng: &mut StdRng) -> ServedPage {
         let paths: BTreeSet<String> = {
             let model = self.site.model.lock().unwrap();
@@ -175,7 +175,7 @@ impl PageObservation<'_> {
         Ok(())
     }
 
-    /// A file that other versions have and the live one has not.
+    /// A file of other versions that the live one lacks is not served.
     async fn others_files_are_missing(
         &self,
         host: &str,
@@ -201,7 +201,7 @@ impl PageObservation<'_> {
         Err(Untrue(format!("{host}/{stray} is of another version, and answers {}", shown.status)))
     }
 
-    /// Versions that nobody has looked at yet are made live for a moment.
+    /// Activates versions that were not read yet.
     async fn see_others(&self, pages: &BTreeSet<Option<Page>>, rng: &mut StdRng) -> ServedPage {
         let Some(Some(page)) = pages.first() else { return Ok(()) };
         let fresh: Vec<u32> = {
@@ -218,11 +218,11 @@ impl PageObservation<'_> {
     async fn make_live(&self, seq: u32, rng: &mut StdRng) -> ServedPage {
         let (token, slug) = (&self.account.owner_token, &self.site.slug);
         let call = || self.scene.agent(token, rng).activate(slug, i64::from(seq));
-        let Some(reply) = told(self.scene, &self.site.name, call).await else { return Ok(()) };
+        let Some(reply) = reply_to(self.scene, &self.site.name, call).await else { return Ok(()) };
         if reply.status != 200 {
             return Err(Untrue(format!("version {seq} cannot be made live: {}", reply.text())));
         }
-        self.scene.journal.tell(&self.site.name, format!("the checker makes {seq} live"));
+        self.scene.journal.record(&self.site.name, format!("the checker makes {seq} live"));
         self.site.model.lock().unwrap().made_live(seq);
         let Some(detail) = self.detail(rng).await else { return Ok(()) };
         let answer = body(&detail);
@@ -252,11 +252,11 @@ impl PageObservation<'_> {
     async fn open(&self, host: &str, path: &str, signature: Option<&str>, rng: &mut StdRng) -> Option<Reply> {
         let query = signature.map_or(String::new(), |signature| format!("?{signature}"));
         let place = format!("/site/{host}/{path}{query}");
-        told(self.scene, &self.site.name, || self.scene.visitor(rng).open(&place)).await
+        reply_to(self.scene, &self.site.name, || self.scene.visitor(rng).open(&place)).await
     }
 }
 
-/// Contents by version, apart from the model, which is narrowed meanwhile.
+/// Contents by version, separate from the model, which changes meanwhile.
 struct Contents(std::collections::BTreeMap<OpId, std::sync::Arc<FileSet>>);
 
 impl Contents {
@@ -269,17 +269,17 @@ impl Contents {
     }
 }
 
-/// What the API tells of an artifact.
+/// An artifact's version as reported by the API.
 struct ReportedVersion {
     live: u32,
     visibility: String,
-    /// Files and bytes of each version, the first one first.
+    /// Files and bytes of each version, oldest first.
     sizes: Vec<(u64, u64)>,
 }
 
 impl ReportedVersion {
     fn of(answer: &Value) -> Result<Self, Untrue> {
-        let strange = || Untrue(format!("the API tells what nobody can read: {answer}"));
+        let strange = || Untrue(format!("the API returns an invalid body: {answer}"));
         let versions = answer["versions"].as_array().ok_or_else(strange)?;
         let seqs: Vec<_> = versions.iter().rev().filter_map(|version| version["seq"].as_u64()).collect();
         if seqs != (1..=versions.len() as u64).collect::<Vec<_>>() {

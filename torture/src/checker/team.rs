@@ -1,9 +1,9 @@
-//! Claims, tokens and invites: what was given works, what was taken back does not, and no code is used too often.
+//! Claims, tokens and invites: granted access works, revoked access does not, and no code is used too often.
 
 use handbill_tests::Value;
 use rand::rngs::StdRng;
 
-use super::told;
+use super::reply_to;
 use crate::client::response::body;
 use crate::model::Moment;
 use crate::model::account::Account;
@@ -21,14 +21,14 @@ pub async fn check(scene: &Scene, account: &Account, is_claimed: bool, rng: &mut
 fn check_claim(scene: &Scene, account: &Account, is_claimed: bool) {
     let mut claim = account.claim.lock().unwrap();
     match claim.as_mut() {
-        None if is_claimed => scene.journal.violation(&account.name, "nobody claimed it, and it is claimed"),
+        None if is_claimed => scene.journal.violation(&account.name, "it is claimed without a claim"),
         Some(claim) if claim.ended.is_some() && !is_claimed => {
             scene.journal.violation(&account.name, "its claim was acknowledged, and it is not claimed");
         }
         Some(claim) if is_claimed => {
             claim.ended.get_or_insert(Moment::now());
         }
-        // The claim that was not answered did not happen; the next one begins anew.
+        // The claim without a response did not happen. The next one starts from the beginning.
         Some(_) => *claim = None,
         None => {}
     }
@@ -39,7 +39,7 @@ async fn check_tokens(scene: &Scene, account: &Account, rng: &mut StdRng) {
     let mut valid = 0;
     for token in tokens {
         let call = || scene.agent(&token.secret, rng).account();
-        let Some(reply) = told(scene, &account.name, call).await else { return };
+        let Some(reply) = reply_to(scene, &account.name, call).await else { return };
         let found = match reply.status {
             200 => Validity::Valid,
             401 => Validity::Revoked,
@@ -54,7 +54,7 @@ async fn check_tokens(scene: &Scene, account: &Account, rng: &mut StdRng) {
             token.validity = found;
         }
     }
-    let Some(list) = told(scene, &account.name, || scene.agent(&account.owner_token, rng).tokens()).await
+    let Some(list) = reply_to(scene, &account.name, || scene.agent(&account.owner_token, rng).tokens()).await
     else {
         return;
     };
@@ -69,7 +69,8 @@ async fn check_tokens(scene: &Scene, account: &Account, rng: &mut StdRng) {
 }
 
 async fn check_invites(scene: &Scene, account: &Account, rng: &mut StdRng) {
-    let Some(list) = told(scene, &account.name, || scene.agent(&account.owner_token, rng).invites()).await
+    let Some(list) =
+        reply_to(scene, &account.name, || scene.agent(&account.owner_token, rng).invites()).await
     else {
         return;
     };

@@ -1,10 +1,10 @@
-//! Changes of an artifact that bring no content: which version is live, who may see it, and its end.
+//! Changes of an artifact without content: its live version, its visibility and its deletion.
 
 use handbill_tests::Call;
 use rand::RngExt;
 
 use super::response::{ClientResponse, ask, ask_finally, code};
-use super::{Begun, Client, Identity};
+use super::{Client, Identity, PendingChange};
 use crate::model::HIDDEN_MICRO;
 use crate::model::account::Site;
 use crate::model::state::{Change, Visibility};
@@ -17,62 +17,62 @@ impl Client {
             let pages = site.model.lock().unwrap().pages();
             pages.iter().flatten().map(|page| page.versions.len()).max().unwrap_or(0)
         };
-        // Sometimes one that is not there.
+        // Sometimes a version that does not exist.
         let seq = u32::try_from(self.rng.random_range(1..=versions + 1)).expect("few versions");
-        let Some(begun) = self.begin(site, Change::Activate(seq)) else { return };
+        let Some(pending) = self.begin(site, Change::Activate(seq)) else { return };
         let call = self.agent(&identity).activate(&site.slug, i64::from(seq));
-        self.carry_out(&identity, site, begun, "activate", &seq.to_string(), call).await;
+        self.perform(&identity, site, pending, "activate", &seq.to_string(), call).await;
     }
 
     pub(super) async fn delete(&mut self) {
         let (identity, place) = self.somewhere();
         let site = &identity.account.sites[place];
-        let Some(begun) = self.begin(site, Change::Delete) else { return };
+        let Some(pending) = self.begin(site, Change::Delete) else { return };
         let call = self.agent(&identity).delete(&site.slug);
-        self.carry_out(&identity, site, begun, "delete", "", call).await;
+        self.perform(&identity, site, pending, "delete", "", call).await;
     }
 
-    /// Off the public costs, where the month is not paid yet.
+    /// Leaving public visibility costs money, unless the month is paid already.
     pub(super) async fn show(&mut self) {
         let (identity, place) = self.somewhere();
         let site = &identity.account.sites[place];
         let visibility = Visibility::ALL[self.rng.random_range(0..Visibility::ALL.len())];
-        let Some(begun) = self.begin(site, Change::Show(visibility)) else { return };
+        let Some(pending) = self.begin(site, Change::Show(visibility)) else { return };
         let agent = self.agent(&identity);
-        let told = ask_finally(agent.set_visibility(&site.slug, visibility.name())).await;
-        self.tell(site, begun.id, "show", visibility.name(), &told);
-        let told = match told {
+        let response = ask_finally(agent.set_visibility(&site.slug, visibility.name())).await;
+        self.record(site, pending.id, "show", visibility.name(), &response);
+        let response = match response {
             ClientResponse::Refused(reply)
                 if code(&reply) == "payment_required" && self.rng.random_bool(0.6) =>
             {
                 let paid = agent.set_visibility(&site.slug, visibility.name()).paying("dev:0.5");
-                let told = ask_finally(paid).await;
-                self.tell(site, begun.id, "show, paying", visibility.name(), &told);
-                if let ClientResponse::Unknown(_) = &told {
-                    identity.account.books.lock().unwrap().unanswered.push(HIDDEN_MICRO);
+                let response = ask_finally(paid).await;
+                self.record(site, pending.id, "show, paying", visibility.name(), &response);
+                if let ClientResponse::Unknown(_) = &response {
+                    identity.account.expected_ledger.lock().unwrap().unanswered.push(HIDDEN_MICRO);
                 }
-                told
+                response
             }
-            told => told,
+            response => response,
         };
-        if let ClientResponse::Done(reply) = &told {
+        if let ClientResponse::Done(reply) = &response {
             self.note_receipt(&identity.account, reply);
         }
-        self.conclude(&identity, site, begun, &told, false);
+        self.conclude(&identity, site, pending, &response, false);
     }
 
-    async fn carry_out(
+    async fn perform(
         &self,
         identity: &Identity,
         site: &Site,
-        begun: Begun,
+        pending: PendingChange,
         kind: &str,
         what: &str,
         call: Call,
     ) {
-        let told = ask(call).await;
-        self.tell(site, begun.id, kind, what, &told);
-        self.conclude(identity, site, begun, &told, false);
+        let response = ask(call).await;
+        self.record(site, pending.id, kind, what, &response);
+        self.conclude(identity, site, pending, &response, false);
     }
 
     pub(super) fn somewhere(&mut self) -> (Identity, usize) {

@@ -1,4 +1,4 @@
-//! A client: it asks for whatever its dice say, believes what it is told and keeps it in mind.
+//! A client that makes random requests, trusts the responses and records them.
 
 mod changing;
 mod money;
@@ -17,18 +17,18 @@ use rand::rngs::StdRng;
 
 use crate::model::account::{Account, Site};
 use crate::model::micro;
-use crate::model::site::{LookId, Names, SiteModel, Untrue};
+use crate::model::site::{Names, ReadId, SiteModel, Untrue};
 use crate::model::state::{Change, OpId};
 use crate::model::team::Validity;
 use crate::scene::Scene;
 use response::{ClientResponse, OVERLOADED, ask, body, code};
 
-/// More are not opened in one world, so that the checker comes to an end.
+/// The limit of accounts in one world, so that the checker finishes.
 const ACCOUNTS_MAX: usize = 40;
 const IDENTITIES_MAX: usize = 4;
 const PAUSE_MS_MAX: u64 = 60;
 
-/// One who acts for an account.
+/// A caller for an account.
 #[derive(Clone, Debug)]
 pub struct Identity {
     pub account: Arc<Account>,
@@ -40,14 +40,14 @@ pub struct Client {
     pub number: usize,
     scene: Arc<Scene>,
     rng: StdRng,
-    /// The last one is what it got last.
+    /// The newest is last.
     identities: Vec<Identity>,
 }
 
-/// A change that was begun.
-struct Begun {
+/// A change that was requested.
+struct PendingChange {
     id: OpId,
-    look: LookId,
+    read: ReadId,
 }
 
 impl Client {
@@ -55,7 +55,7 @@ impl Client {
         Self { number, scene, rng, identities: Vec::new() }
     }
 
-    /// Acts until it is over.
+    /// Acts until the round is over.
     pub async fn play(mut self) -> Self {
         while !self.scene.is_over.load(Ordering::SeqCst) {
             self.act().await;
@@ -75,7 +75,7 @@ impl Client {
             34..42 => self.show().await,
             42..46 => self.delete().await,
             46..68 => self.visit().await,
-            68..76 => self.look_up().await,
+            68..76 => self.read_artifact().await,
             76..81 => self.buy_credit().await,
             81..84 => self.claim().await,
             84..87 => self.invite().await,
@@ -92,9 +92,9 @@ impl Client {
         if self.scene.all_accounts().len() >= ACCOUNTS_MAX && !self.identities.is_empty() {
             return;
         }
-        let told = ask(self.scene.stranger(&mut self.rng).post("/v1/signup")).await;
-        self.scene.journal.count_operation("signup", &told.label());
-        let ClientResponse::Done(reply) = told else { return };
+        let response = ask(self.scene.stranger(&mut self.rng).post("/v1/signup")).await;
+        self.scene.journal.count_operation("signup", &response.label());
+        let ClientResponse::Done(reply) = response else { return };
         let answer = body(&reply);
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let account = Arc::new(Account::new(
@@ -103,10 +103,10 @@ impl Client {
             text(&answer["claim_url"]),
             text(&answer["token"]),
         ));
-        self.scene.journal.tell(&account.name, format!("client {} signed up", self.number));
+        self.scene.journal.record(&account.name, format!("client {} signed up", self.number));
         self.scene.accounts.lock().unwrap().push(account.clone());
         let token = account.owner_token.clone();
-        // Whoever has a new home gives up the old one.
+        // A client with a new account drops the oldest one.
         self.identities.insert(0, Identity { account, token });
         self.identities.truncate(IDENTITIES_MAX);
     }
@@ -118,14 +118,14 @@ impl Client {
         self.identities.push(identity);
     }
 
-    /// Mostly at home, sometimes as somebody else.
+    /// Mostly the newest identity, sometimes another.
     fn identity(&mut self) -> Identity {
         let place =
             if self.rng.random_bool(0.6) { 0 } else { self.rng.random_range(0..self.identities.len()) };
         self.identities[place].clone()
     }
 
-    /// The owner of the account at home.
+    /// The owner of the newest account.
     fn owner(&mut self) -> Identity {
         let account = self.identities[0].account.clone();
         let token = account.owner_token.clone();
@@ -136,43 +136,44 @@ impl Client {
         self.scene.agent(&identity.token, &mut self.rng)
     }
 
-    fn begin(&self, site: &Site, change: Change) -> Option<Begun> {
+    fn begin(&self, site: &Site, change: Change) -> Option<PendingChange> {
         let mut model = site.model.lock().unwrap();
-        if !model.has_room() {
+        if !model.may_begin() {
             return None;
         }
-        let (id, look) = (self.scene.next_operation(), model.begin_look());
+        let (id, read) = (self.scene.next_operation(), model.begin_read());
         model.begin(id, change);
-        Some(Begun { id, look })
+        Some(PendingChange { id, read })
     }
 
-    /// Believes an answer, and says so when it cannot be true. `is_doubtful` when an earlier try was not answered.
+    /// Applies a response to the model, and reports it if it cannot be true. `is_doubtful` after an earlier
+    /// attempt without a response.
     fn conclude(
         &self,
         identity: &Identity,
         site: &Site,
-        begun: Begun,
-        told: &ClientResponse,
+        pending: PendingChange,
+        response: &ClientResponse,
         is_doubtful: bool,
     ) {
         let mut model = site.model.lock().unwrap();
-        let seen = model.end_look(begun.look);
-        let untrue = match told {
+        let seen = model.end_read(pending.read);
+        let untrue = match response {
             ClientResponse::Unknown(_) => Ok(()),
-            ClientResponse::Done(reply) => acknowledge(&mut model, begun.id, reply),
+            ClientResponse::Done(reply) => acknowledge(&mut model, pending.id, reply),
             ClientResponse::Refused(reply) => {
                 let is_missing = match code(reply).as_str() {
                     "not_found" => seen.iter().any(|page| is_missing(page.as_ref(), reply)),
                     _ => self.is_refusable(identity, reply),
                 };
-                let refused = if is_doubtful { Ok(()) } else { model.refuse(begun.id) };
+                let refused = if is_doubtful { Ok(()) } else { model.refuse(pending.id) };
                 let unreasonable = || Untrue(format!("it was refused without reason: {}", reply.text()));
                 if is_missing { refused } else { Err(unreasonable()) }
             }
         };
         if let Err(untrue) = untrue {
             model.give_up();
-            self.scene.journal.violation(&site.name, format!("#{}: {}", begun.id.0, untrue.0));
+            self.scene.journal.violation(&site.name, format!("#{}: {}", pending.id.0, untrue.0));
         }
     }
 
@@ -180,7 +181,7 @@ impl Client {
     fn is_refusable(&self, identity: &Identity, reply: &Reply) -> bool {
         match code(reply).as_str() {
             "payment_required" | "slug_taken" | OVERLOADED => true,
-            // Twenty megabytes are all that an unclaimed account may store.
+            // A provisional account may store at most twenty megabytes.
             "too_large" => !identity.account.is_surely_claimed(),
             "unauthorized" => {
                 let team = identity.account.team.lock().unwrap();
@@ -190,18 +191,18 @@ impl Client {
         }
     }
 
-    /// Keeps a receipt in mind.
+    /// Records a receipt.
     fn note_receipt(&self, account: &Account, reply: &Reply) {
         let receipt = &body(reply)["receipt"];
         let (Some(id), Some(amount)) = (receipt["id"].as_str(), receipt["amount_usd"].as_f64()) else {
             return;
         };
-        account.books.lock().unwrap().receipts.insert(id.to_owned(), micro(amount));
+        account.expected_ledger.lock().unwrap().receipts.insert(id.to_owned(), micro(amount));
     }
 
-    /// Tells the journal of an operation on a slug.
-    fn tell(&self, site: &Site, id: OpId, kind: &str, what: &str, told: &ClientResponse) {
-        let answer = match told {
+    /// Records an operation on a slug in the journal.
+    fn record(&self, site: &Site, id: OpId, kind: &str, what: &str, response: &ClientResponse) {
+        let answer = match response {
             ClientResponse::Done(reply) => {
                 let body = body(reply);
                 let version =
@@ -210,10 +211,10 @@ impl Client {
             }
             other => other.label(),
         };
-        self.scene.journal.count_operation(kind, &told.label());
+        self.scene.journal.count_operation(kind, &response.label());
         self.scene
             .journal
-            .tell(&site.name, format!("#{} client {} {kind} {what}: {answer}", id.0, self.number));
+            .record(&site.name, format!("#{} client {} {kind} {what}: {answer}", id.0, self.number));
     }
 }
 
@@ -224,13 +225,13 @@ fn acknowledge(model: &mut SiteModel, id: OpId, reply: &Reply) -> Result<(), Unt
     model.acknowledge(id, seq, names(&answer).as_ref())
 }
 
-/// What an answer calls the artifact.
+/// The artifact's names in a response.
 pub fn names(answer: &Value) -> Option<Names> {
     let id = answer["artifact_id"].as_str().or(answer["id"].as_str())?;
     Some(Names { artifact_id: id.to_owned(), host: answer["host"].as_str()?.to_owned() })
 }
 
-/// Whether "not found" is true of a page: there is none, or it lacks the version that was asked for.
+/// Whether "not found" is right for a page: it does not exist, or it lacks the requested version.
 fn is_missing(page: Option<&crate::model::state::Page>, reply: &Reply) -> bool {
     page.is_none() || reply.call.ends_with("/activate")
 }

@@ -1,4 +1,4 @@
-//! Buying credit, and asking what is left.
+//! Buys credit, and reads what is left.
 
 use rand::RngExt;
 
@@ -13,18 +13,23 @@ impl Client {
         let amount = Micro::from(dollars) * 1_000_000;
         let call = self.agent(&owner).buy_credit(f64::from(dollars));
         let pays = self.rng.random_bool(0.9);
-        let told = ask_finally(if pays { call.paying(format!("dev:{dollars}")) } else { call }).await;
+        let response = ask_finally(if pays { call.paying(format!("dev:{dollars}")) } else { call }).await;
         let journal = &self.scene.journal;
-        journal.count_operation("credit", &told.label());
-        journal.tell(&owner.account.name, format!("client {} buys {dollars}: {}", self.number, told.label()));
-        match &told {
+        journal.count_operation("credit", &response.label());
+        journal.record(
+            &owner.account.name,
+            format!("client {} buys {dollars}: {}", self.number, response.label()),
+        );
+        match &response {
             ClientResponse::Done(reply) if pays => {
                 self.note_receipt(&owner.account, reply);
                 if body(reply)["receipt"]["amount_usd"].as_f64() != Some(f64::from(dollars)) {
                     journal.violation(&owner.account.name, format!("a wrong receipt: {}", reply.text()));
                 }
             }
-            ClientResponse::Unknown(_) if pays => owner.account.books.lock().unwrap().unanswered.push(amount),
+            ClientResponse::Unknown(_) if pays => {
+                owner.account.expected_ledger.lock().unwrap().unanswered.push(amount)
+            }
             ClientResponse::Refused(reply) if code(reply) == OVERLOADED => {}
             ClientResponse::Refused(reply) if !pays && code(reply) == "payment_required" => {}
             ClientResponse::Unknown(_) => {}
@@ -34,12 +39,12 @@ impl Client {
         }
     }
 
-    /// Numbers move while others act, so only what never holds is looked for.
+    /// The numbers change while others act, so that this checks only what can never be true.
     pub(super) async fn read_usage(&mut self) {
         let owner = self.owner();
-        let told = ask(self.agent(&owner).usage()).await;
-        self.scene.journal.count_operation("read usage", &told.label());
-        let fault = match &told {
+        let response = ask(self.agent(&owner).usage()).await;
+        self.scene.journal.count_operation("read usage", &response.label());
+        let fault = match &response {
             ClientResponse::Unknown(_) => return,
             ClientResponse::Done(reply) => {
                 body(reply)["credits_usd"].as_f64().is_none_or(|usd| usd < 0.0).then_some(reply)

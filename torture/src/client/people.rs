@@ -16,7 +16,7 @@ use crate::model::team::{InviteModel, Validity};
 const USES_MAX: u32 = 3;
 
 impl Client {
-    /// The same person claims, however often it takes.
+    /// The same person claims, with any number of retries.
     pub(super) async fn claim(&mut self) {
         let account = self.identities[0].account.clone();
         if account.is_surely_claimed() {
@@ -32,9 +32,9 @@ impl Client {
             claim.get_or_insert(Claim { began: Moment::now(), ended: None });
             is_first
         };
-        let told = ask(person.claim(&account.claim_url)).await;
-        self.told_of(&account, "claim", "", &told);
-        let is_claimed = match &told {
+        let response = ask(person.claim(&account.claim_url)).await;
+        self.record_for_account(&account, "claim", "", &response);
+        let is_claimed = match &response {
             ClientResponse::Unknown(_) => return,
             ClientResponse::Done(_) => true,
             ClientResponse::Refused(reply) => !is_first && code(reply) == "already_claimed",
@@ -46,23 +46,23 @@ impl Client {
             }
             return;
         }
-        self.unreasonable(&account, &told);
+        self.unreasonable(&account, &response);
     }
 
     pub(super) async fn invite(&mut self) {
         let owner = self.owner();
         let was_claimed = owner.account.is_surely_claimed();
         let uses_max = self.rng.random_range(1..=USES_MAX);
-        let told = ask(self.agent(&owner).invite(&json!({ "max_uses": uses_max }))).await;
-        self.told_of(&owner.account, "invite", "", &told);
-        match &told {
+        let response = ask(self.agent(&owner).invite(&json!({ "max_uses": uses_max }))).await;
+        self.record_for_account(&owner.account, "invite", "", &response);
+        match &response {
             ClientResponse::Done(reply) => {
                 let code = body(reply)["code"].as_str().unwrap_or_default().to_owned();
                 let invite =
                     InviteModel { code, uses_max, joined: 0, joined_perhaps: 0, validity: Validity::Valid };
                 owner.account.team.lock().unwrap().invites.push(invite);
             }
-            ClientResponse::Refused(_) if was_claimed => self.unreasonable(&owner.account, &told),
+            ClientResponse::Refused(_) if was_claimed => self.unreasonable(&owner.account, &response),
             _ => {}
         }
     }
@@ -78,31 +78,31 @@ impl Client {
             })
         };
         let Some(code) = drawn else { return };
-        let told = ask(self.agent(&owner).revoke_invite(&code)).await;
-        self.told_of(&owner.account, "revoke invite", &code, &told);
-        match &told {
+        let response = ask(self.agent(&owner).revoke_invite(&code)).await;
+        self.record_for_account(&owner.account, "revoke invite", &code, &response);
+        match &response {
             ClientResponse::Done(_) => {
                 let mut team = owner.account.team.lock().unwrap();
                 if let Some(invite) = team.invite_mut(&code) {
                     invite.validity = Validity::Revoked;
                 }
             }
-            ClientResponse::Refused(_) => self.unreasonable(&owner.account, &told),
+            ClientResponse::Refused(_) => self.unreasonable(&owner.account, &response),
             ClientResponse::Unknown(_) => {}
         }
     }
 
-    /// Joins whatever account has a code lying about.
+    /// Joins an account with a known code.
     pub(super) async fn join(&mut self) {
         let Some((account, code, validity)) = self.draw_code() else { return };
-        let told = ask(self.scene.stranger(&mut self.rng).join(&code)).await;
-        self.told_of(&account, "join", &code, &told);
+        let response = ask(self.scene.stranger(&mut self.rng).join(&code)).await;
+        self.record_for_account(&account, "join", &code, &response);
         let fault = {
             let mut team = account.team.lock().unwrap();
             let Some(invite) = team.invite_mut(&code) else { return };
             let others = invite.joined + invite.joined_perhaps - 1;
             let may_be_refused = invite.validity != Validity::Valid || others >= invite.uses_max;
-            match &told {
+            match &response {
                 ClientResponse::Unknown(_) => {
                     team.unknown_tokens += 1;
                     false
@@ -121,9 +121,9 @@ impl Client {
             }
         };
         if fault {
-            return self.unreasonable(&account, &told);
+            return self.unreasonable(&account, &response);
         }
-        if let ClientResponse::Done(reply) = &told {
+        if let ClientResponse::Done(reply) = &response {
             self.add_identity(Identity { account, token: secret(reply) });
         }
     }
@@ -141,9 +141,9 @@ impl Client {
     pub(super) async fn mint(&mut self) {
         let owner = self.owner();
         let name = format!("of client {}", self.number);
-        let told = ask(self.agent(&owner).mint(&json!({ "name": name }))).await;
-        self.told_of(&owner.account, "mint", "", &told);
-        match &told {
+        let response = ask(self.agent(&owner).mint(&json!({ "name": name }))).await;
+        self.record_for_account(&owner.account, "mint", "", &response);
+        match &response {
             ClientResponse::Done(reply) => {
                 let id = body(reply)["id"].as_str().map(str::to_owned);
                 owner.account.team.lock().unwrap().note_token(&secret(reply), id);
@@ -151,11 +151,11 @@ impl Client {
                 self.add_identity(Identity { account: owner.account, token });
             }
             ClientResponse::Unknown(_) => owner.account.team.lock().unwrap().unknown_tokens += 1,
-            ClientResponse::Refused(_) => self.unreasonable(&owner.account, &told),
+            ClientResponse::Refused(_) => self.unreasonable(&owner.account, &response),
         }
     }
 
-    /// A token that was revoked opens nothing from then on.
+    /// A revoked token is rejected from then on.
     pub(super) async fn revoke_token(&mut self) {
         let owner = self.owner();
         let drawn = {
@@ -168,32 +168,32 @@ impl Client {
             })
         };
         let Some((secret, id)) = drawn else { return };
-        let told = ask(self.agent(&owner).revoke_token(&id)).await;
-        self.told_of(&owner.account, "revoke token", &id, &told);
-        match &told {
+        let response = ask(self.agent(&owner).revoke_token(&id)).await;
+        self.record_for_account(&owner.account, "revoke token", &id, &response);
+        match &response {
             ClientResponse::Unknown(_) => return,
-            ClientResponse::Refused(_) => return self.unreasonable(&owner.account, &told),
+            ClientResponse::Refused(_) => return self.unreasonable(&owner.account, &response),
             ClientResponse::Done(_) => {}
         }
         if let Some(token) = owner.account.team.lock().unwrap().token_mut(&secret) {
             token.validity = Validity::Revoked;
         }
         self.identities.retain(|identity| identity.token != secret);
-        let told = ask(self.scene.agent(&secret, &mut self.rng).account()).await;
-        if let ClientResponse::Done(_) = &told {
+        let response = ask(self.scene.agent(&secret, &mut self.rng).account()).await;
+        if let ClientResponse::Done(_) = &response {
             let text = format!("the token {id} was revoked and still opens the account");
             self.scene.journal.violation(&owner.account.name, text);
         }
     }
 
-    fn told_of(&self, account: &Account, kind: &str, what: &str, told: &ClientResponse) {
+    fn record_for_account(&self, account: &Account, kind: &str, what: &str, response: &ClientResponse) {
         let journal = &self.scene.journal;
-        journal.count_operation(kind, &told.label());
-        journal.tell(&account.name, format!("client {} {kind} {what}: {}", self.number, told.label()));
+        journal.count_operation(kind, &response.label());
+        journal.record(&account.name, format!("client {} {kind} {what}: {}", self.number, response.label()));
     }
 
-    fn unreasonable(&self, account: &Account, told: &ClientResponse) {
-        let (ClientResponse::Done(reply) | ClientResponse::Refused(reply)) = told else { return };
+    fn unreasonable(&self, account: &Account, response: &ClientResponse) {
+        let (ClientResponse::Done(reply) | ClientResponse::Refused(reply)) = response else { return };
         let text = format!("{} was answered {} {}", reply.call, reply.status, without_secrets(reply));
         self.scene.journal.violation(&account.name, text);
     }
@@ -203,7 +203,7 @@ fn secret(reply: &Reply) -> String {
     body(reply)["token"].as_str().unwrap_or_default().to_owned()
 }
 
-/// What may stand in a story that is shown to people.
+/// The response without secrets, for the printed history.
 fn without_secrets(reply: &Reply) -> String {
     if reply.status < 300 { "with success".to_owned() } else { reply.text() }
 }

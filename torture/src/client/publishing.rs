@@ -1,4 +1,4 @@
-//! Publishing: with and without a key, paid at once, on demand or not, asked again or given up.
+//! Publishing: with and without an idempotency key, paid inline or on demand, retried or abandoned.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::model::{Micro, PUBLISH_MICRO, micro};
 const TRIES_MAX: usize = 6;
 const BETWEEN_TRIES: Duration = Duration::from_millis(300);
 
-/// One publish, however often it is sent.
+/// One publish with all its attempts.
 struct Publish<'a> {
     identity: &'a Identity,
     site: &'a Site,
@@ -24,9 +24,9 @@ struct Publish<'a> {
     change: Change,
     key: Option<String>,
     payment: Option<Micro>,
-    /// A try was not answered, so whatever comes later does not tell all.
+    /// An attempt had no response, so that a later response is not the whole truth.
     is_doubtful: bool,
-    /// A payment that was sent with a try that was not answered.
+    /// A payment in an attempt without a response.
     paid_in_doubt: Option<Micro>,
 }
 
@@ -36,24 +36,24 @@ impl Client {
         let account = identity.account.clone();
         let site = &account.sites[self.rng.random_range(0..account.sites.len())];
         let change = self.draw_version(site);
-        let Some(begun) = self.begin(site, change.clone()) else { return };
+        let Some(pending) = self.begin(site, change.clone()) else { return };
         let mut publish = Publish {
             identity: &identity,
             site,
-            id: begun.id,
+            id: pending.id,
             change,
-            key: self.rng.random_bool(0.6).then(|| format!("publish-{}", begun.id.0)),
+            key: self.rng.random_bool(0.6).then(|| format!("publish-{}", pending.id.0)),
             payment: self.rng.random_bool(0.2).then_some(PUBLISH_MICRO),
             is_doubtful: false,
             paid_in_doubt: None,
         };
-        let told = self.send_until_told(&mut publish).await;
-        if let ClientResponse::Done(reply) = &told {
+        let response = self.send_until_concluded(&mut publish).await;
+        if let ClientResponse::Done(reply) = &response {
             self.note_receipt(&account, reply);
         } else if let Some(amount) = publish.paid_in_doubt {
-            account.books.lock().unwrap().unanswered.push(amount);
+            account.expected_ledger.lock().unwrap().unanswered.push(amount);
         }
-        self.conclude(&identity, site, begun, &told, publish.is_doubtful);
+        self.conclude(&identity, site, pending, &response, publish.is_doubtful);
     }
 
     fn draw_version(&mut self, site: &Site) -> Change {
@@ -67,31 +67,31 @@ impl Client {
         Change::Publish(files)
     }
 
-    async fn send_until_told(&mut self, publish: &mut Publish<'_>) -> ClientResponse {
+    async fn send_until_concluded(&mut self, publish: &mut Publish<'_>) -> ClientResponse {
         let mut tries = 0;
         loop {
             tries += 1;
             let call = self.call_of(publish);
-            let told = ask_finally(call).await;
-            self.tell(publish.site, publish.id, kind(&publish.change), &publish.terms(), &told);
-            let goes_on = match &told {
+            let response = ask_finally(call).await;
+            self.record(publish.site, publish.id, kind(&publish.change), &publish.terms(), &response);
+            let goes_on = match &response {
                 ClientResponse::Done(_) => false,
                 ClientResponse::Refused(reply) if code(reply) == "payment_required" => {
                     publish.payment = body(reply)["amount_usd"].as_f64().map(micro);
                     self.rng.random_bool(0.8)
                 }
-                // Nothing was done, so that asking again is no other publish, even without a key.
+                // Nothing was done, so that a retry is not another publish, even without a key.
                 ClientResponse::Refused(reply) if code(reply) == OVERLOADED => self.rng.random_bool(0.7),
                 ClientResponse::Refused(_) => false,
                 ClientResponse::Unknown(_) => {
                     publish.is_doubtful = true;
                     publish.paid_in_doubt = publish.paid_in_doubt.or(publish.payment);
-                    // Without a key, asking again would be another publish.
+                    // Without a key a retry would be another publish.
                     publish.key.is_some() && self.rng.random_bool(0.7)
                 }
             };
             if !goes_on || tries == TRIES_MAX {
-                return told;
+                return response;
             }
             tokio::time::sleep(BETWEEN_TRIES).await;
         }
@@ -121,7 +121,7 @@ impl Client {
 }
 
 impl Publish<'_> {
-    /// What the story tells of it.
+    /// Describes it for the history.
     fn terms(&self) -> String {
         let files = self.change.files().map_or(0, |files| files.files.len());
         let key = self.key.as_deref().unwrap_or("no key");

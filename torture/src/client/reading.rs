@@ -1,5 +1,5 @@
-//! Reading: pages at the edges, as visitors see them, and artifacts at the API, as their owners do. Whatever is seen must
-//! have been so at some moment between question and answer.
+//! Reading: pages at the edges as visitors see them, and artifacts at the API as their owners do. Each
+//! response must have been true at some moment between request and response.
 
 use std::collections::BTreeSet;
 
@@ -10,35 +10,35 @@ use rand::seq::IteratorRandom;
 use super::Client;
 use super::response::{ClientResponse, ask, body};
 use crate::model::files::{FRONT_PAGE, is_worn};
-use crate::model::site::{SiteModel, told_page};
+use crate::model::site::{SiteModel, page_text};
 use crate::model::state::{OpId, Page, Visibility};
 
 impl Client {
-    /// A visitor opens a file of an artifact, the front page more often than others; sometimes of one that is gone.
+    /// A visitor opens a file of an artifact, most often the front page, sometimes of a deleted artifact.
     pub(super) async fn visit(&mut self) {
         let (identity, place) = self.somewhere();
         let site = &identity.account.sites[place];
-        let (look, made_by, host, path) = {
+        let (read, made_by, host, path) = {
             let mut model = site.model.lock().unwrap();
             let Some((made_by, host)) = self.draw_host(&model) else { return };
             let path = self.draw_path(&model, made_by);
-            (model.begin_look(), made_by, host, path)
+            (model.begin_read(), made_by, host, path)
         };
         let visible_path = if path == FRONT_PAGE { "" } else { &path };
         let call = self.scene.visitor(&mut self.rng).open(&format!("/site/{host}/{visible_path}"));
-        let told = ask(call).await;
-        self.scene.journal.count_operation("visit", &told.label());
+        let response = ask(call).await;
+        self.scene.journal.count_operation("visit", &response.label());
         let mut model = site.model.lock().unwrap();
-        let seen = model.end_look(look);
-        let (ClientResponse::Done(reply) | ClientResponse::Refused(reply)) = &told else { return };
+        let seen = model.end_read(read);
+        let (ClientResponse::Done(reply) | ClientResponse::Refused(reply)) = &response else { return };
         if model.is_given_up()
-            || seen.iter().any(|page| is_shown(&model, page.as_ref(), made_by, &path, reply))
+            || seen.iter().any(|page| is_right_response(&model, page.as_ref(), made_by, &path, reply))
         {
             return;
         }
         model.give_up();
-        let expected: Vec<_> = seen.iter().map(|page| told_page(page.as_ref())).collect();
-        let shown = told_content(&model, reply);
+        let expected: Vec<_> = seen.iter().map(|page| page_text(page.as_ref())).collect();
+        let shown = version_text(&model, reply);
         self.scene.journal.violation(
             &site.name,
             format!(
@@ -49,18 +49,18 @@ impl Client {
         );
     }
 
-    /// Somebody with a token asks what there is under a slug.
-    pub(super) async fn look_up(&mut self) {
+    /// A client with a token reads the artifact of a slug.
+    pub(super) async fn read_artifact(&mut self) {
         let (identity, place) = self.somewhere();
         let site = &identity.account.sites[place];
-        let look = site.model.lock().unwrap().begin_look();
-        let told = ask(self.agent(&identity).artifact(&site.slug)).await;
-        self.scene.journal.count_operation("look up", &told.label());
+        let read = site.model.lock().unwrap().begin_read();
+        let response = ask(self.agent(&identity).artifact(&site.slug)).await;
+        self.scene.journal.count_operation("look up", &response.label());
         let mut model = site.model.lock().unwrap();
-        let seen = model.end_look(look);
-        let is_true = match &told {
+        let seen = model.end_read(read);
+        let is_true = match &response {
             ClientResponse::Unknown(_) => true,
-            ClientResponse::Done(reply) => seen.iter().flatten().any(|page| is_told(page, reply)),
+            ClientResponse::Done(reply) => seen.iter().flatten().any(|page| is_described_by(page, reply)),
             ClientResponse::Refused(reply) => match reply.status {
                 404 => seen.contains(&None),
                 _ => self.is_refusable(&identity, reply),
@@ -70,9 +70,9 @@ impl Client {
             return;
         }
         model.give_up();
-        let expected: Vec<_> = seen.iter().map(|page| told_page(page.as_ref())).collect();
-        let (ClientResponse::Done(reply) | ClientResponse::Refused(reply)) = &told else { return };
-        let text = format!("the API told {} while it was {}", reply.text(), expected.join(" or "));
+        let expected: Vec<_> = seen.iter().map(|page| page_text(page.as_ref())).collect();
+        let (ClientResponse::Done(reply) | ClientResponse::Refused(reply)) = &response else { return };
+        let text = format!("the API returned {} while it was {}", reply.text(), expected.join(" or "));
         self.scene.journal.violation(&site.name, text);
     }
 
@@ -93,11 +93,18 @@ impl Client {
     }
 }
 
-/// Whether this is what a visitor without a signature is shown of this artifact's host while the slug is so.
-fn is_shown(model: &SiteModel, page: Option<&Page>, made_by: OpId, path: &str, reply: &Reply) -> bool {
+/// Whether this is the right response to a visitor without a signature for this artifact's host, while the
+/// slug is in this state.
+fn is_right_response(
+    model: &SiteModel,
+    page: Option<&Page>,
+    made_by: OpId,
+    path: &str,
+    reply: &Reply,
+) -> bool {
     let Some(page) = page.filter(|page| page.made_by == made_by) else { return reply.status == 404 };
     let live = model.files_of(page.live_version());
-    // Nobody but the checker knows whether it is scanned already.
+    // Only the checker knows whether it was scanned already.
     if live.is_abusive && reply.status == 451 {
         return true;
     }
@@ -110,21 +117,21 @@ fn is_shown(model: &SiteModel, page: Option<&Page>, made_by: OpId, path: &str, r
     }
 }
 
-/// Whether a page is shown as it was published; only an unclaimed account's wears a badge.
+/// Whether a page is served as published. Pages of provisional accounts have a badge.
 fn is_content(path: &str, content: &[u8], reply: &Reply) -> bool {
     reply.body == content || (path == FRONT_PAGE && is_worn(&reply.body, content))
 }
 
-/// The version whose file was shown, so far as it is known.
-fn told_content(model: &SiteModel, reply: &Reply) -> String {
+/// The version whose file was served, if it is known.
+fn version_text(model: &SiteModel, reply: &Reply) -> String {
     let Some(whose) = model.owner_of(|path, content| is_content(path, content, reply)) else {
-        return format!("{} bytes of nobody's", reply.body.len());
+        return format!("{} unknown bytes", reply.body.len());
     };
     format!("a file of #{}", whose.0)
 }
 
-/// Whether the API tells of a page as it is.
-fn is_told(page: &Page, reply: &Reply) -> bool {
+/// Whether the API's description of a page is right.
+fn is_described_by(page: &Page, reply: &Reply) -> bool {
     let answer = body(reply);
     let versions = answer["versions"].as_array().map_or(0, Vec::len);
     answer["version"].as_u64() == Some(u64::from(page.live))
@@ -132,7 +139,7 @@ fn is_told(page: &Page, reply: &Reply) -> bool {
         && versions == page.versions.len()
 }
 
-/// Whether a host shows nothing but these files of a page: for the checker, which sees every file.
+/// Whether a host serves only these files of a page. For the checker, which reads every file.
 pub fn shows(path: &str, content: &[u8], wears_badge: bool, reply: &Reply) -> bool {
     if reply.status != 200 {
         return false;

@@ -1,10 +1,10 @@
-//! What a client is told. Anything but a clear yes or no leaves it in doubt.
+//! A client's view of responses. Anything except a clear yes or no leaves the outcome unknown.
 
 use std::time::Duration;
 
 use handbill_tests::{Call, Reply, Value};
 
-/// Clients wait no longer than this; what they asked for may happen nevertheless.
+/// The clients' timeout. The requested change may still happen after it.
 const PATIENCE: Duration = Duration::from_secs(12);
 /// The code of a 503 that is final.
 pub const OVERLOADED: &str = "overloaded";
@@ -14,7 +14,7 @@ const AFTER_CUT_OFF: Duration = Duration::from_millis(150);
 pub enum ClientResponse {
     Done(Reply),
     Refused(Reply),
-    /// No answer, or one that says nothing of what came of it.
+    /// No response, or one that does not report the outcome.
     Unknown(String),
 }
 
@@ -26,7 +26,7 @@ async fn send(call: Call) -> Result<Reply, &'static str> {
     match tokio::time::timeout(PATIENCE, call.try_send()).await {
         Err(_) => Err("no answer in time"),
         Ok(Err(_)) => {
-            // Who finds nobody there does not come again at once.
+            // After a refused connection the client waits before it continues.
             tokio::time::sleep(AFTER_CUT_OFF).await;
             Err("cut off")
         }
@@ -34,8 +34,8 @@ async fn send(call: Call) -> Result<Reply, &'static str> {
     }
 }
 
-/// Asks for what moves money or uses the allowance. There even a 503 is final: nothing was done, and nothing will be, unless
-/// its code says that the outcome is unknown.
+/// Sends a call that moves money or uses the allowance. For these even a 503 is final: nothing was done and
+/// nothing will be, unless its code says that the outcome is unknown.
 pub async fn ask_finally(call: Call) -> ClientResponse {
     match send(call).await {
         Ok(reply) if reply.status == 503 && code(&reply) == OVERLOADED => ClientResponse::Refused(reply),
@@ -55,7 +55,7 @@ impl ClientResponse {
         }
     }
 
-    /// How it is counted.
+    /// The label under which it is counted.
     pub fn label(&self) -> String {
         match self {
             ClientResponse::Done(_) => "done".to_owned(),
@@ -65,12 +65,12 @@ impl ClientResponse {
     }
 }
 
-/// The code of a refusal, or its status where it has none.
+/// The code of a refusal, or its status if it has none.
 pub fn code(reply: &Reply) -> String {
     body(reply)["code"].as_str().map_or_else(|| reply.status.to_string(), str::to_owned)
 }
 
-/// The body, or nothing where it is no JSON.
+/// The JSON body, or null.
 pub fn body(reply: &Reply) -> Value {
     std::str::from_utf8(&reply.body).ok().and_then(|text| text.parse().ok()).unwrap_or_default()
 }

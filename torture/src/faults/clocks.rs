@@ -8,7 +8,7 @@ use crate::scene::Scene;
 
 const OFF_MS: i64 = 60_000;
 
-/// Starts a process again with a clock of its own, before or behind the others.
+/// Restarts a process with a clock that is ahead of the others or behind them.
 pub fn begin_again(scene: &Scene, process: &Process, rng: &mut StdRng) {
     let off_ms = if rng.random_bool(0.5) { OFF_MS } else { -OFF_MS };
     let shared = std::fs::read_to_string(scene.world.setting("HANDBILL_TEST_CLOCK")).unwrap_or_default();

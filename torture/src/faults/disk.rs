@@ -1,5 +1,4 @@
-//! A disk that fills up: a file system in memory, whose size is taken away to what it holds. It takes the right to
-//! mount; without it there is no such fault.
+//! A disk that fills up.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
@@ -7,12 +6,12 @@ use rand::rngs::StdRng;
 use super::hold;
 use crate::scene::Scene;
 
-/// So many pages may be left when it is full.
+/// The maximum number of free pages when it is full.
 const PAGES_LEFT_MAX: u64 = 40;
 
 pub async fn strike(scene: &Scene, rng: &mut StdRng) {
     let Some(disk) = &scene.disk else { return };
-    // What is written meanwhile may need more than there was; then it is not full this time.
+    // Concurrent writes may need more than was free. Then the disk is not full this time.
     if disk.fill(rng.random_range(0..PAGES_LEFT_MAX)) {
         scene.journal.fault("disk full", "");
         hold(rng).await;

@@ -1,5 +1,5 @@
-//! Faults: what is done to the processes and to what they stand on, by dice. Only what the torture has started itself is
-//! ever touched, and every fault is mended by whoever made it.
+//! Faults: random damage to the processes and their servers. Only what the torture started itself is
+//! affected, and each fault is undone by its own code.
 
 mod clocks;
 pub mod disk;
@@ -15,16 +15,16 @@ use rand::rngs::StdRng;
 
 use crate::scene::Scene;
 
-/// Between the end of a fault and the next of its kind.
+/// The pause between two faults of a kind.
 const PAUSE_MS_MAX: u64 = 1_000;
 
-/// Two storms: one over the processes, one over what they stand on. They know nothing of each other.
+/// Two independent loops of faults: one on the processes, one on their servers.
 pub async fn rage(scene: &Scene, mut over_processes: StdRng, mut under_them: StdRng) {
     let processes = async {
         while pause(scene, &mut over_processes).await {
             processes::strike(scene, &mut over_processes).await;
         }
-        processes::mend(scene).await;
+        processes::restore(scene).await;
     };
     let servers = async {
         while pause(scene, &mut under_them).await {
@@ -35,7 +35,7 @@ pub async fn rage(scene: &Scene, mut over_processes: StdRng, mut under_them: Std
         }
     };
     futures::join!(processes, servers);
-    processes::mend(scene).await;
+    processes::restore(scene).await;
 }
 
 /// Stops every process as an operator does, one after the other, and starts it again.
@@ -44,16 +44,16 @@ pub async fn stop_and_start(scene: &Scene) {
         processes::stop_well(scene, &process).await;
         process.begin_again(&[]);
     }
-    processes::mend(scene).await;
+    processes::restore(scene).await;
 }
 
-/// False when it is over.
+/// Returns false when the round is over.
 async fn pause(scene: &Scene, rng: &mut StdRng) -> bool {
     tokio::time::sleep(Duration::from_millis(rng.random_range(100..PAUSE_MS_MAX))).await;
     !scene.is_over.load(Ordering::SeqCst)
 }
 
-/// How long a fault lasts: mostly short, so that many fit into a round.
+/// The duration of a fault: mostly short, so that many fit into a round.
 async fn hold(rng: &mut StdRng) {
     let long = rng.random_bool(0.15);
     let millis = if long { rng.random_range(2_000..6_000) } else { rng.random_range(50..1_200) };

@@ -1,4 +1,4 @@
-//! Processes that die, are asked to stop, hang for a while, or come back with another clock.
+//! Processes that die, are stopped, hang for a while, or restart with another clock.
 
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
@@ -10,13 +10,13 @@ use rand::rngs::StdRng;
 use super::{clocks, hold};
 use crate::scene::Scene;
 
-/// A role has 30 s to finish what it has; the rest is a busy machine.
+/// A role has 30 s to finish its work. The rest is for a busy machine.
 const STOP_DEADLINE: Duration = Duration::from_secs(45);
 const READY_DEADLINE: Duration = Duration::from_secs(60);
 const AWAY_MS_MAX: u64 = 500;
-/// Mostly a process may come to its feet before the next blow.
+/// A process usually gets this time to become ready before the next fault.
 const FEET_DEADLINE: Duration = Duration::from_secs(5);
-const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 pub async fn strike(scene: &Scene, rng: &mut StdRng) {
     let processes = scene.processes();
@@ -31,7 +31,8 @@ pub async fn strike(scene: &Scene, rng: &mut StdRng) {
         }
         4..6 => {
             scene.journal.fault("SIGTERM", process.name());
-            // Who cannot write down what it gives up, since the disk is full, says so and does not end well.
+            // A process that cannot record its abandoned work on a full disk reports that and ends with an
+            // error.
             if let Some(status) = stop(scene, process).await {
                 scene.journal.fault_goes_on(&format!("{} stopped: {status}", process.name()));
             }
@@ -58,12 +59,13 @@ pub async fn strike(scene: &Scene, rng: &mut StdRng) {
     }
 }
 
-/// As long as whoever watches over it takes to see that it is gone.
+/// The time that a supervisor needs to notice the end of a process.
 async fn be_away(rng: &mut StdRng) {
     tokio::time::sleep(Duration::from_millis(rng.random_range(0..AWAY_MS_MAX))).await;
 }
 
-/// Whoever ended by itself is started again, as systemd would. A start while the database is away ends so.
+/// Restarts processes that ended by themselves, as systemd would. A start during a database outage ends like
+/// this.
 fn raise_the_dead(scene: &Scene, processes: &[Process]) {
     for process in processes.iter().filter(|process| !process.is_running()) {
         scene.journal.fault_goes_on(&format!("{} had ended by itself and is started again", process.name()));
@@ -71,8 +73,8 @@ fn raise_the_dead(scene: &Scene, processes: &[Process]) {
     }
 }
 
-/// Everything runs and answers; whoever does not is a violation.
-pub async fn mend(scene: &Scene) {
+/// Everything runs and responds. A process that does not is a violation.
+pub async fn restore(scene: &Scene) {
     let processes = scene.processes();
     let started = Instant::now();
     for process in &processes {
@@ -87,7 +89,7 @@ pub async fn mend(scene: &Scene) {
     }
 }
 
-/// Stops a process when nothing is wrong: it must end with success.
+/// Stops a process without an active fault: it must end with success.
 pub async fn stop_well(scene: &Scene, process: &Process) {
     if let Some(status) = stop(scene, process).await
         && !status.success()
@@ -96,7 +98,7 @@ pub async fn stop_well(scene: &Scene, process: &Process) {
     }
 }
 
-/// Asks a process to stop, which it must within its time. How it ended, if it was there.
+/// Asks a process to stop within its deadline. Returns its exit status, if it was running.
 async fn stop(scene: &Scene, process: &Process) -> Option<ExitStatus> {
     if !process.is_running() {
         return None;
@@ -109,7 +111,7 @@ async fn stop(scene: &Scene, process: &Process) -> Option<ExitStatus> {
             scene.journal.violation(process.name(), text);
             return None;
         }
-        tokio::time::sleep(BETWEEN_LOOKS).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
     Some(process.exit_within(Duration::from_secs(1)).await)
 }
@@ -120,7 +122,7 @@ async fn answers(process: &Process, deadline: Duration) -> bool {
         if process.answers().await {
             return true;
         }
-        tokio::time::sleep(BETWEEN_LOOKS).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
     false
 }

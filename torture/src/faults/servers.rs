@@ -1,4 +1,4 @@
-//! Postgres, Redis and the blob store: stopped, frozen, in error or stalled.
+//! Postgres, Redis and the blob store: stopped, frozen, failing or stalled.
 
 use handbill_tests::Health;
 use rand::RngExt;

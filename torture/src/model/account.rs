@@ -1,4 +1,4 @@
-//! An account as its clients know it: its slugs, its money, its team, and whether somebody claimed it.
+//! An account as its clients know it: its slugs, money and team, and whether it is claimed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -8,19 +8,19 @@ use super::allowance::{Claim, ModelAllowance};
 use super::site::{SiteModel, Use};
 use super::team::Team;
 
-/// Few, so that changes meet each other.
+/// Few, so that changes conflict.
 pub const SITES_EACH: usize = 3;
 
 #[derive(Debug)]
 pub struct Account {
-    /// What stories call it.
+    /// The name in the history.
     pub name: String,
     pub handle: String,
     pub claim_url: String,
-    /// May do everything, and is never revoked.
+    /// Has all scopes, and is never revoked.
     pub owner_token: String,
     pub sites: Vec<Site>,
-    pub books: Mutex<Books>,
+    pub expected_ledger: Mutex<ExpectedLedger>,
     pub team: Mutex<Team>,
     pub claim: Mutex<Option<Claim>>,
 }
@@ -28,27 +28,27 @@ pub struct Account {
 #[derive(Debug)]
 pub struct Site {
     pub slug: String,
-    /// What stories call it.
+    /// The name in the history.
     pub name: String,
     pub model: Mutex<SiteModel>,
 }
 
-/// What was paid, and what the last look has shown.
+/// Payments, and the result of the last check.
 #[derive(Debug, Default)]
-pub struct Books {
-    /// Receipts that were given, by their id.
+pub struct ExpectedLedger {
+    /// Receipts by id.
     pub receipts: BTreeMap<String, Micro>,
-    /// Payments of this round that were not answered.
+    /// Payments of this round without a response.
     pub unanswered: Vec<Micro>,
-    /// Uses of the allowance since the last look.
+    /// Uses of the allowance since the last check.
     pub uses: Vec<Use>,
     pub standing: ModelAllowance,
     pub entries: Vec<Entry>,
-    /// Artifacts that left the public, by acknowledgement.
+    /// Artifacts that are known to have left public visibility.
     pub hidden: BTreeSet<String>,
 }
 
-/// A movement of money, as the ledger shows it.
+/// A movement of money in the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub reason: String,
@@ -71,7 +71,7 @@ impl Account {
             handle,
             claim_url,
             owner_token,
-            books: Mutex::default(),
+            expected_ledger: Mutex::default(),
             team: Mutex::new(team),
             claim: Mutex::default(),
         }

@@ -1,29 +1,29 @@
-//! How much of the allowance may have been used, and how much must have been charged, when some publishes were not
-//! answered and a claim began a new count somewhere among them.
+//! How much of the allowance may have been used, and how much must have been charged, when some publishes had
+//! no response and a claim reset the count at an unknown moment.
 
 use std::collections::BTreeSet;
 
 use super::Moment;
 use super::site::Use;
 
-/// Free publishes of accounts in a torture: few, so that most publishes are paid.
+/// The free publishes of an account: few, so that most publishes are paid.
 #[derive(Clone, Copy, Debug)]
 pub struct Allowance {
     pub provisional: u64,
     pub claimed: u64,
 }
 
-/// What an account had used and was charged for at a moment.
+/// The used allowance and the charges of an account at a moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ModelAllowance {
     pub is_claimed: bool,
-    /// Publishes counted against the allowance of the status that it has.
+    /// Publishes counted against the allowance of the current status.
     pub used: u64,
-    /// Publishes charged, ever.
+    /// Publishes charged so far.
     pub charged: u64,
 }
 
-/// When an account was claimed, as far as anybody was told.
+/// When an account was claimed, as far as responses show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
     pub began: Moment,
@@ -58,14 +58,14 @@ fn advanced(before: ModelAllowance, more: u64, limit: u64) -> ModelAllowance {
     ModelAllowance { used, charged, ..before }
 }
 
-/// Each use is of the old count, of the new one, or (if it is unsure) of none.
+/// Each use counts before the claim, after it, or (if it is uncertain) not at all.
 fn claimed_meanwhile(
     before: ModelAllowance,
     claim: Claim,
     uses: &[Use],
     free: Allowance,
 ) -> BTreeSet<ModelAllowance> {
-    // How many uses each count may have.
+    // The possible numbers of uses before and after.
     let mut splits = BTreeSet::from([(0, 0)]);
     for one in uses {
         let may_be_old = claim.ended.is_none_or(|ended| one.began < ended);
@@ -86,8 +86,8 @@ fn claimed_meanwhile(
     }
     let standing = |(old, new): (u64, u64)| {
         let at_the_claim = advanced(before, old, free.provisional);
-        let begun_anew = ModelAllowance { is_claimed: true, used: 0, charged: at_the_claim.charged };
-        advanced(begun_anew, new, free.claimed)
+        let reset = ModelAllowance { is_claimed: true, used: 0, charged: at_the_claim.charged };
+        advanced(reset, new, free.claimed)
     };
     splits.into_iter().map(standing).collect()
 }

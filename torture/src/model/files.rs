@@ -1,4 +1,4 @@
-//! What is published: files whose every byte is known, and which bear the mark of the publish that brought them.
+//! Published files with known bytes, which contain the mark of their publish.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use bytes::Bytes;
 use rand::rngs::StdRng;
 use rand::{Rng, RngExt};
 
-/// The files that every now and then are part of a version, the same for everybody.
+/// Files that occur in versions of several accounts, with the same content.
 const COMMON_FILES: u32 = 4;
 const FILES_MAX: usize = 20;
 const EXTENSIONS: [&str; 4] = ["css", "js", "txt", "bin"];
@@ -18,12 +18,12 @@ pub const FRONT_PAGE: &str = "index.html";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileSet {
     pub files: BTreeMap<String, Bytes>,
-    /// Its front page asks for what no page may ask for: once it is scanned, nothing of it is shown.
+    /// Its front page asks for something forbidden. Once it is scanned, none of it is served.
     pub is_abusive: bool,
 }
 
 impl FileSet {
-    /// Files such as nobody else has, apart from the common ones.
+    /// Draws unique files, apart from the common ones.
     pub fn draw(rng: &mut StdRng, mark: &str) -> Arc<Self> {
         let count = match rng.random_range(0..10) {
             0..6 => 1,
@@ -49,7 +49,7 @@ impl FileSet {
     }
 }
 
-/// A page without links, so that a private one is shown as it is.
+/// A page without links, so that a private one is served unchanged.
 fn page(rng: &mut StdRng, mark: &str, is_abusive: bool) -> Bytes {
     let form = if is_abusive { SEED_PHRASE_FORM } else { "" };
     let words = "What is on the market this week. ".repeat(rng.random_range(1..60));
@@ -69,7 +69,7 @@ fn asset(rng: &mut StdRng, mark: &str, path: &str) -> Bytes {
         _ => rng.random_range(1_000_000..2_000_000),
     };
     let mut content = format!("/* {mark} {path} */\n").into_bytes();
-    // What can be compressed has variants, and what cannot has none.
+    // Compressible content has variants, and other content has none.
     if rng.random_bool(0.5) {
         let mut noise = vec![0; length];
         rng.fill_bytes(&mut noise);
@@ -86,7 +86,7 @@ fn common(number: u32) -> Bytes {
     format!("/* common {number} */\n{}", "console.log('the same for all');\n".repeat(40)).into()
 }
 
-/// Whether a page is served as these bytes, but for the badge that a provisional account's page wears.
+/// Whether a page is served as these bytes, except for the badge of a provisional account.
 pub fn is_worn(served: &[u8], page: &[u8]) -> bool {
     let end = b"</body>";
     let Some(at) = page.windows(end.len()).rposition(|window| window == end) else { return false };

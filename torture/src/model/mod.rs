@@ -1,4 +1,4 @@
-//! What clients know: what they asked for and what they were told. Nothing in here may look at the program.
+//! The clients' knowledge: their requests and the responses. Nothing in here may read from the program.
 
 pub mod account;
 pub mod allowance;
@@ -9,7 +9,7 @@ pub mod team;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A moment in the order in which clients ask and are answered.
+/// A position in the order of requests and responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment(u64);
 
@@ -25,14 +25,14 @@ impl Moment {
     }
 }
 
-/// A sum of money in millionths of a dollar, as the ledger counts.
+/// An amount of money in millionths of a dollar, as in the ledger.
 pub type Micro = i64;
 
-/// What a publish beyond the allowance costs, and a month off public.
+/// The prices of a publish beyond the allowance, and of a month of unlisted or private visibility.
 pub const PUBLISH_MICRO: Micro = 5_000;
 pub const HIDDEN_MICRO: Micro = 500_000;
 
-/// A number of dollars from the wire.
+/// Converts an amount in dollars from a response.
 pub fn micro(usd: f64) -> Micro {
     (usd * 1e6).round() as Micro
 }

@@ -1,6 +1,6 @@
-//! Everything that one slug of an account can be at a moment, given what was asked and what was answered. Changes may be
-//! under way at the same time, and those without an answer may have happened, may happen yet, or never: every way in
-//! which all answers are true is kept. When no way is left, somebody was told an untruth.
+//! All possible states of one slug of an account, given the requests and the responses. Changes may be
+//! concurrent. Those without a response may have happened, may happen later, or never. The model keeps every
+//! state in which all responses are true. If none is left, a response was false.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use super::Moment;
 use super::files::FileSet;
 use super::state::{Change, Effect, OpId, Page, State, Visibility};
 
-/// So many changes may be open on a slug, so that the ways stay few.
+/// The limit of concurrent changes on a slug, which keeps the number of states small.
 pub const OPEN_MAX: usize = 4;
 const STATES_MAX: usize = 20_000;
 
-/// What an artifact is called, once somebody was told.
+/// The names of an artifact, once a response contained them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Names {
     pub artifact_id: String,
@@ -26,18 +26,18 @@ struct Open {
     began: Moment,
 }
 
-/// A use of the allowance: a version that was made, or may have been.
+/// A use of the allowance: a version that was created, or may have been.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Use {
     pub began: Moment,
-    /// When it was answered; without an answer it may have happened at any time since.
+    /// The time of the response. Without one it may have happened at any time since.
     pub ended: Option<Moment>,
     pub is_sure: bool,
 }
 
-/// A look at a slug that is under way.
+/// A read of a slug that is in flight.
 #[derive(Clone, Copy, Debug)]
-pub struct LookId(u64);
+pub struct ReadId(u64);
 
 #[derive(Debug)]
 pub struct SiteModel {
@@ -45,18 +45,18 @@ pub struct SiteModel {
     open: BTreeMap<OpId, Open>,
     contents: BTreeMap<OpId, Arc<FileSet>>,
     names: BTreeMap<OpId, Names>,
-    looks: BTreeMap<u64, BTreeSet<Option<Page>>>,
-    looks_begun: u64,
-    /// Versions of this round that were acknowledged.
+    reads: BTreeMap<u64, BTreeSet<Option<Page>>>,
+    reads_begun: u64,
+    /// Acknowledged versions of this round.
     uses: Vec<Use>,
-    /// Artifacts of which it was acknowledged that they left the public.
+    /// Artifacts whose change from public visibility was acknowledged.
     hidden: BTreeSet<OpId>,
-    /// Versions of which somebody has seen every byte.
+    /// Versions of which every byte was read.
     seen: BTreeSet<OpId>,
     is_given_up: bool,
 }
 
-/// Why nothing of what was told can be true.
+/// Why the responses contradict each other.
 #[derive(Debug)]
 pub struct Untrue(pub String);
 
@@ -67,8 +67,8 @@ impl Default for SiteModel {
             open: BTreeMap::new(),
             contents: BTreeMap::new(),
             names: BTreeMap::new(),
-            looks: BTreeMap::new(),
-            looks_begun: 0,
+            reads: BTreeMap::new(),
+            reads_begun: 0,
             uses: Vec::new(),
             hidden: BTreeSet::new(),
             seen: BTreeSet::new(),
@@ -78,12 +78,12 @@ impl Default for SiteModel {
 }
 
 impl SiteModel {
-    /// Whether one more change may be asked for.
-    pub fn has_room(&self) -> bool {
+    /// Whether another change may be requested.
+    pub fn may_begin(&self) -> bool {
         self.open.len() < OPEN_MAX && !self.is_given_up
     }
 
-    /// Nothing can be said of it any more, since something untrue was told.
+    /// Abandons the model after a false response.
     pub fn give_up(&mut self) {
         self.is_given_up = true;
     }
@@ -92,7 +92,7 @@ impl SiteModel {
         self.is_given_up
     }
 
-    /// Somebody asks for a change: from now on it may happen.
+    /// Records a requested change, which may happen from now on.
     pub fn begin(&mut self, id: OpId, change: Change) {
         if let Some(files) = change.files() {
             self.contents.insert(id, files.clone());
@@ -101,22 +101,22 @@ impl SiteModel {
         self.spread();
     }
 
-    /// It was acknowledged. `seq` is the version's number, and `names` what the artifact is
-    /// called, where the answer says so.
+    /// Records an acknowledgement. `seq` is the version's number, and `names` are the artifact's names, if
+    /// the response contains them.
     pub fn acknowledge(&mut self, id: OpId, seq: Option<u32>, names: Option<&Names>) -> Result<(), Untrue> {
         let Some(open) = self.open.remove(&id) else { return Ok(()) };
-        let told = names.cloned();
+        let reported = names.cloned();
         let known = self.names.clone();
         self.keep("no order of events explains this acknowledgement", |state| {
             let Some(effect) = state.happened.get(&id) else { return false };
             let is_seq = seq.is_none_or(|seq| seq == effect.seq);
-            let is_named = told.as_ref().is_none_or(|told| match known.get(&effect.made_by) {
-                Some(known) => known == told,
-                None => !known.values().any(|known| known == told),
+            let is_named = reported.as_ref().is_none_or(|reported| match known.get(&effect.made_by) {
+                Some(known) => known == reported,
+                None => !known.values().any(|known| known == reported),
             });
             is_seq && is_named
         })?;
-        self.learn(id, told);
+        self.learn(id, reported);
         if open.change.files().is_some() {
             self.uses.push(Use { began: open.began, ended: Some(Moment::now()), is_sure: true });
         }
@@ -129,7 +129,7 @@ impl SiteModel {
         Ok(())
     }
 
-    /// It was refused, and nothing of it is there.
+    /// Records a refusal: the change did not happen.
     pub fn refuse(&mut self, id: OpId) -> Result<(), Untrue> {
         self.open.remove(&id);
         self.contents.remove(&id);
@@ -138,16 +138,16 @@ impl SiteModel {
         })
     }
 
-    /// Begins to look: whatever the slug is from now on until the look ends may be what is seen.
-    pub fn begin_look(&mut self) -> LookId {
-        self.looks_begun += 1;
-        self.looks.insert(self.looks_begun, self.pages());
-        LookId(self.looks_begun)
+    /// Begins a read. Every state from now until its end may be the result.
+    pub fn begin_read(&mut self) -> ReadId {
+        self.reads_begun += 1;
+        self.reads.insert(self.reads_begun, self.pages());
+        ReadId(self.reads_begun)
     }
 
-    /// What may have been seen meanwhile.
-    pub fn end_look(&mut self, look: LookId) -> BTreeSet<Option<Page>> {
-        self.looks.remove(&look.0).unwrap_or_default()
+    /// Ends a read. Returns the possible results.
+    pub fn end_read(&mut self, read: ReadId) -> BTreeSet<Option<Page>> {
+        self.reads.remove(&read.0).unwrap_or_default()
     }
 
     pub fn pages(&self) -> BTreeSet<Option<Page>> {
@@ -158,18 +158,18 @@ impl SiteModel {
         &self.contents[&version]
     }
 
-    /// The version that has such a file.
+    /// The version that contains such a file.
     pub fn owner_of(&self, is_it: impl Fn(&str, &[u8]) -> bool) -> Option<OpId> {
         let has = |files: &FileSet| files.files.iter().any(|(path, content)| is_it(path, content));
         self.contents.iter().find(|(_, files)| has(files)).map(|(version, _)| *version)
     }
 
-    /// Everything that was ever published here and not refused.
+    /// Every content that was published here and not refused.
     pub fn contents(&self) -> impl Iterator<Item = &Arc<FileSet>> {
         self.contents.values()
     }
 
-    /// Artifacts with their names, the gone ones too.
+    /// Artifacts with their names, including deleted ones.
     pub fn named(&self) -> impl Iterator<Item = (OpId, &Names)> {
         self.names.iter().map(|(made_by, names)| (*made_by, names))
     }
@@ -178,17 +178,17 @@ impl SiteModel {
         self.names.get(&made_by)
     }
 
-    /// The artifact ids of which it was acknowledged that they left the public.
+    /// The ids of artifacts whose change from public visibility was acknowledged.
     pub fn hidden(&self) -> impl Iterator<Item = &str> {
         self.hidden.iter().filter_map(|made_by| Some(self.names.get(made_by)?.artifact_id.as_str()))
     }
 
-    /// Keeps only what agrees with what was seen when nothing was under way any more.
+    /// Keeps only the states that agree with a read when no change was in flight.
     pub fn see(&mut self, what: &str, agrees: impl Fn(Option<&Page>) -> bool) -> Result<(), Untrue> {
         self.keep(what, |state| agrees(state.page.as_ref()))
     }
 
-    /// The checker has made a version live, when nobody else was about.
+    /// Records that the checker activated a version, with no concurrent changes.
     pub fn made_live(&mut self, seq: u32) {
         let states = std::mem::take(&mut self.states);
         self.states = states
@@ -202,7 +202,7 @@ impl SiteModel {
             .collect();
     }
 
-    /// Every byte of a version was seen.
+    /// Records that every byte of a version was read.
     pub fn mark_seen(&mut self, seq: u32) {
         let pages = self.pages();
         if let (1, Some(Some(page))) = (pages.len(), pages.first()) {
@@ -218,7 +218,7 @@ impl SiteModel {
         self.contents.clone()
     }
 
-    /// The artifact that bears the slug is called so.
+    /// Records the names of the slug's current artifact.
     pub fn name(&mut self, names: Names) {
         let makers: BTreeSet<_> =
             self.states.iter().filter_map(|state| Some(state.page.as_ref()?.made_by)).collect();
@@ -227,8 +227,8 @@ impl SiteModel {
         }
     }
 
-    /// The end of a round: nothing that was open can happen any more, so whatever is still possible was so. Gives what
-    /// was used of the allowance.
+    /// Ends a round: no open change can happen any more, so that its effects are now decided. Returns the
+    /// uses of the allowance.
     pub fn settle(&mut self) -> Vec<Use> {
         let mut uses = std::mem::take(&mut self.uses);
         for (id, open) in std::mem::take(&mut self.open) {
@@ -248,14 +248,14 @@ impl SiteModel {
     fn keep(&mut self, what: &str, is_true: impl Fn(&State) -> bool) -> Result<(), Untrue> {
         let kept: BTreeSet<_> = self.states.iter().filter(|state| is_true(state)).cloned().collect();
         if kept.is_empty() {
-            return Err(Untrue(format!("{what}; before, it could be: {}", self.told())));
+            return Err(Untrue(format!("{what}; before, it could be: {}", self.description())));
         }
         self.states = kept;
-        self.note_for_looks();
+        self.note_for_reads();
         Ok(())
     }
 
-    /// Every state that is reached by what is open.
+    /// Adds every state that open changes can lead to.
     fn spread(&mut self) {
         let mut fresh: Vec<_> = self.states.iter().cloned().collect();
         while let Some(state) = fresh.pop() {
@@ -270,21 +270,21 @@ impl SiteModel {
             }
             assert!(self.states.len() < STATES_MAX, "too many ways to follow");
         }
-        self.note_for_looks();
+        self.note_for_reads();
     }
 
-    fn note_for_looks(&mut self) {
-        if self.looks.is_empty() {
+    fn note_for_reads(&mut self) {
+        if self.reads.is_empty() {
             return;
         }
         let pages = self.pages();
-        self.looks.values_mut().for_each(|seen| seen.extend(pages.iter().cloned()));
+        self.reads.values_mut().for_each(|seen| seen.extend(pages.iter().cloned()));
     }
 
-    /// The names belong to the artifact that the change was about, where that is the same in every way.
-    fn learn(&mut self, id: OpId, told: Option<Names>) {
-        if let (Some(told), Some(effect)) = (told, self.effect_in_all(id)) {
-            self.names.entry(effect.made_by).or_insert(told);
+    /// Assigns the names to the artifact of the change, if it is the same in all states.
+    fn learn(&mut self, id: OpId, reported: Option<Names>) {
+        if let (Some(reported), Some(effect)) = (reported, self.effect_in_all(id)) {
+            self.names.entry(effect.made_by).or_insert(reported);
         }
     }
 
@@ -295,7 +295,7 @@ impl SiteModel {
         (makers.len() == 1).then_some(*effect)
     }
 
-    /// It has happened in every way, so it need not be told apart any more.
+    /// Forgets a change that has happened in all states.
     fn forget(&mut self, id: OpId) {
         let states = std::mem::take(&mut self.states);
         self.states = states
@@ -307,14 +307,15 @@ impl SiteModel {
             .collect();
     }
 
-    fn told(&self) -> String {
-        const TOLD_MAX: usize = 6;
-        let told: Vec<_> = self.pages().iter().take(TOLD_MAX).map(|page| told_page(page.as_ref())).collect();
-        told.join(" or ")
+    fn description(&self) -> String {
+        const LISTED_MAX: usize = 6;
+        let listed: Vec<_> =
+            self.pages().iter().take(LISTED_MAX).map(|page| page_text(page.as_ref())).collect();
+        listed.join(" or ")
     }
 }
 
-pub fn told_page(page: Option<&Page>) -> String {
+pub fn page_text(page: Option<&Page>) -> String {
     let Some(page) = page else { return "nothing".to_owned() };
     let versions: Vec<_> = page.versions.iter().map(|id| format!("#{}", id.0)).collect();
     format!("{} with versions [{}], {} live", page.visibility.name(), versions.join(" "), page.live)

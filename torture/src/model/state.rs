@@ -1,11 +1,11 @@
-//! What a slug can be, and what a change makes of it.
+//! The states of a slug, and the effects of changes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::files::FileSet;
 
-/// One change that somebody asked for, however often it was sent.
+/// One requested change with all its attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OpId(pub u64);
 
@@ -34,7 +34,7 @@ impl Visibility {
 
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// A version of the artifact that bears the slug, or of a new one.
+    /// A version of the slug's current artifact, or of a new one.
     Publish(Arc<FileSet>),
     AddVersion {
         files: Arc<FileSet>,
@@ -54,11 +54,11 @@ impl Change {
     }
 }
 
-/// An artifact as it stands. It is known by the change that made it.
+/// The state of an artifact. It is identified by the change that created it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Page {
     pub made_by: OpId,
-    /// The change that brought each version; the first has number 1.
+    /// The change that created each version. The first has number 1.
     pub versions: Vec<OpId>,
     pub live: u32,
     pub visibility: Visibility,
@@ -70,24 +70,24 @@ impl Page {
     }
 }
 
-/// What a change has done, where it happened.
+/// The effect of a change that happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Effect {
     pub made_by: OpId,
-    /// The number of the version that it brought; otherwise 0.
+    /// The number of the version that it created, or 0.
     pub seq: u32,
 }
 
-/// One way in which everything that was told can be true.
+/// One state in which all responses can be true.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct State {
     pub page: Option<Page>,
-    /// Changes that are not answered and yet have happened.
+    /// Changes without a response that have happened.
     pub happened: BTreeMap<OpId, Effect>,
 }
 
 impl State {
-    /// The state after a change, or none where it would be refused.
+    /// The state after a change, or `None` if it would be refused.
     pub fn after(&self, id: OpId, change: &Change) -> Option<State> {
         let (page, effect) = apply(self.page.as_ref(), id, change)?;
         let mut happened = self.happened.clone();

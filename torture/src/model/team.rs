@@ -1,10 +1,10 @@
-//! Tokens and invites of an account, as far as anybody was told.
+//! Tokens and invites of an account, as far as responses show.
 
-/// Whether something still holds that can be taken back.
+/// Whether a token or an invite is still valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Validity {
     Valid,
-    /// Somebody asked to take it back and was not answered.
+    /// A revocation had no response.
     Unknown,
     Revoked,
 }
@@ -12,7 +12,7 @@ pub enum Validity {
 #[derive(Clone, Debug)]
 pub struct TokenModel {
     pub secret: String,
-    /// What it is revoked by; tokens that came by a signup or an invite were told without.
+    /// The id for revocation. Tokens from a signup or an invite come without one.
     pub id: Option<String>,
     pub validity: Validity,
 }
@@ -21,7 +21,7 @@ pub struct TokenModel {
 pub struct InviteModel {
     pub code: String,
     pub uses_max: u32,
-    /// Joins that were acknowledged, and those without an answer.
+    /// Acknowledged joins, and joins without a response.
     pub joined: u32,
     pub joined_perhaps: u32,
     pub validity: Validity,
@@ -30,7 +30,7 @@ pub struct InviteModel {
 #[derive(Debug, Default)]
 pub struct Team {
     pub tokens: Vec<TokenModel>,
-    /// Tokens that may exist though nobody was told of them.
+    /// Tokens that may exist although no response contained them.
     pub unknown_tokens: u32,
     pub invites: Vec<InviteModel>,
 }

@@ -1,4 +1,4 @@
-//! The model of a site.
+//! Tests of the model of a site.
 
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -45,7 +45,7 @@ fn what_is_not_answered_may_be_there_or_not_and_may_come_late() {
     let mut site = published();
     site.begin(SECOND, publish());
     assert_eq!(live_versions(&site), [Some(1), Some(2)]);
-    // Another one is answered: the open one is before it, after it, or nowhere.
+    // Another change is acknowledged. The open one is before it, after it, or did not happen.
     site.begin(THIRD, publish());
     site.acknowledge(THIRD, Some(2), None).unwrap();
     let orders: Vec<_> = site.pages().into_iter().flatten().map(|page| page.versions).collect();
@@ -98,13 +98,13 @@ fn a_deleted_slug_begins_anew_with_another_name() {
 #[test]
 fn a_look_may_see_whatever_was_there_meanwhile_and_nothing_older() {
     let mut site = published();
-    let look = site.begin_look();
+    let read = site.begin_read();
     site.begin(SECOND, publish());
     site.acknowledge(SECOND, Some(2), None).unwrap();
-    let seen: Vec<_> = site.end_look(look).into_iter().flatten().map(|page| page.live).collect();
+    let seen: Vec<_> = site.end_read(read).into_iter().flatten().map(|page| page.live).collect();
     assert_eq!(seen, [1, 2]);
-    let look = site.begin_look();
-    let seen: Vec<_> = site.end_look(look).into_iter().flatten().map(|page| page.live).collect();
+    let read = site.begin_read();
+    let seen: Vec<_> = site.end_read(read).into_iter().flatten().map(|page| page.live).collect();
     assert_eq!(seen, [2]);
 }
 

@@ -1,13 +1,13 @@
-//! Money and allowance: what the ledger shows is what was paid and spent, once each.
+//! Money and allowance: the ledger shows exactly what was paid and spent, once each.
 
 use std::collections::BTreeMap;
 
 use handbill_tests::{Reply, Value};
 use rand::rngs::StdRng;
 
-use super::told;
+use super::reply_to;
 use crate::client::response::body;
-use crate::model::account::{Account, Books, Entry};
+use crate::model::account::{Account, Entry, ExpectedLedger};
 use crate::model::allowance::{ModelAllowance, possible};
 use crate::model::{HIDDEN_MICRO, Micro, PUBLISH_MICRO, micro};
 use crate::scene::Scene;
@@ -17,7 +17,7 @@ const PUBLISH: &str = "publish:";
 const VISIBILITY: &str = "visibility:";
 
 pub async fn check(scene: &Scene, account: &Account, shown: &Reply, rng: &mut StdRng) {
-    let Some(usage) = told(scene, &account.name, || scene.agent(&account.owner_token, rng).usage()).await
+    let Some(usage) = reply_to(scene, &account.name, || scene.agent(&account.owner_token, rng).usage()).await
     else {
         return;
     };
@@ -25,25 +25,25 @@ pub async fn check(scene: &Scene, account: &Account, shown: &Reply, rng: &mut St
     let is_any_given_up = account.sites.iter().any(|site| site.model.lock().unwrap().is_given_up());
     let claim = *account.claim.lock().unwrap();
     let standing = standing(&body(shown), &body(&usage), &entries);
-    let mut books = account.books.lock().unwrap();
-    let mut faults = of_money(&books, &entries, &body(shown), &body(&usage));
-    let standings = possible(books.standing, claim, &books.uses, scene.free);
-    // Where a slug was given up, nobody knows how much was used.
+    let mut expected_ledger = account.expected_ledger.lock().unwrap();
+    let mut faults = of_money(&expected_ledger, &entries, &body(shown), &body(&usage));
+    let standings = possible(expected_ledger.standing, claim, &expected_ledger.uses, scene.free);
+    // For an abandoned slug the number of uses is unknown.
     if !standings.contains(&standing) && !is_any_given_up {
         faults.push(format!(
             "the allowance stands at {standing:?}; from {:?}, {} uses and {claim:?} follow {standings:?}",
-            books.standing,
-            books.uses.len()
+            expected_ledger.standing,
+            expected_ledger.uses.len()
         ));
     }
     faults.extend(of_what_is_left(&body(shown), &standing, scene));
     for fault in faults {
         scene.journal.violation(&account.name, fault);
     }
-    books.standing = standing;
-    books.entries = entries;
-    books.uses.clear();
-    books.unanswered.clear();
+    expected_ledger.standing = standing;
+    expected_ledger.entries = entries;
+    expected_ledger.uses.clear();
+    expected_ledger.unanswered.clear();
 }
 
 async fn ledger(scene: &Scene, account: &Account) -> Option<Vec<Entry>> {
@@ -70,18 +70,24 @@ fn standing(account: &Value, usage: &Value, entries: &[Entry]) -> ModelAllowance
 fn of_what_is_left(account: &Value, standing: &ModelAllowance, scene: &Scene) -> Option<String> {
     let limit = if standing.is_claimed { scene.free.claimed } else { scene.free.provisional };
     let left = limit.saturating_sub(standing.used);
-    let told = account["free_publishes_left"].as_u64();
-    (told != Some(left)).then(|| format!("{told:?} free publishes are left, and {} were used", standing.used))
+    let reported = account["free_publishes_left"].as_u64();
+    (reported != Some(left))
+        .then(|| format!("{reported:?} free publishes are left, and {} were used", standing.used))
 }
 
-fn of_money(books: &Books, entries: &[Entry], account: &Value, usage: &Value) -> Vec<String> {
+fn of_money(
+    expected_ledger: &ExpectedLedger,
+    entries: &[Entry],
+    account: &Value,
+    usage: &Value,
+) -> Vec<String> {
     let mut faults = Vec::new();
-    if !entries.starts_with(&books.entries) {
-        faults.push(format!("entries have changed: {:?} are now {entries:?}", books.entries));
+    if !entries.starts_with(&expected_ledger.entries) {
+        faults.push(format!("entries have changed: {:?} are now {entries:?}", expected_ledger.entries));
     }
     let sum: Micro = entries.iter().map(|entry| entry.delta).sum();
-    for told in [account, usage] {
-        let balance = told["credits_usd"].as_f64().map(micro);
+    for reported in [account, usage] {
+        let balance = reported["credits_usd"].as_f64().map(micro);
         if balance != Some(sum) || sum < 0 {
             faults.push(format!("the balance is {balance:?}, and the entries come to {sum}: {entries:?}"));
         }
@@ -91,38 +97,38 @@ fn of_money(books: &Books, entries: &[Entry], account: &Value, usage: &Value) ->
     faults.extend(
         times.iter().filter(|(_, times)| **times > 1).map(|(reason, _)| format!("{reason} occurs twice")),
     );
-    faults.extend(of_receipts(books, entries));
-    faults.extend(of_spending(books, entries));
+    faults.extend(of_receipts(expected_ledger, entries));
+    faults.extend(of_spending(expected_ledger, entries));
     faults
 }
 
-/// Every receipt has its entry; an entry without a receipt is a payment that was not answered, one for each.
-fn of_receipts(books: &Books, entries: &[Entry]) -> Vec<String> {
+/// Every receipt has its entry. An entry without a receipt is a payment without a response, one for each.
+fn of_receipts(expected_ledger: &ExpectedLedger, entries: &[Entry]) -> Vec<String> {
     let mut faults = Vec::new();
-    for (id, amount) in &books.receipts {
+    for (id, amount) in &expected_ledger.receipts {
         let reason = format!("{TOP_UP}{id}");
         if !entries.contains(&Entry { reason: reason.clone(), delta: *amount }) {
             faults.push(format!("a receipt over {amount} has no entry {reason}"));
         }
     }
-    let mut unanswered = books.unanswered.clone();
-    let known = books.entries.len().min(entries.len());
+    let mut unanswered = expected_ledger.unanswered.clone();
+    let known = expected_ledger.entries.len().min(entries.len());
     for entry in &entries[known..] {
         let Some(id) = entry.reason.strip_prefix(TOP_UP) else { continue };
-        if books.receipts.contains_key(id) {
+        if expected_ledger.receipts.contains_key(id) {
             continue;
         }
         match unanswered.iter().position(|amount| *amount == entry.delta) {
             Some(place) => {
                 unanswered.swap_remove(place);
             }
-            None => faults.push(format!("nobody paid {} for {}", entry.delta, entry.reason)),
+            None => faults.push(format!("no client paid {} for {}", entry.delta, entry.reason)),
         }
     }
     faults
 }
 
-fn of_spending(books: &Books, entries: &[Entry]) -> Vec<String> {
+fn of_spending(expected_ledger: &ExpectedLedger, entries: &[Entry]) -> Vec<String> {
     let mut faults = Vec::new();
     for entry in entries {
         let price = if entry.reason.starts_with(PUBLISH) {
@@ -132,7 +138,7 @@ fn of_spending(books: &Books, entries: &[Entry]) -> Vec<String> {
         } else if entry.reason.starts_with(TOP_UP) {
             continue;
         } else {
-            faults.push(format!("an entry that nobody asked for: {entry:?}"));
+            faults.push(format!("an entry without a request: {entry:?}"));
             continue;
         };
         if entry.delta != price {
@@ -143,7 +149,7 @@ fn of_spending(books: &Books, entries: &[Entry]) -> Vec<String> {
         let reason = format!("{VISIBILITY}{artifact}:");
         entries.iter().any(|entry| entry.reason.starts_with(&reason))
     };
-    let unpaid = books.hidden.iter().filter(|artifact| !is_paid(artifact));
+    let unpaid = expected_ledger.hidden.iter().filter(|artifact| !is_paid(artifact));
     faults.extend(unpaid.map(|artifact| format!("{artifact} left the public and was not charged")));
     faults
 }
@@ -158,13 +164,16 @@ mod tests {
         Entry { reason: reason.to_owned(), delta }
     }
 
-    fn faults(books: &Books, entries: &[Entry], usd: f64) -> Vec<String> {
-        let told = json!({ "credits_usd": usd });
-        of_money(books, entries, &told, &told)
+    fn faults(expected_ledger: &ExpectedLedger, entries: &[Entry], usd: f64) -> Vec<String> {
+        let reported = json!({ "credits_usd": usd });
+        of_money(expected_ledger, entries, &reported, &reported)
     }
 
-    fn paid_once() -> Books {
-        Books { receipts: BTreeMap::from([("a".to_owned(), 1_000_000)]), ..Books::default() }
+    fn paid_once() -> ExpectedLedger {
+        ExpectedLedger {
+            receipts: BTreeMap::from([("a".to_owned(), 1_000_000)]),
+            ..ExpectedLedger::default()
+        }
     }
 
     #[test]
@@ -178,13 +187,13 @@ mod tests {
         assert_eq!(faults(&paid_once(), &[], 0.0).len(), 1);
         let entries = [entry("topup-dev:a", 1_000_000), entry("topup-dev:c", 1_000_000)];
         assert_eq!(faults(&paid_once(), &entries, 2.0).len(), 1);
-        let unanswered = Books { unanswered: vec![1_000_000], ..paid_once() };
+        let unanswered = ExpectedLedger { unanswered: vec![1_000_000], ..paid_once() };
         assert_eq!(faults(&unanswered, &entries, 2.0), [""; 0]);
     }
 
     #[test]
     fn a_payment_that_was_not_answered_counts_once_at_most() {
-        let unanswered = Books { unanswered: vec![1_000_000], ..Books::default() };
+        let unanswered = ExpectedLedger { unanswered: vec![1_000_000], ..ExpectedLedger::default() };
         let twice = [entry("topup-dev:a", 1_000_000), entry("topup-dev:c", 1_000_000)];
         assert_eq!(faults(&unanswered, &twice, 2.0).len(), 1);
         assert_eq!(faults(&unanswered, &twice[..1], 1.0), [""; 0]);
@@ -197,16 +206,16 @@ mod tests {
         assert_eq!(faults(&paid_once(), &entries, 2.0).len(), 2);
         let entries = [entry("topup-dev:a", 1_000_000), entry("publish:b", -1)];
         assert_eq!(faults(&paid_once(), &entries, 0.999_999).len(), 1);
-        let before = Books { entries: vec![entry("publish:x", -5_000)], ..paid_once() };
+        let before = ExpectedLedger { entries: vec![entry("publish:x", -5_000)], ..paid_once() };
         assert_eq!(faults(&before, &entries[..1], 1.0).len(), 1);
     }
 
     #[test]
     fn a_page_that_left_the_public_for_nothing_is_found() {
-        let books = Books { hidden: ["art".to_owned()].into(), ..paid_once() };
+        let expected_ledger = ExpectedLedger { hidden: ["art".to_owned()].into(), ..paid_once() };
         let entries = [entry("topup-dev:a", 1_000_000)];
-        assert_eq!(faults(&books, &entries, 1.0).len(), 1);
+        assert_eq!(faults(&expected_ledger, &entries, 1.0).len(), 1);
         let charged = [entry("topup-dev:a", 1_000_000), entry("visibility:art:2026-11", -500_000)];
-        assert_eq!(faults(&books, &charged, 0.5), [""; 0]);
+        assert_eq!(faults(&expected_ledger, &charged, 0.5), [""; 0]);
     }
 }
