@@ -1,4 +1,4 @@
-//! A client as its users are: it signs up and publishes over HTTP.
+//! A client that behaves as users do: it signs up and publishes over HTTP.
 
 use anyhow::{Context, ensure};
 use domain::Chance;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::page::SiteFile;
 
-/// A client with an account of its own, on a connection of its own.
+/// A client with an account and a connection of its own.
 pub struct Agent {
     client: Client,
     base_url: String,
@@ -16,7 +16,7 @@ pub struct Agent {
     claim_url: String,
 }
 
-/// Good enough for whoever claims an account here.
+/// A password that satisfies the rules, for claiming accounts.
 const PASSWORD: &str = "Paste-no-bills-1";
 
 #[derive(Deserialize)]
@@ -45,7 +45,7 @@ impl Agent {
         Ok(Self { client, base_url: base_url.to_owned(), token, claim_url })
     }
 
-    /// Makes the account permanent: what it stores has no bound then, and its pages are served as they were published.
+    /// Claims the account. Its storage then has no limit, and its pages are served without a badge.
     pub async fn claim(&self) -> anyhow::Result<()> {
         let username = format!("bench-{}", Chance::from_system().base36(12));
         let form = format!("username={username}&password={PASSWORD}");
@@ -55,7 +55,7 @@ impl Agent {
         Ok(())
     }
 
-    /// Publishes a page under a new address, until the answer is read.
+    /// Publishes a page under a new address, and reads the response.
     pub async fn publish(&self, html: String) -> anyhow::Result<Published> {
         self.send(multipart::Form::new().text("html", html)).await
     }
@@ -81,7 +81,7 @@ impl Agent {
         self.send(multipart::Form::new().part("files", file)).await
     }
 
-    /// Makes a version the live one, until the answer is read.
+    /// Activates a version, and reads the response.
     pub async fn activate(&self, slug: &str, version: u32) -> anyhow::Result<()> {
         let url = format!("{}/v1/artifacts/{slug}/activate", self.base_url);
         let body = serde_json::json!({ "version": version });
@@ -90,12 +90,12 @@ impl Agent {
         Ok(())
     }
 
-    /// What the API says of a page's moderation.
+    /// The moderation status of a page, from the API.
     pub async fn moderation_status(&self, slug: &str) -> anyhow::Result<String> {
         let call = self.client.get(format!("{}/v1/artifacts/{slug}", self.base_url)).bearer_auth(&self.token);
-        let told: PublishAnswer =
-            call.send().await?.error_for_status().context("look at a page")?.json().await?;
-        Ok(told.moderation_status)
+        let published: PublishAnswer =
+            call.send().await?.error_for_status().context("read a page")?.json().await?;
+        Ok(published.moderation_status)
     }
 
     async fn send(&self, form: multipart::Form) -> anyhow::Result<Published> {

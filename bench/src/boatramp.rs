@@ -1,9 +1,9 @@
-//! boatramp, what somebody would take instead to publish pages from programs on a machine of their own. It runs as its
-//! documentation has it: `boatramp serve`, blobs in files and the rest in SlateDB, both synced to the disk.
+//! boatramp, an alternative for publishing pages from programs on one's own machine. It runs as its
+//! documentation says: `boatramp serve`, with blobs in files and the rest in SlateDB, both synced to disk.
 //!
-//! It is published to by its HTTP API, in the fastest way that this has: the files are declared with their hashes, those
-//! that it lacks are put several at a time, and the deployment is activated. Its own `sync` puts one file after the
-//! other, and two encodings of each.
+//! Publishing uses the fastest way of its HTTP API: it declares the files with their hashes, uploads the
+//! missing ones several at a time, and activates the deployment. Its own `sync` uploads one file after the
+//! other, in two encodings each.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -19,21 +19,21 @@ use crate::page::SiteFile;
 use crate::program::{Launch, Program, free_address, is_installed};
 
 pub const BOATRAMP: &str = "boatramp";
-/// Below this path it serves sites by their names.
+/// The path below which it serves sites by name.
 pub const SITES: &str = "_sites";
-/// Says that it runs.
+/// Its liveness probe.
 pub const HEALTH: &str = "/healthz";
 
 const PUTS_AT_ONCE: usize = 8;
 
-/// A running boatramp, which ends with this.
+/// A running boatramp. Dropping it ends the process.
 pub struct Boatramp {
     pub address: SocketAddr,
     pub program: Program,
 }
 
 impl Boatramp {
-    /// None where it is not installed.
+    /// `None` if it is not installed.
     pub async fn start(folder: &Path) -> anyhow::Result<Option<Self>> {
         if !is_installed(BOATRAMP) {
             return Ok(None);
@@ -57,7 +57,7 @@ pub fn launch(folder: &Path, address: SocketAddr) -> Launch {
     }
 }
 
-/// One who publishes to it, on connections of its own.
+/// A client that publishes to it, on connections of its own.
 pub struct Publisher {
     client: Client,
     base_url: String,
@@ -88,7 +88,7 @@ impl Publisher {
         Ok(Self { client, base_url: format!("http://{address}") })
     }
 
-    /// Publishes a site's next deployment, and tells which it is.
+    /// Publishes a site's next deployment and returns its id.
     pub async fn publish(&self, site: &str, files: &[SiteFile]) -> anyhow::Result<String> {
         let hashed: Vec<_> = files.iter().map(|file| (hash_of(&file.content), file)).collect();
         let entries = hashed.iter().map(|(hash, file)| {
@@ -107,7 +107,7 @@ impl Publisher {
         Ok(id)
     }
 
-    /// Makes a deployment the live one.
+    /// Activates a deployment.
     pub async fn activate(&self, site: &str, deployment: &str) -> anyhow::Result<()> {
         let url = format!("{}/{deployment}/activate", self.deployments_of(site));
         done(self.client.post(url)).await.context("activate a deployment")?.bytes().await?;

@@ -1,5 +1,5 @@
-//! How long a person waits for `handbill publish page.html`: from the start of the process to the URL. Beside it
-//! `boatramp sync`, which publishes a folder, in turns.
+//! How long a person waits for `handbill publish page.html`, from the start of the process to the URL.
+//! Compared with `boatramp sync`, which publishes a folder, in alternation.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -19,20 +19,20 @@ use crate::system::BenchSystem;
 use crate::table::{Row, Table};
 
 const RUNS: usize = 50;
-/// The first runs find the program on disk and the server cold.
+/// During the first runs the program is not in the page cache and the server is cold.
 const WARM_UP_RUNS: usize = 5;
-/// The folder that boatramp publishes, and what it calls it.
+/// The folder that boatramp publishes, and the name of its site.
 const SITE: &str = "site";
 
-/// One who sits at a command line, with a profile of their own.
+/// A user of a command line with a profile of their own.
 struct Person {
     program: PathBuf,
     folder: PathBuf,
-    /// The name and the value of a variable that says where the server is.
+    /// The name and the value of the variable with the server's address.
     server: (&'static str, String),
 }
 
-/// What the runs took.
+/// The times of all runs.
 #[derive(Default)]
 struct CommandTime {
     published: Vec<Duration>,
@@ -63,11 +63,11 @@ pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
         }
         taken.add(&person, other.as_ref()).await?;
     }
-    tell(table, taken);
+    add_rows(table, taken);
     Ok(())
 }
 
-fn tell(table: &mut Table, taken: CommandTime) {
+fn add_rows(table: &mut Table, taken: CommandTime) {
     let (published, started) = (Latencies::of(taken.published), Latencies::of(taken.started));
     let synced = (!taken.synced.is_empty()).then(|| Latencies::of(taken.synced).percentile(50));
     let row = Row::of("handbill publish page.html, p50", published.percentile(50));
@@ -87,7 +87,7 @@ impl CommandTime {
         self.started.push(person.first_line_of(&["--version"]).await?.0);
         let Some(other) = other else { return Ok(()) };
         std::fs::write(other.folder.join(SITE).join("index.html"), &html)?;
-        // It says that the site is live when all is done.
+        // Its last line says that the site is live.
         let (took, line) = other.first_line_of(&["sync", SITE, "--site", SITE]).await?;
         ensure!(line.contains(SITE), "boatramp did not say what it published: {line}");
         self.synced.push(took);
@@ -96,15 +96,16 @@ impl CommandTime {
 }
 
 impl Person {
-    /// From the start of the process to its first line; it is waited for, but not timed, to its end.
+    /// The time from the start of the process to its first line. Waits for the end of the process, which is
+    /// not part of the time.
     async fn first_line_of(&self, arguments: &[&str]) -> anyhow::Result<(Duration, String)> {
-        let begun = Instant::now();
+        let started = Instant::now();
         let mut child = self.command().args(arguments).spawn()?;
         let mut line = String::new();
         let mut stdout = BufReader::new(child.stdout.take().context("the program has no output")?);
         stdout.read_line(&mut line).await?;
-        let took = begun.elapsed();
-        // Whoever says more must find somebody who listens.
+        let took = started.elapsed();
+        // The rest of the output is read so that the process does not block.
         tokio::io::copy(&mut stdout, &mut tokio::io::sink()).await?;
         let status = child.wait().await?;
         ensure!(status.success(), "{} {} ended with {status}", self.program.display(), arguments.join(" "));

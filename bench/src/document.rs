@@ -1,5 +1,5 @@
-//! The document that keeps the tables: each part's stands between two comments, and is put there by the run that
-//! measured it. Everything else in the document is left as it is.
+//! The document that contains the tables. Each part's table is between two comments, and the run that
+//! measured the part replaces it. The rest of the document stays unchanged.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use anyhow::{Context, ensure};
 
 use crate::table::Table;
 
-/// A part's table, with what it was measured on.
+/// A part's table, and the machine that it was measured on.
 pub struct Section<'a> {
     pub part: &'a str,
     pub table: &'a Table,
@@ -17,12 +17,12 @@ pub struct Section<'a> {
 pub fn keep(path: &Path, sections: &[Section]) -> anyhow::Result<()> {
     let mut text = std::fs::read_to_string(path).with_context(|| format!("read {}", path.display()))?;
     for section in sections {
-        text = placed(&text, section).with_context(|| format!("keep a table in {}", path.display()))?;
+        text = with_table(&text, section).with_context(|| format!("write a table to {}", path.display()))?;
     }
     std::fs::write(path, text).with_context(|| format!("write {}", path.display()))
 }
 
-fn placed(text: &str, section: &Section) -> anyhow::Result<String> {
+fn with_table(text: &str, section: &Section) -> anyhow::Result<String> {
     let Section { part, table, measured_on } = section;
     let (begin, end) = (format!("<!-- scripts/bench {part} -->\n"), format!("<!-- end of {part} -->\n"));
     let (before, rest) = text.split_once(&begin).with_context(|| format!("it has no line {begin}"))?;
@@ -46,11 +46,11 @@ mod tests {
         let mut table = Table::default();
         table.add(Row::of("a start", Duration::from_millis(12)));
         let section = |part| Section { part, table: &table, measured_on: "22 November" };
-        let text = placed(TEXT, &section("start")).unwrap();
+        let text = with_table(TEXT, &section("start")).unwrap();
         assert!(text.starts_with("# Head\n<!-- scripts/bench start -->\n22 November\n\n| what"), "{text}");
         assert!(text.contains("| a start | 12.00 ms |") && !text.contains("old"), "{text}");
         assert!(text.ends_with("A word.\n<!-- scripts/bench cli -->\nkept\n<!-- end of cli -->\n"), "{text}");
-        assert_eq!(placed(&text, &section("start")).unwrap(), text);
-        assert!(placed(TEXT, &section("scan")).is_err());
+        assert_eq!(with_table(&text, &section("start")).unwrap(), text);
+        assert!(with_table(TEXT, &section("scan")).is_err());
     }
 }

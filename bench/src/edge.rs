@@ -1,4 +1,5 @@
-//! The edge beside nginx, static-web-server and boatramp: each alone on one core, the load from the other, taking turns.
+//! The edge compared with nginx, static-web-server and boatramp: each alone on one core in alternation, with
+//! the load from another core.
 
 mod contest;
 mod load;
@@ -15,25 +16,25 @@ use crate::program::{Launch, Program};
 use crate::system::Site;
 use crate::table::Table;
 use contest::{Contest, Goal};
-use load::{Ask, Visit};
+use load::{RequestVariant, Visit};
 use stock::{Sample, Stock};
 
-/// The core of whatever serves; the load comes from [`load::CORE`].
+/// The core of the server under load. The load runs on [`load::CORE`].
 const SERVER_CORE: u8 = 0;
 
 const NGINX: &str = "nginx";
-/// Below which path the edge serves sites by their hosts.
+/// The path below which the edge serves sites by host.
 const SITES: &str = "site";
 
-/// A server in the contest, and how it is begun anew with nothing in its memory.
+/// A server in the comparison, and how to restart it with cold caches.
 pub struct Entrant {
     pub name: &'static str,
     pub address: std::net::SocketAddr,
-    /// Where it serves sites by name, if it can.
+    /// The address at which it serves sites by name, if it can.
     pub by_name: Option<std::net::SocketAddr>,
-    /// Below which path it serves them all.
+    /// The path below which it serves all sites.
     pub mount: &'static str,
-    /// The sites that it has; all when unset.
+    /// The sites that it has, or all sites if unset.
     pub hosts: Option<HashSet<String>>,
     launch: Launch,
     program: Option<Program>,
@@ -74,20 +75,28 @@ async fn run_all(contest: &mut Contest, stock: &Stock, table: &mut Table) -> any
     let page = &stock.page;
     let hot = Goal { rate: Some(RatioAtLeast(1.2)), p99: Some(RatioAtMost(1.0)) };
     let hot_page = [Visit::by_path(&page.host, "")];
-    contest.warm("hot page, 4.6 KB, by path", hot, &hot_page, Ask::Plainly, table).await?;
+    contest.warm("hot page, 4.6 KB, by path", hot, &hot_page, RequestVariant::Plainly, table).await?;
     let by_name = [Visit::by_name(&page.host, "")];
-    contest.warm("hot page, 4.6 KB, by name", Goal::NONE, &by_name, Ask::Plainly, table).await?;
+    contest.warm("hot page, 4.6 KB, by name", Goal::NONE, &by_name, RequestVariant::Plainly, table).await?;
     let file = [Visit::by_path(&stock.file.host, Sample::FILE)];
     contest
-        .warm("file of 100 KB", Goal { rate: Some(RatioAtLeast(1.0)), p99: None }, &file, Ask::Plainly, table)
+        .warm(
+            "file of 100 KB",
+            Goal { rate: Some(RatioAtLeast(1.0)), p99: None },
+            &file,
+            RequestVariant::Plainly,
+            table,
+        )
         .await?;
-    contest.warm("304 to If-None-Match", Goal::NONE, &hot_page, Ask::IfChanged, table).await?;
-    contest.warm("hot page in brotli", Goal::NONE, &hot_page, Ask::InBrotli, table).await?;
+    contest.warm("304 to If-None-Match", Goal::NONE, &hot_page, RequestVariant::IfChanged, table).await?;
+    contest.warm("hot page in brotli", Goal::NONE, &hot_page, RequestVariant::InBrotli, table).await?;
 
     let many: Vec<_> = stock.many.iter().map(|sample| Visit::by_path(&sample.host, "")).collect();
     ensure!(many.len() == stock::SITES, "{} sites were published", many.len());
-    contest.warm("10,000 sites, warm, by path", Goal::NONE, &many, Ask::Plainly, table).await?;
+    contest.warm("10,000 sites, warm, by path", Goal::NONE, &many, RequestVariant::Plainly, table).await?;
     let many_by_name: Vec<_> = stock.many.iter().map(|sample| Visit::by_name(&sample.host, "")).collect();
-    contest.warm("10,000 sites, warm, by name", Goal::NONE, &many_by_name, Ask::Plainly, table).await?;
+    contest
+        .warm("10,000 sites, warm, by name", Goal::NONE, &many_by_name, RequestVariant::Plainly, table)
+        .await?;
     contest.cold("10,000 sites, cold, by path", &many, table).await
 }

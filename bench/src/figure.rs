@@ -1,25 +1,25 @@
-//! A figure that was measured, and the goal that it is held to.
+//! A measured figure and its goal.
 
 use std::fmt;
 use std::time::Duration;
 
 use crate::latencies::Ms;
 
-/// What was measured, in its unit.
+/// A measured value with its unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Figure {
     Time(Duration),
     PerSecond(f64),
     Count(usize),
     Megabytes(f64),
-    /// It was given up on.
+    /// The measurement was cancelled.
     NotEnded,
 }
 
-/// What a figure, or its ratio to another's, should be.
+/// The goal for a figure or for its ratio to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Goal {
-    /// In the figure's own unit, as it is shown.
+    /// In the figure's own unit, as displayed.
     AtMost(f64),
     AtLeast(f64),
     RatioAtMost(f64),
@@ -27,7 +27,7 @@ pub enum Goal {
 }
 
 impl Figure {
-    /// In the unit in which it is shown.
+    /// In the displayed unit.
     fn number(self) -> f64 {
         match self {
             Self::Time(time) => time.as_secs_f64() * 1e3,
@@ -77,7 +77,7 @@ impl fmt::Display for Figure {
 }
 
 impl Goal {
-    /// None when it is about a ratio that could not be measured.
+    /// `None` if the goal is about a ratio that could not be measured.
     pub fn is_met(self, figure: Figure, ratio: Option<f64>) -> Option<bool> {
         match self {
             Self::AtMost(bound) => Some(figure.number() <= bound),
@@ -87,7 +87,7 @@ impl Goal {
         }
     }
 
-    /// As it stands in the table, beside a figure of this unit.
+    /// Formats the goal for the table, in the unit of a figure.
     pub fn beside(self, figure: Figure) -> String {
         let unit = figure.unit();
         match self {

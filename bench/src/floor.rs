@@ -1,4 +1,4 @@
-//! What the machine itself takes for the least that a durable publish needs.
+//! The time that the machine itself needs for the minimum of a durable publish.
 
 use std::fs::File;
 use std::io::Write;
@@ -15,7 +15,7 @@ use crate::page::PAGE_BYTES;
 
 const RUNS: u32 = 300;
 
-/// One file of a page's size with fsync, then one SQLite commit at `synchronous=FULL`; nothing else.
+/// One file of a page's size with fsync, then one SQLite commit with `synchronous=FULL`.
 pub async fn measure(folder: &Path) -> anyhow::Result<Latencies> {
     std::fs::create_dir_all(folder)?;
     let pool = open(folder).await.context("open the floor's database")?;

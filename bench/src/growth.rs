@@ -1,5 +1,5 @@
-//! How cost grows: publishes, first visits and rollbacks in a house that has many artifacts and accounts, beside an
-//! empty one, in turns on the same machine.
+//! How cost grows: publishes, first visits and rollbacks in a system with many artifacts and accounts,
+//! compared with an empty one, in alternation on the same machine.
 
 mod database;
 mod filling;
@@ -15,15 +15,15 @@ use crate::table::{Row, Table};
 use filling::Filling;
 use pair::{RUNS, Side, Step};
 
-/// What an installation holds.
+/// The contents of an installation.
 #[derive(Clone, Copy)]
 struct Size {
     artifacts: usize,
-    /// Among which they are shared out evenly; whoever publishes is one of them.
+    /// The accounts that share the artifacts evenly, including the publisher's.
     accounts: usize,
 }
 
-/// Those of one line are steps of one house's growth.
+/// The sizes of one line are steps in the growth of one system.
 const COURSES: [&[Size]; 3] = [
     &[
         Size { artifacts: 1_000, accounts: 1 },
@@ -33,9 +33,9 @@ const COURSES: [&[Size]; 3] = [
     &[Size { artifacts: 100_000, accounts: 100 }],
     &[Size { artifacts: 100_000, accounts: 10_000 }],
 ];
-/// What an empty house has: as many pages as are visited for the first time.
+/// The size of an empty system: only the pages for the first visits.
 const EMPTY: Size = Size { artifacts: RUNS, accounts: 1 };
-/// From so many artifacts on, this is the goal.
+/// From this number of artifacts on, the goal applies.
 const GOAL_FROM: usize = 100_000;
 const GOAL: Goal = Goal::RatioAtMost(1.2);
 
@@ -66,9 +66,9 @@ async fn measure_course(
     let mut filling = Filling::begin(&system, course[0].accounts).await?;
     for size in course {
         filling.grow_to(size.artifacts).await?;
-        // A new one each time, for it grows by being measured.
-        let empty_house = mode.start(bench, &format!("{name}-beside-{}", size.artifacts)).await?;
-        let mut empty = Filling::begin(&empty_house, EMPTY.accounts).await?;
+        // A new one each time, because measuring adds data.
+        let empty_system = mode.start(bench, &format!("{name}-beside-{}", size.artifacts)).await?;
+        let mut empty = Filling::begin(&empty_system, EMPTY.accounts).await?;
         empty.grow_to(EMPTY.artifacts).await?;
         let (grown, empty) = pair::run(Side::of(&filling)?, Side::of(&empty)?).await?;
         for step in Step::ALL {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-/// How long each of many runs took, shortest first.
+/// The times of many runs, sorted.
 pub struct Latencies(Vec<Duration>);
 
 impl Latencies {
@@ -12,7 +12,7 @@ impl Latencies {
         Self(taken)
     }
 
-    /// The time that so many percent of the runs did not exceed.
+    /// The time that this percentage of the runs did not exceed.
     pub fn percentile(&self, percent: usize) -> Ms {
         let rank = (self.0.len() * percent).div_ceil(100).max(1);
         Ms(self.0.get(rank - 1).copied().unwrap_or_default())
@@ -23,7 +23,7 @@ impl Latencies {
     }
 }
 
-/// A time as the table shows it.
+/// A time as displayed in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ms(pub Duration);
 

@@ -1,5 +1,5 @@
-//! Spends on one hot account: by the ledger's actor, by the same commit without it, and by plain transactions as
-//! somebody would write them, all on the same PostgreSQL.
+//! Spends from one hot account: through the ledger's actor, with the same commit without it, and with plain
+//! transactions as programs usually do, all on the same PostgreSQL.
 
 mod plain;
 
@@ -22,41 +22,45 @@ use crate::table::{Row, Table};
 use plain::Plain;
 
 const CALLERS: usize = 32;
-/// All ways take turns, so that what else the machine does hits all of them.
+/// The ways alternate, so that other load on the machine affects all of them.
 const ROUNDS: u32 = 3;
 const ROUND: Duration = Duration::from_secs(3);
 const AMOUNT_MICRO: i64 = 1;
 
-/// How to spend.
+/// A way to spend.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum SpendMethod {
     Actor,
     SelectForUpdate,
     UpdateWhere,
     SettleAlone,
 }
 
-const WAYS: [Way; 4] = [Way::Actor, Way::SelectForUpdate, Way::UpdateWhere, Way::SettleAlone];
+const SPEND_METHODS: [SpendMethod; 4] =
+    [SpendMethod::Actor, SpendMethod::SelectForUpdate, SpendMethod::UpdateWhere, SpendMethod::SettleAlone];
 
 pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
     let store = Store::open(&new_database(&bench.arguments).await?).await?;
     store.migrate().await?;
     let plain = Plain::new(&new_database(&bench.arguments).await?).await?;
     let harness = Arc::new(LedgerBench::new(store, plain).await?);
-    let mut counts = WAYS.map(|_| 0);
+    let mut counts = SPEND_METHODS.map(|_| 0);
     for _ in 0..ROUNDS {
-        for (way, count) in WAYS.into_iter().zip(&mut counts) {
-            *count += harness.spends(way).await?;
+        for (method, count) in SPEND_METHODS.into_iter().zip(&mut counts) {
+            *count += harness.spends(method).await?;
         }
     }
     harness.ledgers.stop().await;
     harness.plain.check().await?;
-    tell(table, counts.map(|count| Figure::PerSecond(f64::from(count) / (ROUND * ROUNDS).as_secs_f64())));
+    add_rows(table, counts.map(|count| Figure::PerSecond(f64::from(count) / (ROUND * ROUNDS).as_secs_f64())));
     Ok(())
 }
 
 /// The figures are in the order of the ways.
-fn tell(table: &mut Table, [actor, select_for_update, update_where, alone]: [Figure; WAYS.len()]) {
+fn add_rows(
+    table: &mut Table,
+    [actor, select_for_update, update_where, alone]: [Figure; SPEND_METHODS.len()],
+) {
     let row = || Row::of(format!("spends from one account, {CALLERS} callers, the actor"), actor);
     table.add(row().beside("SELECT … FOR UPDATE", select_for_update).goal(Goal::RatioAtLeast(10.0)));
     table.add(row().beside("UPDATE … WHERE balance >= $1", update_where));
@@ -94,15 +98,16 @@ impl LedgerBench {
         })
     }
 
-    /// How many spends all callers together get done in a round. Each is a task of its own, as calls of the service are.
-    async fn spends(self: &Arc<Self>, way: Way) -> anyhow::Result<u32> {
+    /// The number of spends of all callers in a round. Each is a task of its own, as calls of the service
+    /// are.
+    async fn spends(self: &Arc<Self>, method: SpendMethod) -> anyhow::Result<u32> {
         let end = Instant::now() + ROUND;
         let callers = (0..CALLERS).map(|_| {
             let harness = self.clone();
             let caller = tokio::spawn(async move {
                 let mut spends = 0;
                 while Instant::now() < end {
-                    harness.spend(way).await?;
+                    harness.spend(method).await?;
                     spends += 1;
                 }
                 anyhow::Ok(spends)
@@ -112,13 +117,13 @@ impl LedgerBench {
         Ok(try_join_all(callers).await?.into_iter().sum())
     }
 
-    async fn spend(&self, way: Way) -> anyhow::Result<()> {
+    async fn spend(&self, method: SpendMethod) -> anyhow::Result<()> {
         let reason = format!("bench:{}", self.spent.fetch_add(1, Ordering::Relaxed));
-        let outcome = match way {
-            Way::SelectForUpdate => return self.plain.select_for_update(AMOUNT_MICRO, &reason).await,
-            Way::UpdateWhere => return self.plain.update_where(AMOUNT_MICRO, &reason).await,
-            Way::Actor => self.ledgers.settle(self.operation(reason)).await?,
-            Way::SettleAlone => self.settle_alone(self.operation(reason)).await?,
+        let outcome = match method {
+            SpendMethod::SelectForUpdate => return self.plain.select_for_update(AMOUNT_MICRO, &reason).await,
+            SpendMethod::UpdateWhere => return self.plain.update_where(AMOUNT_MICRO, &reason).await,
+            SpendMethod::Actor => self.ledgers.settle(self.operation(reason)).await?,
+            SpendMethod::SettleAlone => self.settle_alone(self.operation(reason)).await?,
         };
         ensure!(matches!(outcome, Outcome::Moved(Moved { is_new: true, .. })), "a spend did not count");
         Ok(())
@@ -132,11 +137,11 @@ impl LedgerBench {
         })
     }
 
-    /// The same commit, without the actor to order and gather the callers: they queue at the account's row.
+    /// The same commit without the actor's batches. The callers wait for the account's row lock.
     async fn settle_alone(&self, operation: LedgerOperation) -> anyhow::Result<Outcome> {
         let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: self.clock.now() };
         let outcomes = self.store.settle(self.account, &[operation], &terms).await?;
-        outcomes.into_iter().next().context("a deed had no outcome")
+        outcomes.into_iter().next().context("an operation had no outcome")
     }
 }
 

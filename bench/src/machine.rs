@@ -1,10 +1,10 @@
-//! On what all this was measured, in a line.
+//! Describes the machine in one line.
 
 use std::fs::read_to_string;
 use std::path::Path;
 use std::thread::available_parallelism;
 
-/// Processor, memory, system, and what the folder lies on.
+/// Processor, memory, operating system, and the file system of the folder.
 pub fn described(folder: &Path) -> String {
     let read = |path: &str| read_to_string(path).unwrap_or_default();
     let processor =
@@ -21,14 +21,14 @@ pub fn described(folder: &Path) -> String {
     )
 }
 
-/// Of a line such as `model name : AMD EPYC`.
+/// The value in a line such as `model name : AMD EPYC`.
 fn value_of(text: &str, key: &str) -> Option<String> {
     let values = text.lines().filter_map(|line| line.split_once(':'));
     let mut values = values.filter(|(name, _)| name.trim() == key);
     values.next().map(|(_, value)| value.trim().to_owned())
 }
 
-/// The kind of the mount that the folder is on: of those that it lies below, the deepest.
+/// The file system of the folder's mount, which is the deepest one above it.
 fn file_system_of(mounts: &str, folder: &Path) -> Option<String> {
     let mounts = mounts.lines().filter_map(|line| {
         let mut words = line.split(' ').skip(1);

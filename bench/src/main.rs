@@ -1,7 +1,7 @@
-//! Measures Handbill and prints one table: each figure beside its goal, and the floor of the machine beside them.
+//! Measures Handbill and prints one table: each figure with its goal and with the machine's own minimum.
 //!
-//! It drives the release program as its users do, over HTTP; only the ledger is called directly. It never passes or
-//! fails: a busy machine gives bad figures, not a red build. `scripts/bench` builds the program, starts the servers
+//! It drives the release program over HTTP as users do. Only the ledger is called directly. It never passes
+//! or fails, because a busy machine gives bad figures. `scripts/bench` builds the program, starts the servers
 //! that a part needs, and runs this.
 
 mod agent;
@@ -37,22 +37,22 @@ use domain::Clock;
 use table::Table;
 use tempfile::TempDir;
 
-/// Measures Handbill; run it by `scripts/bench`.
+/// Measures Handbill. Run it through `scripts/bench`.
 #[derive(Parser)]
 struct Arguments {
     /// What to measure.
     #[arg(required = true)]
     parts: Vec<Part>,
-    /// A document whose tables are replaced by those of this run.
+    /// A document whose tables this run replaces.
     #[arg(long)]
     markdown: Option<PathBuf>,
     /// The program to measure.
     #[arg(long, env = "HANDBILL_BENCH_PROGRAM")]
     program: PathBuf,
-    /// Of what it was built.
+    /// The name of the build, for the report.
     #[arg(long, env = "HANDBILL_BENCH_BUILD", default_value = "an unnamed build")]
     build: String,
-    /// A PostgreSQL server in which databases may be made: `postgres://user@host:port`.
+    /// A PostgreSQL server that allows creating databases: `postgres://user@host:port`.
     #[arg(long, env = "HANDBILL_BENCH_POSTGRES")]
     postgres: Option<String>,
     /// A Redis server: `redis://host:port`.
@@ -75,7 +75,7 @@ enum Part {
     Scale,
 }
 
-/// What every part stands on.
+/// What every part uses.
 struct Bench {
     arguments: Arguments,
     folder: TempDir,
@@ -83,18 +83,18 @@ struct Bench {
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    // The rustls of every client in this process; it is installed once and cannot fail at the first time.
+    // The TLS provider of every client in this process. Installing it fails only the second time.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let bench = Bench { arguments: Arguments::parse(), folder: tempfile::tempdir()? };
     let (mut whole, mut finished) = (Table::default(), vec![]);
     let measured = measure_all(&bench, &mut whole, &mut finished).await;
-    // What was measured before something failed is worth seeing, and each part that ended worth keeping.
+    // After a failure the finished parts are still printed and stored.
     print(&whole);
     keep(&bench, &finished)?;
     measured
 }
 
-/// Adds each part's table to the whole one, also when it came to nothing half-way.
+/// Adds each part's table to the whole one, even if the part failed half-way.
 async fn measure_all(
     bench: &Bench,
     whole: &mut Table,
@@ -126,7 +126,7 @@ async fn measure(bench: &Bench, part: Part, table: &mut Table) -> anyhow::Result
     }
 }
 
-/// Puts each part's table into the document, if there is one.
+/// Writes each part's table to the document, if there is one.
 fn keep(bench: &Bench, tables: &[(Part, Table)]) -> anyhow::Result<()> {
     let Some(document) = &bench.arguments.markdown else { return Ok(()) };
     let today = Clock::system().now().to_string();
@@ -142,7 +142,7 @@ fn keep(bench: &Bench, tables: &[(Part, Table)]) -> anyhow::Result<()> {
     document::keep(document, &sections)
 }
 
-/// The table is what this program makes, so it goes to standard output.
+/// The table is this program's output, so that it goes to standard output.
 #[allow(clippy::print_stdout)]
 fn print(table: &Table) {
     println!("{table}");

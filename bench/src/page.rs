@@ -1,8 +1,8 @@
-//! The page that everything is measured with, and the files of sites.
+//! The page for all measurements, and the files of sites.
 
 use domain::Chance;
 
-/// The size of the page that everything is measured with.
+/// The size of the page for all measurements.
 pub const PAGE_BYTES: usize = 4096;
 
 const WORDS: [&str; 16] = [
@@ -10,7 +10,7 @@ const WORDS: [&str; 16] = [
     "crowd", "letters", "ink", "pasted", "wall", "news",
 ];
 
-/// A page of prose, no two alike, that compresses about as well as real pages do.
+/// A page of prose. Each is different, and compresses about as well as real pages do.
 pub fn page(chance: &Chance) -> String {
     let mut html = format!("<!doctype html><title>{}</title><body>", chance.base36(12));
     let end = "</body>";
@@ -31,7 +31,7 @@ pub fn page(chance: &Chance) -> String {
     html + end
 }
 
-/// A file of a site, under its path.
+/// A file of a site, with its path.
 #[derive(Clone)]
 pub struct SiteFile {
     pub path: String,
@@ -39,7 +39,7 @@ pub struct SiteFile {
 }
 
 impl SiteFile {
-    /// What a site opens with.
+    /// The front page of a site.
     pub fn index(chance: &Chance) -> Self {
         Self { path: "index.html".to_owned(), content: page(chance).into_bytes() }
     }

@@ -1,4 +1,4 @@
-//! Programs that are started for a measurement, and end with it.
+//! Programs that are started for a measurement and end with it.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,27 +13,27 @@ use tokio::process::{Child, Command};
 
 /// A start that takes longer has failed.
 const START_WAIT_MAX: Duration = Duration::from_secs(30);
-/// How often a program that starts is asked whether it answers.
-const LOOK_EVERY: Duration = Duration::from_millis(1);
+/// The interval of polling whether a program responds.
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 const INHERITED: [&str; 2] = ["PATH", "HOME"];
 
 /// How a program is started.
 #[derive(Clone)]
 pub struct Launch {
-    /// What its log is called.
+    /// The name of its log.
     pub name: String,
     pub program: PathBuf,
     pub arguments: Vec<String>,
     pub settings: BTreeMap<String, String>,
-    /// Where it runs, and leaves its log.
+    /// Its working directory, which also contains its log.
     pub folder: PathBuf,
-    /// The one processor core that it may use; any when unset.
+    /// The only processor core that it may use, or any if unset.
     pub core: Option<u8>,
 }
 
-/// A running program; it is killed when this is dropped.
+/// A running program, which is killed on drop.
 pub struct Program {
-    /// What it was started as.
+    /// The name that it was started under.
     pub name: String,
     child: Child,
     log: PathBuf,
@@ -73,7 +73,7 @@ impl Program {
         self.child.id().context("the program has ended")
     }
 
-    /// Waits until the address answers `path` with a status below 500.
+    /// Waits until the address responds to `path` with a status below 500.
     pub async fn answers(&mut self, address: SocketAddr, path: &str) -> anyhow::Result<()> {
         let started = Instant::now();
         while started.elapsed() < START_WAIT_MAX {
@@ -83,7 +83,7 @@ impl Program {
             if let Some(status) = self.child.try_wait()? {
                 bail!("it ended with {status}:\n{}", std::fs::read_to_string(&self.log)?);
             }
-            tokio::time::sleep(LOOK_EVERY).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
         bail!("it does not answer at {address}:\n{}", std::fs::read_to_string(&self.log)?)
     }
@@ -97,11 +97,11 @@ impl Program {
         bail!("it ended with {status}:\n{}", std::fs::read_to_string(&self.log)?)
     }
 
-    /// What it has in memory.
+    /// Its resident memory.
     pub fn resident_bytes(&self) -> anyhow::Result<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.id()?))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let kib: u64 = line.context("the system tells no memory")?.trim().trim_end_matches(" kB").parse()?;
+        let kib: u64 = line.context("/proc contains no memory")?.trim().trim_end_matches(" kB").parse()?;
         Ok(kib * 1024)
     }
 
@@ -110,7 +110,7 @@ impl Program {
     }
 }
 
-/// By hand, so that nothing but the program is timed.
+/// A minimal HTTP request, so that the time of a client library does not count.
 fn status_of(address: SocketAddr, path: &str) -> Option<u16> {
     let mut stream = TcpStream::connect(address).ok()?;
     let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
@@ -120,12 +120,12 @@ fn status_of(address: SocketAddr, path: &str) -> Option<u16> {
     std::str::from_utf8(&start).ok()?.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// A loopback address that nobody has at this moment.
+/// A loopback address that is free at this moment.
 pub fn free_address() -> anyhow::Result<SocketAddr> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?)
 }
 
-/// Whether it is found where commands are looked for.
+/// Whether it is in PATH.
 pub fn is_installed(program: &str) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&paths).any(|folder| folder.join(program).is_file())

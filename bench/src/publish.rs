@@ -1,4 +1,4 @@
-//! Publishes by one client and by many, beside what the machine itself takes for the least of it.
+//! Publishes by one client and by many, compared with the machine's own minimum for a publish.
 
 use std::time::{Duration, Instant};
 
@@ -13,9 +13,9 @@ use crate::system::BenchSystem;
 use crate::table::{Row, Table};
 use crate::{Bench, floor};
 
-/// Before anything is timed: connections are open, caches are warm.
+/// Opens connections and fills caches before the measurement.
 const WARM_UP_PUBLISHES: u32 = 50;
-/// By one client, timed each; an account stores 20 MB, which is ten times as much.
+/// By one client, each timed. An account may store 20 MB, ten times as much.
 const PUBLISHES: u32 = 500;
 const CLIENTS: usize = 32;
 const RUSH: Duration = Duration::from_secs(8);

@@ -1,7 +1,7 @@
-//! What the queue carries in a second when its jobs do nothing: ours beside what somebody would take instead, a table
-//! with `FOR UPDATE SKIP LOCKED` on the same PostgreSQL, a table in SQLite, and a list in Redis.
+//! The throughput of the queue with jobs that do nothing: ours compared with a table with `FOR UPDATE SKIP
+//! LOCKED` on the same PostgreSQL, a table in SQLite, and a list in Redis.
 //!
-//! Every job is pushed by a caller who waits until it is kept, handed to a worker once, and marked as done.
+//! Every job is pushed by a caller that waits until it is stored, given to a worker once, and marked as done.
 
 mod list;
 mod ours;
@@ -25,18 +25,18 @@ use postgres_table::PostgresTable;
 use sqlite_table::SqliteTable;
 
 const PUSHERS: usize = 32;
-/// Jobs that a pool has in hand at a time.
+/// The number of jobs that a pool processes at a time.
 const CONCURRENCY: usize = 32;
-/// With so many undone, callers wait: what can be kept for later is not what is measured.
+/// With this many undone jobs callers wait, because the measurement is not about storing a backlog.
 const BACKLOG_MAX: u64 = 500;
 const RUN: Duration = Duration::from_secs(5);
-/// Longer than what was pushed in a run takes to be done.
+/// Longer than the jobs of a run take.
 const DRAIN_WAIT_MAX: Duration = Duration::from_secs(60);
-const LOOK_EVERY: Duration = Duration::from_millis(1);
-/// What a job holds: about as much as a scan's does.
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
+/// The payload of a job, about as large as that of a scan.
 const PAYLOAD: &str = r#"{"kind":"scan","payload":{"account":"01M807S6T83C3PBZ7D44TAV0FR","version":"01M807S7HQGXBRRRFMPVQWR2SF"}}"#;
 
-/// A queue in the contest, with workers on it.
+/// A queue in the comparison, with its workers.
 enum Contestant {
     Ours(Ours),
     Table(PostgresTable),
@@ -50,16 +50,16 @@ pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
     let sqlite = format!("sqlite://{}", folder.join("ours.db").display());
     let redis = bench.arguments.redis.as_deref().context("this needs a Redis: --redis")?;
 
-    let ours = carried(Contestant::Ours(Ours::start(&sqlite).await?)).await?;
-    let file = carried(Contestant::File(SqliteTable::start(&folder.join("plain.db")).await?)).await?;
+    let ours = throughput(Contestant::Ours(Ours::start(&sqlite).await?)).await?;
+    let file = throughput(Contestant::File(SqliteTable::start(&folder.join("plain.db")).await?)).await?;
     let what = "jobs that do nothing, queue on SQLite";
     table.add(Row::of(what, ours).beside("a plain table in SQLite", file));
 
     let database = new_database(&bench.arguments).await?;
-    let ours = carried(Contestant::Ours(Ours::start(&database).await?)).await?;
+    let ours = throughput(Contestant::Ours(Ours::start(&database).await?)).await?;
     let plain = PostgresTable::start(&new_database(&bench.arguments).await?).await?;
-    let plain = carried(Contestant::Table(plain)).await?;
-    let list = carried(Contestant::List(List::start(redis).await?)).await?;
+    let plain = throughput(Contestant::Table(plain)).await?;
+    let list = throughput(Contestant::List(List::start(redis).await?)).await?;
     let row = || Row::of("jobs that do nothing, queue on PostgreSQL", ours);
     table.add(row().beside("a table with SKIP LOCKED", plain));
     table.add(
@@ -68,13 +68,13 @@ pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Callers push as fast as the jobs are done; what was done, by the time until the last of them was.
-async fn carried(contestant: Contestant) -> anyhow::Result<Figure> {
+/// Callers push as fast as the jobs are done. Returns the rate until the last job was done.
+async fn throughput(contestant: Contestant) -> anyhow::Result<Figure> {
     let (started, pushed) = (Instant::now(), AtomicU64::new(0));
     let pushers = (0..PUSHERS).map(|_| async {
         while started.elapsed() < RUN {
             if pushed.load(Ordering::Relaxed) > contestant.done() + BACKLOG_MAX {
-                tokio::time::sleep(LOOK_EVERY).await;
+                tokio::time::sleep(POLL_INTERVAL).await;
                 continue;
             }
             contestant.push().await?;
@@ -87,7 +87,7 @@ async fn carried(contestant: Contestant) -> anyhow::Result<Figure> {
     while contestant.done() < pushed {
         let (name, done) = (contestant.name(), contestant.done());
         ensure!(started.elapsed() < RUN + DRAIN_WAIT_MAX, "{name} has done {done} of {pushed} jobs");
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
     let took = started.elapsed();
     contestant.stop().await?;

@@ -1,5 +1,5 @@
-//! The race: Handbill's embedded default beside boatramp, each as it comes, on the same disk in the same minutes. They
-//! take turns publish by publish, so that a slow moment of the machine meets both.
+//! Handbill's embedded default compared with boatramp, each with its default settings, on the same disk. They
+//! alternate with each publish, so that a slow moment of the machine affects both.
 
 mod heat;
 mod racer;

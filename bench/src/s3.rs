@@ -17,14 +17,16 @@ pub const BUCKET: &str = "handbill";
 pub const ACCESS_KEY_ID: &str = "bench-access-key-id";
 pub const SECRET_ACCESS_KEY: &str = "bench-secret-access-key";
 
-/// What its threads are called.
+/// The name of its threads.
 pub const THREADS: &str = "bench-s3";
 const THREADS_SERVING: usize = 2;
-/// Threads that wait for the disk stay for the whole measurement, and with them what they have spent.
+/// Idle threads are kept for the whole measurement, because the processor time of a thread disappears with
+/// it.
 const THREADS_KEPT: Duration = Duration::from_secs(3_600);
 
-/// An S3 server over a folder, on threads of its own, so that what it takes can be told from what clients take. It does
-/// not fsync: what is measured is the way to a store, not the store.
+/// An S3 server over a directory, on threads of its own, so that its processor time can be separated from
+/// that of the clients. It does not fsync, because the measurement is about the way to a store and not about
+/// the store.
 pub struct S3 {
     address: SocketAddr,
     threads: Option<Runtime>,
@@ -60,7 +62,7 @@ impl S3 {
 
 impl Drop for S3 {
     fn drop(&mut self) {
-        // It may be dropped by a task, which must not wait.
+        // It may be dropped in a task, which must not block.
         if let Some(threads) = self.threads.take() {
             threads.shutdown_background();
         }
@@ -70,12 +72,12 @@ impl Drop for S3 {
 async fn serve(listener: TcpListener, service: S3Service) {
     loop {
         let Ok((socket, _)) = listener.accept().await else { continue };
-        // Small answers must not wait for the acknowledgement of their heads.
+        // Without Nagle's algorithm, small responses do not wait for an acknowledgement.
         let _ = socket.set_nodelay(true);
         let service = service.clone();
         tokio::spawn(async move {
             let http = Builder::new(TokioExecutor::new());
-            // A client that hangs up is no concern of the server.
+            // A client that disconnects is not an error of the server.
             let _ = http.serve_connection(TokioIo::new(socket), service).await;
         });
     }

@@ -1,5 +1,5 @@
-//! How publishes grow with processes: 1, 2 and 4 workers and 1 or 2 APIs on the production stores, all on this machine,
-//! with the processor time of each kind of process, and what saturates first.
+//! How publishes scale with processes: 1, 2 and 4 workers and 1 or 2 APIs on the production stores, all on
+//! this machine. Reports the processor time of each kind of process, and what saturates first.
 
 mod processor;
 mod saturation;
@@ -21,9 +21,9 @@ use crate::table::{Row, Table};
 use processor::{Machine, Processes, Spent};
 use saturation::Measured;
 
-/// More than all processes together work on at a time, so that none waits for a client.
+/// More than all processes handle at a time, so that no process waits for a client.
 const CLIENTS: usize = 64;
-/// Connections are open, caches are warm, every worker has been found.
+/// Opens connections and fills caches, and lets every worker take part.
 const WARM_UP: Duration = Duration::from_secs(2);
 const RUSH: Duration = Duration::from_secs(8);
 const CREWS: [Crew; 6] = [
@@ -35,7 +35,7 @@ const CREWS: [Crew; 6] = [
     Crew { apis: 2, workers: 4 },
 ];
 
-/// How many processes there are.
+/// The number of processes of each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crew {
     pub apis: usize,
@@ -46,7 +46,7 @@ pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
     let mut all = Vec::new();
     for workers in CREWS {
         let measured = rush_at(bench, workers).await?;
-        tell(table, &measured);
+        add_rows(table, &measured);
         all.push(measured);
     }
     table.remark(saturation::sentence(&all));
@@ -75,7 +75,7 @@ async fn rush_at(bench: &Bench, workers: Crew) -> anyhow::Result<Measured> {
     Ok(Measured { workers, taken, took, spent, machine: Machine::now()?.since(&machine_before) })
 }
 
-/// Every client publishes without a pause; how long each publish took.
+/// Every client publishes without a pause. Returns the times of the publishes.
 async fn rush(agents: &[Arc<Agent>], length: Duration) -> anyhow::Result<Latencies> {
     let end = Instant::now() + length;
     let clients = agents.iter().map(|agent| {
@@ -95,7 +95,7 @@ async fn rush(agents: &[Arc<Agent>], length: Duration) -> anyhow::Result<Latenci
     Ok(Latencies::of(try_join_all(clients).await?.concat()))
 }
 
-fn tell(table: &mut Table, measured: &Measured) {
+fn add_rows(table: &mut Table, measured: &Measured) {
     let Measured { workers, taken, machine, .. } = measured;
     let row =
         Row::of(format!("publish, {workers}, {CLIENTS} clients"), Figure::PerSecond(measured.per_second()));

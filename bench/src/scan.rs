@@ -1,7 +1,7 @@
-//! The moderation scanner: how many honest pages it judges in a second on one core, how long the worst publishes take
-//! it, and how soon a publish has its verdict.
+//! The moderation scanner: how many honest pages it scans in a second on one core, how long the worst
+//! publishes take, and how soon a publish has its verdict.
 //!
-//! The scanner itself is called directly, in this process; the delay is that of the program.
+//! The scanner is called directly in this process. The delay is measured with the program.
 
 mod delay;
 mod floor;
@@ -21,9 +21,9 @@ use crate::table::{Row, Table};
 use hostile::{Files, Flood, Kind};
 
 const SIZES: [(&str, usize); 3] = [("4 KB", 4_096), ("100 KB", 100_000), ("5 MB", 5_000_000)];
-/// So long is each size scanned.
+/// How long each size is scanned.
 const RUN: Duration = Duration::from_secs(3);
-/// Hostile pages are given up on after this time: they would not end before the bench.
+/// The limit for a hostile page, because a scan without end would block the bench.
 const HOSTILE_WAIT_MAX: Duration = Duration::from_secs(20);
 const HOSTILE_GOAL: Duration = Duration::from_secs(3);
 
@@ -32,7 +32,7 @@ pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
         honest(table, name, size_bytes)?;
     }
     delay::measure(bench, table).await?;
-    // Last, for what does not end in time goes on until the bench ends.
+    // Last, because a scan that exceeds the limit runs until the bench ends.
     hostile::kinds().iter().try_for_each(|kind| hostile(table, kind))
 }
 
@@ -54,7 +54,7 @@ fn honest(table: &mut Table, name: &str, size_bytes: usize) -> anyhow::Result<()
     Ok(())
 }
 
-/// What one run takes, of as many as the time allows.
+/// The average time of a run, over as many as the time allows.
 fn each(run: impl Fn()) -> Duration {
     let (started, mut runs) = (Instant::now(), 0);
     while started.elapsed() < RUN {
@@ -64,7 +64,7 @@ fn each(run: impl Fn()) -> Duration {
     started.elapsed() / runs
 }
 
-/// A row for the slowest flood of a kind, and one for each other that misses the goal.
+/// Adds a row for the slowest flood of a kind, and one for each other flood that misses the goal.
 fn hostile(table: &mut Table, kind: &Kind) -> anyhow::Result<()> {
     let mut taken = Vec::new();
     for flood in &kind.floods {
@@ -72,12 +72,12 @@ fn hostile(table: &mut Table, kind: &Kind) -> anyhow::Result<()> {
     }
     taken.sort_by_key(|(took, _)| std::cmp::Reverse(*took));
     let median = Latencies::of(taken.iter().map(|(took, _)| *took).collect()).percentile(50);
-    for (place, (took, what)) in taken.iter().enumerate() {
-        if place > 0 && *took <= HOSTILE_GOAL {
+    for (index, (took, what)) in taken.iter().enumerate() {
+        if index > 0 && *took <= HOSTILE_GOAL {
             break;
         }
         let measured = if *took < HOSTILE_WAIT_MAX { Figure::Time(*took) } else { Figure::NotEnded };
-        let of = if place == 0 { format!("; median of {} {median}", taken.len()) } else { String::new() };
+        let of = if index == 0 { format!("; median of {} {median}", taken.len()) } else { String::new() };
         let row = Row::of(format!("scan 10 MB of hostile {}", kind.name), measured);
         let goal = Goal::AtMost(HOSTILE_GOAL.as_secs_f64() * 1e3);
         table.add(row.goal(goal).note(format!("{what}{of}")));
@@ -85,14 +85,14 @@ fn hostile(table: &mut Table, kind: &Kind) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How long a flood takes. One that does not end in time goes on beside those that follow.
+/// The time of a flood. A flood that exceeds the limit keeps running during the next ones.
 fn time_of(flood: &Flood) -> anyhow::Result<Duration> {
     let files = flood.files();
     let (done, waiting) = channel();
     std::thread::Builder::new().name(flood.what.to_owned()).spawn(move || {
         let started = Instant::now();
         drop(scan(&files));
-        // Nobody waits any more for what took too long.
+        // After a timeout nobody receives the result.
         let _ = done.send(started.elapsed());
     })?;
     Ok(waiting.recv_timeout(HOSTILE_WAIT_MAX).unwrap_or(HOSTILE_WAIT_MAX))

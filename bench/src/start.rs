@@ -1,4 +1,4 @@
-//! How soon a start answers, and what it takes while nothing happens.
+//! How soon a started program responds, and what it uses while idle.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -15,14 +15,14 @@ use crate::table::{Row, Table};
 const STARTS: usize = 10;
 const IDLE: Duration = Duration::from_secs(3);
 
-/// What is started, and what it answers when it is ready.
+/// A program to start, and the path that it responds to when it is ready.
 struct Starter {
     launch: Launch,
     address: SocketAddr,
     path: &'static str,
 }
 
-/// What the starts of one program showed.
+/// The results of one program's starts.
 #[derive(Default)]
 struct Starts {
     fresh: Vec<Duration>,
@@ -30,7 +30,8 @@ struct Starts {
     idle_bytes: u64,
 }
 
-/// From the start of the process to its first answer, on a new folder and on one that it knows. Programs take turns.
+/// The time from the start of the process to its first response, with a new folder and with an existing one.
+/// The programs alternate.
 pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
     let (mut ours, mut theirs) = (Starts::default(), is_installed(BOATRAMP).then(Starts::default));
     for number in 0..STARTS {
@@ -42,11 +43,11 @@ pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
                 .await?;
         }
     }
-    tell(table, ours, theirs);
+    add_rows(table, ours, theirs);
     Ok(())
 }
 
-fn tell(table: &mut Table, ours: Starts, theirs: Option<Starts>) {
+fn add_rows(table: &mut Table, ours: Starts, theirs: Option<Starts>) {
     let megabytes = |bytes: u64| Figure::Megabytes(bytes as f64 / 1e6);
     let idle = theirs.as_ref().map(|starts| megabytes(starts.idle_bytes));
     let (their_fresh, their_known) = theirs.map(|starts| (starts.fresh, starts.known)).unzip();

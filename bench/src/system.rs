@@ -1,4 +1,4 @@
-//! Handbill as it is run: one process, or one for each role over its servers.
+//! Handbill in operation: one process, or one for each role with its servers.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -13,7 +13,7 @@ use crate::program::{Launch, Program, free_address};
 use crate::s3::{self, S3};
 use crate::{Arguments, Bench};
 
-/// Allowances that no measurement exhausts.
+/// Limits that no measurement reaches.
 const LIMITS: [(&str, &str); 5] = [
     ("HANDBILL_LIMITS__CLAIMED_FREE_PUBLISHES", "1000000"),
     ("HANDBILL_LIMITS__CLAIMED_ARTIFACTS", "1000000"),
@@ -22,10 +22,10 @@ const LIMITS: [(&str, &str); 5] = [
     ("HANDBILL_LIMITS__SIGNUPS_PER_MINUTE", "100000"),
 ];
 
-/// Those of Redis that are taken.
+/// The number of Redis databases in use.
 static REDIS_DATABASES: AtomicUsize = AtomicUsize::new(1);
 
-/// Handbill, running.
+/// A running Handbill.
 pub struct BenchSystem {
     pub api_url: String,
     site: Site,
@@ -34,7 +34,7 @@ pub struct BenchSystem {
 }
 
 impl BenchSystem {
-    /// `handbill serve` over a folder.
+    /// `handbill serve` with a folder.
     pub async fn embedded(bench: &Bench, name: &str) -> anyhow::Result<Self> {
         let site = Site::new(bench, name)?;
         let mut serve = site.launch("serve").start()?;
@@ -42,12 +42,12 @@ impl BenchSystem {
         Ok(site.system(vec![serve], None))
     }
 
-    /// `handbill api`, `edge` and `worker` over PostgreSQL, Redis and S3, all on this machine.
+    /// `handbill api`, `edge` and `worker` with PostgreSQL, Redis and S3, all on this machine.
     pub async fn production(bench: &Bench, name: &str) -> anyhow::Result<Self> {
         let mut site = Site::new(bench, name)?;
         let s3 = S3::start(&site.folder.join("s3")).await?;
         let redis = bench.arguments.redis.as_ref().context("this needs a Redis: --redis")?;
-        // Houses may stand side by side, and must not hear each other's notices.
+        // Several systems may run side by side, and must not receive each other's notices.
         let redis = format!("{redis}/{}", REDIS_DATABASES.fetch_add(1, Ordering::Relaxed));
         let database = new_database(&bench.arguments).await?;
         site.settings.extend(
@@ -70,13 +70,13 @@ impl BenchSystem {
         Ok(site.system(vec![api, edge, worker], Some(s3)))
     }
 
-    /// Where its database is.
+    /// The address of its database.
     pub fn database_url(&self) -> String {
         let embedded = || format!("sqlite://{}", self.site.folder.join("data/handbill.db").display());
         self.site.settings.get("HANDBILL_DATABASE__URL").cloned().unwrap_or_else(embedded)
     }
 
-    /// Where its contents lie, each under its hash.
+    /// The directory of its contents, each named by its hash.
     pub fn blobs(&self) -> PathBuf {
         let folder = &self.site.folder;
         match self.s3 {
@@ -85,7 +85,7 @@ impl BenchSystem {
         }
     }
 
-    /// Starts one more edge, and tells its address.
+    /// Starts another edge and returns its address.
     pub async fn start_edge(&mut self) -> anyhow::Result<SocketAddr> {
         let address = free_address()?;
         let mut launch = self.another("edge");
@@ -96,7 +96,7 @@ impl BenchSystem {
         Ok(address)
     }
 
-    /// Starts one more API, and tells its address.
+    /// Starts another API and returns its address.
     pub async fn start_api(&mut self) -> anyhow::Result<String> {
         let address = free_address()?;
         let mut launch = self.another("api");
@@ -107,13 +107,13 @@ impl BenchSystem {
         Ok(format!("http://{address}"))
     }
 
-    /// Starts one more worker.
+    /// Starts another worker.
     pub fn start_worker(&mut self) -> anyhow::Result<()> {
         self.programs.push(self.another("worker").start()?);
         Ok(())
     }
 
-    /// The processes of a role.
+    /// The process ids of a role.
     pub fn process_ids(&self, role: &str) -> anyhow::Result<Vec<u32>> {
         self.programs.iter().filter(|program| program.name.starts_with(role)).map(Program::id).collect()
     }
@@ -124,7 +124,7 @@ impl BenchSystem {
     }
 }
 
-/// Where a Handbill runs.
+/// The directory and addresses of a running Handbill.
 pub struct Site {
     program: PathBuf,
     folder: PathBuf,
@@ -167,7 +167,7 @@ impl Site {
     }
 }
 
-/// Makes an empty database on the server and tells its address.
+/// Creates an empty database on the server and returns its address.
 pub async fn new_database(arguments: &Arguments) -> anyhow::Result<String> {
     let server = arguments.postgres.as_deref().context("this needs a PostgreSQL: --postgres")?;
     let mut connection = PgConnection::connect(server).await.context("connect to PostgreSQL")?;

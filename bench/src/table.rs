@@ -1,22 +1,22 @@
-//! The one table that is printed, and kept in the document.
+//! The table that is printed and stored in the document.
 
 use std::fmt;
 
 use crate::figure::{Figure, Goal};
 
-/// What was measured, a row each, and what follows from it.
+/// The measured rows, and the remarks below them.
 #[derive(Default)]
 pub struct Table {
     rows: Vec<Row>,
     remarks: Vec<String>,
 }
 
-/// One figure, with what stands beside it.
+/// One figure with its goal and its comparison.
 #[derive(Clone)]
 pub struct Row {
     what: String,
     measured: Figure,
-    /// What somebody would take instead, and its figure in the same run.
+    /// An alternative, and its figure in the same run.
     rival: Option<(&'static str, Figure)>,
     ratio: Option<f64>,
     goal: Option<Goal>,
@@ -25,7 +25,7 @@ pub struct Row {
 
 const COLUMNS: usize = 7;
 const HEAD: [&str; COLUMNS] = ["what", "measured", "beside it", "ratio", "goal", "", "more"];
-/// What is a number stands at the right.
+/// Columns with numbers are right-aligned.
 const IS_NUMBER: [bool; COLUMNS] = [false, true, true, true, true, false, false];
 
 impl Row {
@@ -42,14 +42,14 @@ impl Row {
         Self { goal, ..self }
     }
 
-    /// Beside what was measured of another in the same run.
+    /// Compares with the figure of another program in the same run.
     pub fn beside(self, name: &'static str, figure: impl Into<Figure>) -> Self {
         let figure = figure.into();
         let ratio = Some(self.measured.ratio_to(figure));
         Self { rival: Some((name, figure)), ratio, ..self }
     }
 
-    /// As [`Row::beside`], where there is another.
+    /// As [`Row::beside`], if there is another figure.
     pub fn beside_any(self, name: &'static str, figure: Option<impl Into<Figure>>) -> Self {
         match figure {
             Some(figure) => self.beside(name, figure),
@@ -57,7 +57,7 @@ impl Row {
         }
     }
 
-    /// A ratio that was measured otherwise than by dividing the two figures.
+    /// A ratio that is not the quotient of the two figures.
     pub fn ratio(self, ratio: f64) -> Self {
         Self { ratio: Some(ratio), ..self }
     }
@@ -96,7 +96,7 @@ impl Table {
         self.remarks.push(sentence);
     }
 
-    /// Puts what another holds below what this one does.
+    /// Appends the rows and remarks of another table.
     pub fn append(&mut self, other: &Table) {
         self.rows.extend_from_slice(&other.rows);
         self.remarks.extend_from_slice(&other.remarks);
@@ -104,7 +104,7 @@ impl Table {
 }
 
 impl fmt::Display for Table {
-    /// As a Markdown table, so that it can be kept as it is printed.
+    /// A Markdown table, so that the printed form can be stored.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let head = HEAD.map(str::to_owned);
         let lines: Vec<_> = std::iter::once(head).chain(self.rows.iter().map(Row::cells)).collect();
@@ -128,7 +128,7 @@ fn write_line(f: &mut fmt::Formatter<'_>, cells: &[String], widths: [usize; COLU
     writeln!(f, "|")
 }
 
-/// The line below the head, which says where a column's text stands.
+/// The line below the head, with the alignment of each column.
 fn write_rule(f: &mut fmt::Formatter<'_>, widths: [usize; COLUMNS]) -> fmt::Result {
     for (width, is_number) in widths.into_iter().zip(IS_NUMBER) {
         let end = if is_number { ":" } else { "-" };

@@ -1,4 +1,5 @@
-//! How soon a change is seen: from sending `activate` to the first new byte from an edge in another process.
+//! How soon a change is visible: from sending `activate` to the first new byte from an edge in another
+//! process.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use crate::table::{Row, Table};
 const SLUG: &str = "visible";
 const ACTIVATIONS: usize = 500;
 const WARM_UP_ACTIVATIONS: usize = 50;
-/// A change that is not seen within this time is lost.
+/// A change that is not visible after this time is lost.
 const SEEN_WITHIN: Duration = Duration::from_secs(10);
 
 /// In production mode: the API, a worker and two edges, each a process of its own.
@@ -34,23 +35,23 @@ pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
         let published = agent.publish_as(SLUG, page(&chance)).await?;
         ensure!(published.version == version, "the versions are numbered otherwise");
         let watch = watch.get_or_insert(Watch::of(other_edge, &published.host)?);
-        watch.versions.push(watch.look().await?.etag);
+        watch.versions.push(watch.poll().await?.etag);
     }
     let watch = Arc::new(watch.context("nothing was published")?);
     let (mut seen, mut answered, mut old_after_answer) = (Vec::new(), Vec::new(), 0);
     for number in 0..WARM_UP_ACTIVATIONS + ACTIVATIONS {
-        let turn = turn(&agent, &watch, number % 2).await?;
-        old_after_answer += turn.old_after_answer;
+        let round = activate_and_watch(&agent, &watch, number % 2).await?;
+        old_after_answer += round.old_after_answer;
         if number >= WARM_UP_ACTIVATIONS {
-            seen.push(turn.seen_after);
-            answered.push(turn.answered_after);
+            seen.push(round.seen_after);
+            answered.push(round.answered_after);
         }
     }
-    tell(table, &Latencies::of(seen), &Latencies::of(answered), old_after_answer);
+    add_rows(table, &Latencies::of(seen), &Latencies::of(answered), old_after_answer);
     Ok(())
 }
 
-fn tell(table: &mut Table, seen: &Latencies, answered: &Latencies, old_after_answer: usize) {
+fn add_rows(table: &mut Table, seen: &Latencies, answered: &Latencies, old_after_answer: usize) {
     for (what, percent) in
         [("activate to the first new byte of another edge, p50", 50), ("the same, p99", 99)]
     {
@@ -62,15 +63,19 @@ fn tell(table: &mut Table, seen: &Latencies, answered: &Latencies, old_after_ans
     table.add(row.goal(Goal::AtMost(0.0)).note(of));
 }
 
-/// What one activation showed, counted from the moment at which it was sent.
+/// The result of one activation, counted from the sending of the request.
 struct VisibilityRound {
     seen_after: Duration,
     answered_after: Duration,
     old_after_answer: usize,
 }
 
-/// Somebody looks at the other edge all the time while a version is made live.
-async fn turn(agent: &Agent, watch: &Arc<Watch>, version: usize) -> anyhow::Result<VisibilityRound> {
+/// A watcher polls the other edge while a version is activated.
+async fn activate_and_watch(
+    agent: &Agent,
+    watch: &Arc<Watch>,
+    version: usize,
+) -> anyhow::Result<VisibilityRound> {
     let is_answered = Arc::new(AtomicBool::new(false));
     let started = Instant::now();
     let watching = tokio::spawn({
@@ -84,15 +89,15 @@ async fn turn(agent: &Agent, watch: &Arc<Watch>, version: usize) -> anyhow::Resu
     Ok(VisibilityRound { seen_after, answered_after, old_after_answer })
 }
 
-/// One who looks at a page again and again.
+/// A client that polls a page.
 struct Watch {
     client: Client,
     url: String,
-    /// What tells the versions apart.
+    /// The ETags, which identify the versions.
     versions: Vec<String>,
 }
 
-/// What somebody saw, and when.
+/// A response, and its time.
 struct VisibilityProbe {
     etag: String,
     at: Instant,
@@ -104,17 +109,18 @@ impl Watch {
         Ok(Self { client, url: format!("http://{edge}/site/{host}/"), versions: vec![] })
     }
 
-    async fn look(&self) -> anyhow::Result<VisibilityProbe> {
+    async fn poll(&self) -> anyhow::Result<VisibilityProbe> {
         let answer = self.client.get(&self.url).send().await?.error_for_status()?;
-        // It has come as far as the end of its head.
+        // The time at which the head was complete.
         let at = Instant::now();
         let etag = answer.headers().get("etag").context("no ETag")?.to_str()?.to_owned();
-        // The connection is used again only when the body was read.
+        // The connection is reused only after the body was read.
         answer.bytes().await?;
         Ok(VisibilityProbe { etag, at })
     }
 
-    /// When the version was seen, and how often the old one was although it was asked for after the answer.
+    /// The time at which the version was visible, and how many requests after the response still got the old
+    /// one.
     async fn until_seen(
         &self,
         version: usize,
@@ -124,7 +130,7 @@ impl Watch {
         let mut old_after_answer = 0;
         while started.elapsed() < SEEN_WITHIN {
             let was_answered = is_answered.load(Ordering::SeqCst);
-            let seen = self.look().await?;
+            let seen = self.poll().await?;
             if seen.etag == self.versions[version] {
                 return Ok((seen.at - started, old_after_answer));
             }

@@ -1,10 +1,11 @@
-//! The contest: rounds in which the servers take turns, so that a slow minute of the machine meets all of them.
+//! The comparison: rounds in which the servers alternate, so that a slow minute of the machine affects all of
+//! them.
 
 use std::time::Duration;
 
 use anyhow::Context;
 
-use super::load::{Ask, Load, Measured, Visit};
+use super::load::{Load, Measured, RequestVariant, Visit};
 use super::{Entrant, NGINX};
 use crate::figure::{self, Figure};
 use crate::latencies::Ms;
@@ -13,7 +14,7 @@ use crate::table::{Row, Table};
 const ROUNDS: usize = 5;
 const ROUND: Duration = Duration::from_secs(3);
 const WARM_UP: Duration = Duration::from_secs(2);
-/// The time within which all sites are asked for once.
+/// The number of rounds with cold caches, in which each site is requested once.
 const COLD_ROUNDS: usize = 3;
 const COLD_ROUND_MAX: Duration = Duration::from_secs(10);
 
@@ -22,7 +23,7 @@ pub struct Contest {
     rivals: Vec<Entrant>,
 }
 
-/// What the edge should reach, as ratios to nginx.
+/// The goals of the edge, as ratios to nginx.
 #[derive(Clone, Copy)]
 pub struct Goal {
     pub rate: Option<figure::Goal>,
@@ -33,7 +34,7 @@ impl Goal {
     pub const NONE: Goal = Goal { rate: None, p99: None };
 }
 
-/// What a server did in each round.
+/// The results of a server in each round.
 struct ContestRounds {
     name: &'static str,
     rounds: Vec<Measured>,
@@ -51,43 +52,43 @@ impl Contest {
         Ok(())
     }
 
-    /// Over what every server has in its memory.
+    /// Measures with everything cached.
     pub async fn warm(
         &mut self,
         what: &str,
         goal: Goal,
         visits: &[Visit],
-        ask: Ask,
+        variant: RequestVariant,
         table: &mut Table,
     ) -> anyhow::Result<()> {
         let mut loads = Vec::new();
         for entrant in self.all() {
-            let Some(load) = Load::prepare(entrant, visits, ask).await? else { continue };
+            let Some(load) = Load::prepare(entrant, visits, variant).await? else { continue };
             load.run(WARM_UP).await?;
             loads.push((load, ContestRounds { name: entrant.name, rounds: vec![] }));
         }
         for _ in 0..ROUNDS {
-            for (load, turns) in &mut loads {
-                turns.rounds.push(load.run(ROUND).await?);
+            for (load, results) in &mut loads {
+                results.rounds.push(load.run(ROUND).await?);
             }
         }
-        tell(what, goal, loads.into_iter().map(|(_, turns)| turns).collect(), table)
+        add_rows(what, goal, loads.into_iter().map(|(_, results)| results).collect(), table)
     }
 
-    /// Each visit once, by a server that has just been started.
+    /// Measures each visit once, on a server that was just started.
     pub async fn cold(&mut self, what: &str, visits: &[Visit], table: &mut Table) -> anyhow::Result<()> {
         let mut all: Vec<_> =
             self.all().iter().map(|entrant| ContestRounds { name: entrant.name, rounds: vec![] }).collect();
         for _ in 0..COLD_ROUNDS {
-            for (entrant, turns) in self.all().into_iter().zip(&mut all) {
+            for (entrant, results) in self.all().into_iter().zip(&mut all) {
                 entrant.start().await?;
-                if let Some(load) = Load::prepare(entrant, visits, Ask::Plainly).await? {
-                    turns.rounds.push(load.run_once(COLD_ROUND_MAX).await?);
+                if let Some(load) = Load::prepare(entrant, visits, RequestVariant::Plainly).await? {
+                    results.rounds.push(load.run_once(COLD_ROUND_MAX).await?);
                 }
             }
         }
-        all.retain(|turns| !turns.rounds.is_empty());
-        tell(what, Goal::NONE, all, table)
+        all.retain(|results| !results.rounds.is_empty());
+        add_rows(what, Goal::NONE, all, table)
     }
 
     fn all(&mut self) -> Vec<&mut Entrant> {
@@ -95,21 +96,21 @@ impl Contest {
     }
 }
 
-fn tell(what: &str, goal: Goal, all: Vec<ContestRounds>, table: &mut Table) -> anyhow::Result<()> {
-    let (nginx, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|turns| turns.name == NGINX);
+fn add_rows(what: &str, goal: Goal, all: Vec<ContestRounds>, table: &mut Table) -> anyhow::Result<()> {
+    let (nginx, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|results| results.name == NGINX);
     let nginx = nginx.first().with_context(|| format!("nginx took no part in: {what}"))?;
     let goals = std::iter::once(goal).chain(std::iter::repeat(Goal::NONE));
-    for (turns, goal) in others.iter().zip(goals) {
+    for (results, goal) in others.iter().zip(goals) {
         let ratio = |(one, other): (&Measured, &Measured)| one.rate / other.rate;
-        let mut ratios: Vec<_> = turns.rounds.iter().zip(&nginx.rounds).map(ratio).collect();
+        let mut ratios: Vec<_> = results.rounds.iter().zip(&nginx.rounds).map(ratio).collect();
         ratios.sort_by(f64::total_cmp);
         let (least, most) = (ratios[0], ratios[ratios.len() - 1]);
-        let row = Row::of(format!("{what}: {}", turns.name), Figure::PerSecond(turns.rate()))
+        let row = Row::of(format!("{what}: {}", results.name), Figure::PerSecond(results.rate()))
             .beside(NGINX, Figure::PerSecond(nginx.rate()))
             .ratio(ratios[ratios.len() / 2])
             .note(format!("rounds {least:.2} to {most:.2}"));
         table.add(row.goal_if(goal.rate));
-        let row = Row::of(format!("{what}: {}, p99", turns.name), turns.p99()).beside(NGINX, nginx.p99());
+        let row = Row::of(format!("{what}: {}, p99", results.name), results.p99()).beside(NGINX, nginx.p99());
         table.add(row.goal_if(goal.p99));
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! The load: `wrk` with one thread on a core of its own.
+//! The load generator: `wrk` with one thread on a core of its own.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -15,27 +15,27 @@ pub const CORE: u8 = 1;
 const CONNECTIONS: u32 = 64;
 const SCRIPT: &str = include_str!("load.lua");
 
-/// A request, whoever answers it.
+/// A request, for any of the servers.
 pub struct Visit {
-    way: Way,
+    addressing: Addressing,
     host: String,
-    /// In the site.
+    /// The path in the site.
     path: String,
 }
 
-enum Way {
+enum Addressing {
     Path,
     Name,
 }
 
-/// Where a visit goes.
+/// The address of a visit on one server.
 struct Target {
     address: SocketAddr,
     host: String,
     path: String,
 }
 
-/// What one run showed.
+/// The result of one run.
 #[derive(Clone, Copy)]
 pub struct Measured {
     /// Requests per second.
@@ -43,12 +43,12 @@ pub struct Measured {
     pub p99: Duration,
 }
 
-/// What a visitor asks for besides the address.
+/// The headers of a visitor's request.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Ask {
+pub enum RequestVariant {
     Plainly,
     InBrotli,
-    /// Only if it is another than the one that the server has named.
+    /// Conditional on the ETag that the server sent.
     IfChanged,
 }
 
@@ -71,26 +71,26 @@ enum Course {
 
 impl Visit {
     pub fn by_path(host: &str, path: &str) -> Self {
-        Self { way: Way::Path, host: host.to_owned(), path: path.to_owned() }
+        Self { addressing: Addressing::Path, host: host.to_owned(), path: path.to_owned() }
     }
 
     pub fn by_name(host: &str, path: &str) -> Self {
-        Self { way: Way::Name, host: host.to_owned(), path: path.to_owned() }
+        Self { addressing: Addressing::Name, host: host.to_owned(), path: path.to_owned() }
     }
 
-    /// None where this server has no such site, or not so.
+    /// `None` if this server cannot serve the site like this.
     fn at(&self, entrant: &Entrant) -> Option<Target> {
-        let Self { way, host, path } = self;
+        let Self { addressing, host, path } = self;
         if entrant.hosts.as_ref().is_some_and(|hosts| !hosts.contains(host)) {
             return None;
         }
-        Some(match way {
-            Way::Path => Target {
+        Some(match addressing {
+            Addressing::Path => Target {
                 address: entrant.address,
                 host: entrant.address.to_string(),
                 path: format!("/{}/{host}/{path}", entrant.mount),
             },
-            Way::Name => Target {
+            Addressing::Name => Target {
                 address: entrant.by_name?,
                 host: format!("{host}.localhost"),
                 path: format!("/{path}"),
@@ -100,8 +100,12 @@ impl Visit {
 }
 
 impl Load {
-    /// None when this server cannot be visited so.
-    pub async fn prepare(entrant: &Entrant, visits: &[Visit], ask: Ask) -> anyhow::Result<Option<Self>> {
+    /// `None` if this server cannot respond to such visits.
+    pub async fn prepare(
+        entrant: &Entrant,
+        visits: &[Visit],
+        variant: RequestVariant,
+    ) -> anyhow::Result<Option<Self>> {
         let (mut lines, mut first) = (String::new(), None);
         for visit in visits {
             let Some(target) = visit.at(entrant) else { return Ok(None) };
@@ -109,7 +113,7 @@ impl Load {
             first = first.or(Some(target));
         }
         let Target { address, host, path } = first.context("nothing to visit")?;
-        let Some(header) = try_out(&format!("http://{address}{path}"), &host, ask).await? else {
+        let Some(header) = try_out(&format!("http://{address}{path}"), &host, variant).await? else {
             return Ok(None);
         };
         let (targets, script) = (written(&lines)?, written(SCRIPT)?);
@@ -141,20 +145,20 @@ impl Load {
         command.arg("-s").arg(self.script.path()).arg(format!("http://{}/", self.address)).arg("--");
         command.arg(self.targets.path()).arg(if course == Course::Once { "once" } else { "again" });
         let output = command.output().await.context("run wrk")?;
-        let said = String::from_utf8_lossy(&output.stdout);
-        ensure!(output.status.success(), "wrk failed:\n{said}{}", String::from_utf8_lossy(&output.stderr));
-        self.read(&said, course).with_context(|| format!("wrk said of {}:\n{said}", self.server))
+        let text = String::from_utf8_lossy(&output.stdout);
+        ensure!(output.status.success(), "wrk failed:\n{text}{}", String::from_utf8_lossy(&output.stderr));
+        self.read(&text, course).with_context(|| format!("the output of wrk for {}:\n{text}", self.server))
     }
 
     /// `measured <requests> <seconds> <seconds for one course> <p99 in µs> <failed>`
-    fn read(&self, said: &str, course: Course) -> anyhow::Result<Measured> {
+    fn read(&self, text: &str, course: Course) -> anyhow::Result<Measured> {
         let line =
-            said.lines().find_map(|line| line.strip_prefix("measured ")).context("nothing was measured")?;
+            text.lines().find_map(|line| line.strip_prefix("measured ")).context("nothing was measured")?;
         let figures: Vec<f64> = line.split(' ').map(str::parse).collect::<Result<_, _>>()?;
         let [requests, seconds, seconds_once, p99_micros, failed] = figures[..] else {
             anyhow::bail!("five figures were expected")
         };
-        // An answer that is no success spoils the round.
+        // A failed response invalidates the round.
         ensure!(failed == 0.0, "some requests failed");
         let rate = match course {
             Course::Again => requests / seconds,
@@ -167,22 +171,22 @@ impl Load {
     }
 }
 
-/// The header that asks so.
+/// The header for the request.
 struct Header(Option<String>);
 
-/// None when the server does not do what it is asked for.
-async fn try_out(url: &str, host: &str, ask: Ask) -> anyhow::Result<Option<Header>> {
+/// `None` if the server does not support such requests.
+async fn try_out(url: &str, host: &str, variant: RequestVariant) -> anyhow::Result<Option<Header>> {
     let client = reqwest::Client::builder().no_proxy().build()?;
     let call = || client.get(url).header("host", host);
     let plain = call().send().await?.error_for_status()?;
-    match ask {
-        Ask::Plainly => Ok(Some(Header(None))),
-        Ask::InBrotli => {
+    match variant {
+        RequestVariant::Plainly => Ok(Some(Header(None))),
+        RequestVariant::InBrotli => {
             let answer = call().header("accept-encoding", "br").send().await?.error_for_status()?;
             let is_encoded = answer.headers().contains_key("content-encoding");
             Ok(is_encoded.then(|| Header(Some("Accept-Encoding: br".to_owned()))))
         }
-        Ask::IfChanged => {
+        RequestVariant::IfChanged => {
             let Some(etag) = plain.headers().get("etag") else { return Ok(None) };
             let answer = call().header("if-none-match", etag).send().await?;
             let header = format!("If-None-Match: {}", etag.to_str()?);

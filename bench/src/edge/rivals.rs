@@ -1,4 +1,4 @@
-//! The servers that the edge is compared with, over the same bytes with the same headers.
+//! The servers that the edge is compared with, which serve the same bytes with the same headers.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -16,7 +16,7 @@ use crate::boatramp::{self, BOATRAMP, Boatramp, Publisher};
 use crate::page::SiteFile;
 use crate::program::{Launch, free_address, is_installed};
 
-/// What a file server says of a file by itself.
+/// The headers that a file server sends by default.
 const OWN_HEADERS: [HeaderName; 9] = [
     ACCEPT_RANGES,
     CONNECTION,
@@ -30,10 +30,10 @@ const OWN_HEADERS: [HeaderName; 9] = [
 ];
 
 const STATIC_WEB_SERVER: &str = "static-web-server";
-/// Serves files that were encoded beforehand, as the edge does; Debian's libnginx-mod-http-brotli-static.
+/// Serves precompressed files, as the edge does. From Debian's libnginx-mod-http-brotli-static.
 const BROTLI_MODULE: &str = "/usr/lib/nginx/modules/ngx_http_brotli_static_module.so";
 
-/// Lays out the files, and how each is started: nginx, and those of the others that are installed.
+/// Writes the files and the configuration of each installed server.
 pub async fn prepare(at: &Path, stock: &Stock, core: u8) -> anyhow::Result<Vec<Entrant>> {
     lay_out(at, stock).context("lay out the pages")?;
     let mut rivals = vec![nginx(at, stock, core)?];
@@ -81,11 +81,11 @@ fn nginx(at: &Path, stock: &Stock, core: u8) -> anyhow::Result<Entrant> {
     })
 }
 
-/// As one would set nginx up for speed: open files are kept, nothing is logged, connections stay.
+/// nginx configured for speed: an open file cache, no logs, keep-alive connections.
 fn nginx_configuration(at: &Path, address: SocketAddr, by_name: SocketAddr, stock: &Stock) -> String {
     let add = |(name, value): (&str, &str)| format!("add_header {name} \"{value}\";\n");
-    let page_headers: String = said(&stock.page.headers).map(add).collect();
-    let file_headers: String = said(&stock.file.headers).map(add).collect();
+    let page_headers: String = own_headers(&stock.page.headers).map(add).collect();
+    let file_headers: String = own_headers(&stock.file.headers).map(add).collect();
     let at = at.display();
     let (load, brotli) = if Path::new(BROTLI_MODULE).exists() {
         (format!("load_module {BROTLI_MODULE};"), "brotli_static on;")
@@ -157,7 +157,7 @@ fn static_web_server(at: &Path, stock: &Stock, core: u8) -> anyhow::Result<Entra
 fn static_web_server_configuration(at: &Path, address: SocketAddr, stock: &Stock) -> String {
     let headers_of = |sample: &Sample, source: &str| {
         let lines: String =
-            said(&sample.headers).map(|(name, value)| format!("{name} = {value:?}\n")).collect();
+            own_headers(&sample.headers).map(|(name, value)| format!("{name} = {value:?}\n")).collect();
         format!("[[advanced.headers]]\nsource = {source:?}\n[advanced.headers.headers]\n{lines}\n")
     };
     format!(
@@ -182,7 +182,7 @@ directory-listing = false
     )
 }
 
-/// It has the page and the file, published as its users do, and says of them what it says of itself.
+/// It serves the page and the file as published through its API, with its own headers.
 async fn boatramp(folder: &Path, stock: &Stock, core: u8) -> anyhow::Result<Option<Entrant>> {
     let Some(Boatramp { address, program }) = Boatramp::start(folder).await? else { return Ok(None) };
     let publisher = Publisher::new(address)?;
@@ -203,8 +203,8 @@ async fn boatramp(folder: &Path, stock: &Stock, core: u8) -> anyhow::Result<Opti
     }))
 }
 
-/// What the edge says of a file that a file server would not say by itself.
-fn said(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
+/// The headers of the edge that a file server would not send by default.
+fn own_headers(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
     headers
         .iter()
         .filter(|(name, _)| !OWN_HEADERS.contains(name))

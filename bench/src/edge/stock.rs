@@ -1,4 +1,4 @@
-//! The stock: what is published for the contest, and what the edge makes of it.
+//! The published contents for the comparison, and how the edge serves them.
 
 use std::net::SocketAddr;
 
@@ -14,7 +14,7 @@ use crate::system::Site;
 
 pub const SITES: usize = 10_000;
 const FILE_BYTES: usize = 100 * 1000;
-/// An account may store 20 MB while it is provisional.
+/// A provisional account may store 20 MB.
 const AGENTS: usize = 20;
 
 /// A file as the edge serves it.
@@ -49,26 +49,26 @@ impl Stock {
         }
         let file_host = agent.publish_file(Sample::FILE, data.clone()).await?.host;
         let client = Client::builder().no_proxy().build()?;
-        let look = CacheProbe { client: &client, edge };
-        let file = look.at(&file_host, Sample::FILE, "identity").await?;
+        let probe = CacheProbe { client: &client, edge };
+        let file = probe.at(&file_host, Sample::FILE, "identity").await?;
         ensure!(file.body == data, "the edge serves another file");
         Ok(Self {
-            page: look.at(&page_host, "", "identity").await?,
-            page_brotli: look.at(&page_host, "", "br").await?.body,
+            page: probe.at(&page_host, "", "identity").await?,
+            page_brotli: probe.at(&page_host, "", "br").await?.body,
             file,
-            many: publish_many(&base_url, &look).await?,
+            many: publish_many(&base_url, &probe).await?,
         })
     }
 }
 
-async fn publish_many(base_url: &str, look: &CacheProbe<'_>) -> anyhow::Result<Vec<Sample>> {
+async fn publish_many(base_url: &str, probe: &CacheProbe<'_>) -> anyhow::Result<Vec<Sample>> {
     let agents = try_join_all((0..AGENTS).map(|_| Agent::sign_up(base_url))).await?;
     let published = try_join_all(agents.iter().map(async |agent| {
         let chance = Chance::from_system();
         let mut samples = Vec::new();
         for _ in 0..SITES / AGENTS {
             let host = agent.publish(page(&chance)).await?.host;
-            samples.push(look.at(&host, "", "identity").await?);
+            samples.push(probe.at(&host, "", "identity").await?);
         }
         anyhow::Ok(samples)
     }));
@@ -84,7 +84,7 @@ impl CacheProbe<'_> {
     async fn at(&self, host: &str, path: &str, encoding: &str) -> anyhow::Result<Sample> {
         let url = format!("http://{}/site/{host}/{path}", self.edge);
         let call = self.client.get(url).header("accept-encoding", encoding);
-        let answer = call.send().await?.error_for_status().context("look at the edge")?;
+        let answer = call.send().await?.error_for_status().context("read from the edge")?;
         let headers = answer.headers().clone();
         Ok(Sample { host: host.to_owned(), body: answer.bytes().await?.to_vec(), headers })
     }

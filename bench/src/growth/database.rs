@@ -1,4 +1,4 @@
-//! A house's database, whichever it is: what is asked of it here is text that both understand.
+//! The database of a system, SQLite or PostgreSQL. Both execute the statements used here.
 
 use anyhow::Context;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, SqliteConnection};
@@ -8,21 +8,22 @@ pub enum Database {
     Postgres(PgConnection),
 }
 
-/// What is filled in is thrown away: it need not outlast a fall, and it is written faster from a large cache.
+/// The generated data is thrown away. It need not be durable, and a large cache makes writing faster.
 const SQLITE_HASTE: &str =
     "PRAGMA synchronous = OFF; PRAGMA cache_size = -400000; PRAGMA busy_timeout = 60000;";
-/// What a house that has grown this way over months would have done by itself.
+/// Maintenance that a system with months of growth would have had.
 const SQLITE_SETTLED: &str = "PRAGMA wal_checkpoint(TRUNCATE);";
 const POSTGRES_SETTLED: &str = "VACUUM ANALYZE; CHECKPOINT;";
 
 impl Database {
     pub async fn open(url: &str) -> anyhow::Result<Self> {
         if url.starts_with("sqlite:") {
-            let mut connection = SqliteConnection::connect(url).await.context("open the house's database")?;
+            let mut connection =
+                SqliteConnection::connect(url).await.context("open the system's database")?;
             sqlx::raw_sql(SQLITE_HASTE).execute(&mut connection).await?;
             return Ok(Self::Sqlite(connection));
         }
-        Ok(Self::Postgres(PgConnection::connect(url).await.context("open the house's database")?))
+        Ok(Self::Postgres(PgConnection::connect(url).await.context("open the system's database")?))
     }
 
     pub async fn run(&mut self, sql: &str) -> anyhow::Result<()> {
@@ -34,7 +35,7 @@ impl Database {
         .with_context(|| sql.to_owned())
     }
 
-    /// The texts of one column.
+    /// The values of one text column.
     pub async fn texts(&mut self, sql: &str) -> anyhow::Result<Vec<String>> {
         let text = AssertSqlSafe(sql.to_owned());
         match self {
@@ -59,7 +60,7 @@ impl Database {
         match self {
             Self::Sqlite(_) => self.run(SQLITE_SETTLED).await,
             Self::Postgres(_) => {
-                // Neither can be part of a transaction, which several statements in one text are.
+                // These statements cannot run in a transaction, which a batch of statements is.
                 for statement in POSTGRES_SETTLED.split_inclusive(';') {
                     self.run(statement).await?;
                 }

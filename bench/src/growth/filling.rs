@@ -1,8 +1,8 @@
-//! Filling a house without publishing a hundred thousand times: one page is published for real, and every row that it
-//! left is copied in bulk under other names, with what accounts, tokens and ledgers go with it.
+//! Fills a system without publishing a hundred thousand times. It publishes one page, and copies every row of
+//! it in bulk under other names, with their accounts, tokens and ledgers.
 //!
-//! The contents of the pages that will be visited are really there. The jobs that published them are not: a house
-//! forgets those after two days.
+//! The contents of the pages that will be visited are stored. The jobs of the publishes are not, because a
+//! system deletes those after two days.
 
 mod rows;
 
@@ -21,16 +21,16 @@ use crate::system::BenchSystem;
 use rows::{ADD_UP, Copied, TEMPLATE_SLUG};
 
 const VERDICT_WAIT_MAX: Duration = Duration::from_secs(10);
-const LOOK_EVERY: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// A house that is being filled.
+/// A system that is being filled.
 pub struct Filling {
-    /// Who publishes: the owner of the template, and of their share of the rest.
+    /// The publisher: the owner of the template, and of a share of the rest.
     pub agent: Agent,
     pub edge_url: String,
-    /// What every filled page serves.
+    /// The content of every copied page.
     pub page: String,
-    /// Pages that nobody has visited yet.
+    /// Pages without a visit so far.
     pub unvisited: Vec<String>,
     database: Database,
     blobs: PathBuf,
@@ -45,7 +45,7 @@ impl Filling {
         agent.claim().await?;
         let page = page(&Chance::from_system());
         let published = agent.publish_as(TEMPLATE_SLUG, page.clone()).await?;
-        judged(&agent).await?;
+        wait_for_verdict(&agent).await?;
         let mut database = Database::open(&system.database_url()).await?;
         let hash =
             database.texts("SELECT hash FROM blob_refs").await?.pop().context("the template has no blob")?;
@@ -57,7 +57,7 @@ impl Filling {
         Ok(filling)
     }
 
-    /// Adds artifacts until there are so many.
+    /// Adds artifacts up to this number.
     pub async fn grow_to(&mut self, artifacts: usize) -> anyhow::Result<()> {
         for copied in rows::of_artifacts(self.accounts, &self.hash) {
             self.copy(&copied, self.artifacts + 1..=artifacts).await?;
@@ -99,13 +99,13 @@ impl Filling {
         self.database.run(&sql).await
     }
 
-    /// Puts the contents of as many pages as will be visited, evenly among those of these numbers.
+    /// Stores the contents of the pages that will be visited, spread evenly over these numbers.
     fn put_contents(&self, numbers: RangeInclusive<usize>) -> anyhow::Result<Vec<String>> {
         let (first, count) = (*numbers.start(), numbers.count());
         let content = std::fs::read(self.path_of(&self.hash)).context("read the template's content")?;
         let mut hosts = vec![];
-        for place in 0..RUNS.min(count) {
-            let spread = rows::spread(first + place * count / RUNS.min(count));
+        for index in 0..RUNS.min(count) {
+            let spread = rows::spread(first + index * count / RUNS.min(count));
             let path = self.path_of(&format!("{spread}{}", &self.hash[spread.len()..]));
             std::fs::create_dir_all(path.parent().context("a content lies nowhere")?)?;
             std::fs::write(path, &content)?;
@@ -119,12 +119,12 @@ impl Filling {
     }
 }
 
-/// Until the template has its verdict, which is copied with it.
-async fn judged(agent: &Agent) -> anyhow::Result<()> {
+/// Waits for the verdict of the template, which is copied with it.
+async fn wait_for_verdict(agent: &Agent) -> anyhow::Result<()> {
     let started = Instant::now();
     while agent.moderation_status(TEMPLATE_SLUG).await? == "pending" {
         ensure!(started.elapsed() < VERDICT_WAIT_MAX, "the template has no verdict");
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Two houses that are asked for the same in turns: one that has grown, and an empty one.
+//! Runs the same steps on two systems in alternation: one that has grown, and an empty one.
 
 use std::time::{Duration, Instant};
 
@@ -10,14 +10,14 @@ use super::filling::Filling;
 use crate::latencies::Latencies;
 use crate::page::page;
 
-/// So often each step is timed.
+/// The number of measured runs of each step.
 pub const RUNS: usize = 200;
-/// Connections are open then, caches are warm.
+/// Opens connections and fills caches.
 const WARM_UP_RUNS: usize = 20;
 const SEEN_WITHIN: Duration = Duration::from_secs(10);
 const TURNING_SLUG: &str = "turning-page";
 
-/// What is timed, in this order.
+/// The measured steps, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     Publish,
@@ -26,7 +26,7 @@ pub enum Step {
     Rollback,
 }
 
-/// How long each run of each step took.
+/// The times of each run by step.
 type MeasuredTime = [Vec<Duration>; Step::ALL.len()];
 pub type Steps = [Latencies; Step::ALL.len()];
 
@@ -43,14 +43,14 @@ impl Step {
     }
 }
 
-/// Two versions of a page, which are made live in turns.
+/// Two versions of a page, which are activated in alternation.
 struct Turning {
     url: String,
     /// Each with its number.
     versions: [(u32, String); 2],
 }
 
-/// One house, with who publishes and who visits.
+/// One system, with its publisher and its visitor.
 pub struct Side<'a> {
     filling: &'a Filling,
     visitor: Client,
@@ -63,7 +63,7 @@ impl<'a> Side<'a> {
         Ok(Self { filling, visitor, chance: Chance::from_system() })
     }
 
-    /// One run of all steps; nothing that can be done only once is spent on a warm-up, which has no number.
+    /// One run of all steps. A warm-up has no number, and skips steps that are possible only once.
     async fn run(&self, number: Option<usize>, turning: &Turning) -> anyhow::Result<[Duration; 4]> {
         let html = page(&self.chance);
         let (published, publish) = timed(self.filling.agent.publish(html.clone())).await?;
@@ -72,7 +72,7 @@ impl<'a> Side<'a> {
             Some(number) => self.visit_unvisited(number).await?,
             None => Duration::ZERO,
         };
-        let (_, rollback) = timed(self.turn(turning, number.unwrap_or_default())).await?;
+        let (_, rollback) = timed(self.activate_next(turning, number.unwrap_or_default())).await?;
         Ok([publish, first_get, old_get, rollback])
     }
 
@@ -82,7 +82,7 @@ impl<'a> Side<'a> {
         Ok(timed(self.visit(&format!("{edge_url}{host}/"), page)).await?.1)
     }
 
-    /// A page that was published is served at once, so it is asked for once.
+    /// A published page is served at once, so that one request suffices.
     async fn visit(&self, url: &str, html: &str) -> anyhow::Result<()> {
         let answer = self.visitor.get(url).send().await?;
         let status = answer.status();
@@ -99,7 +99,7 @@ impl<'a> Side<'a> {
         Ok(Turning { url: second.url, versions: [(first.version, one), (second.version, other)] })
     }
 
-    async fn turn(&self, turning: &Turning, number: usize) -> anyhow::Result<()> {
+    async fn activate_next(&self, turning: &Turning, number: usize) -> anyhow::Result<()> {
         let (seq, html) = &turning.versions[number % turning.versions.len()];
         self.filling.agent.activate(TURNING_SLUG, *seq).await?;
         let started = Instant::now();
@@ -112,19 +112,19 @@ impl<'a> Side<'a> {
     }
 }
 
-/// What the grown house took, and the empty one.
+/// Returns the times of the grown system and of the empty one.
 pub async fn run(grown: Side<'_>, empty: Side<'_>) -> anyhow::Result<(Steps, Steps)> {
     let sides = [&grown, &empty];
     let turning = [grown.publish_turning().await?, empty.publish_turning().await?];
     let mut taken: [MeasuredTime; 2] = Default::default();
     for number in 0..WARM_UP_RUNS + RUNS {
         let run = number.checked_sub(WARM_UP_RUNS);
-        for place in 0..sides.len() {
-            // Neither is always the first.
-            let place = (place + number) % sides.len();
-            let times = sides[place].run(run, &turning[place]).await?;
+        for index in 0..sides.len() {
+            // The systems alternate in being first.
+            let index = (index + number) % sides.len();
+            let times = sides[index].run(run, &turning[index]).await?;
             if run.is_some() {
-                taken[place].iter_mut().zip(times).for_each(|(all, time)| all.push(time));
+                taken[index].iter_mut().zip(times).for_each(|(all, time)| all.push(time));
             }
         }
     }

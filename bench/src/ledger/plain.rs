@@ -1,10 +1,10 @@
-//! How somebody would spend from one account without a ledger: a transaction each, on pooled connections, with the row
-//! of the account locked. Both ways to write it are measured.
+//! Spends without a ledger: one transaction each on pooled connections, with the account's row locked. Both
+//! common statements are measured.
 
 use anyhow::{Context, ensure};
 use sqlx::{PgPool, postgres::PgPoolOptions};
 
-/// What any program would take that has not measured it.
+/// A common default for programs without measurements.
 const CONNECTIONS: u32 = 10;
 const BALANCE: i64 = 1_000_000_000_000;
 const ACCOUNT: i64 = 1;
@@ -33,11 +33,11 @@ impl Plain {
         Ok(Self(pool))
     }
 
-    /// Look at the balance and keep everybody else from it, note the movement, write what is left.
+    /// Reads the balance with a lock, records the movement, and writes the new balance.
     pub async fn select_for_update(&self, amount_micro: i64, reason: &str) -> anyhow::Result<()> {
         let mut transaction = self.0.begin().await?;
-        let look = sqlx::query_scalar("SELECT balance_micro FROM plain_accounts WHERE id = $1 FOR UPDATE");
-        let balance: i64 = look.bind(ACCOUNT).fetch_one(&mut *transaction).await?;
+        let select = sqlx::query_scalar("SELECT balance_micro FROM plain_accounts WHERE id = $1 FOR UPDATE");
+        let balance: i64 = select.bind(ACCOUNT).fetch_one(&mut *transaction).await?;
         ensure!(balance >= amount_micro, "the account is empty");
         let left = balance - amount_micro;
         let enter = sqlx::query(ENTER).bind(ACCOUNT).bind(reason).bind(-amount_micro).bind(left);
@@ -47,7 +47,7 @@ impl Plain {
         Ok(transaction.commit().await?)
     }
 
-    /// Take it if it is there, and note the movement.
+    /// Reduces the balance if it suffices, and records the movement.
     pub async fn update_where(&self, amount_micro: i64, reason: &str) -> anyhow::Result<()> {
         let mut transaction = self.0.begin().await?;
         let take = sqlx::query_scalar(
@@ -60,7 +60,7 @@ impl Plain {
         Ok(transaction.commit().await?)
     }
 
-    /// Whether the account has lost just what was spent.
+    /// Checks that the account lost exactly what was spent.
     pub async fn check(&self) -> anyhow::Result<()> {
         let adds_up: bool = sqlx::query_scalar(
             "SELECT balance_micro - $1 = (SELECT coalesce(sum(delta_micro), 0)::bigint FROM plain_entries)

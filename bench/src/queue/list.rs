@@ -1,5 +1,5 @@
-//! A list in Redis: pushed at one end, popped at the other. What is popped is nowhere else, and Redis as it is started
-//! here keeps nothing on the disk.
+//! A list in Redis: pushed at one end, popped at the other. A popped job is stored nowhere else, and this
+//! Redis does not persist.
 
 use std::time::Duration;
 
@@ -12,9 +12,9 @@ use super::workers::{Crew, TakenJob};
 use super::{CONCURRENCY, PAYLOAD};
 
 const KEY: &str = "handbill-bench-jobs";
-/// How long a worker waits for the next job before it looks whether it should stop.
+/// How long a worker waits for the next job before it checks whether to stop.
 const POP_WAIT_S: u32 = 1;
-/// Longer than that.
+/// Longer than `POP_WAIT_S`.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(5);
 
 pub struct List {
@@ -25,7 +25,7 @@ pub struct List {
 impl List {
     pub async fn start(redis: &str) -> anyhow::Result<Self> {
         let client = Client::open(redis)?;
-        // A connection each, for a pop that waits holds up everything behind it.
+        // One connection for each, because a blocking pop delays everything behind it.
         let connections = try_join_all((0..CONCURRENCY).map(|_| connect(&client))).await?;
         let takes = connections.into_iter().map(|connection| move || take(connection.clone()));
         Ok(Self { connection: connect(&client).await?, workers: Crew::start(takes) })

@@ -1,4 +1,4 @@
-//! A table of jobs in PostgreSQL: whoever takes one locks its row, and others skip it.
+//! A table of jobs in PostgreSQL: a worker locks the row of its job, and others skip it.
 
 use anyhow::Context;
 use sqlx::PgPool;
@@ -7,7 +7,7 @@ use sqlx::postgres::PgPoolOptions;
 use super::workers::{Crew, TakenJob};
 use super::{CONCURRENCY, PAYLOAD};
 
-/// What any program would take that has not measured it.
+/// A common default for programs without measurements.
 const CONNECTIONS: u32 = 10;
 
 const JOBS: &str = "
@@ -43,7 +43,7 @@ async fn connect(database: &str) -> sqlx::Result<PgPool> {
     PgPoolOptions::new().max_connections(CONNECTIONS).connect(database).await
 }
 
-/// The row stays locked while the job is done, and is free again if the worker falls.
+/// The row stays locked while the job runs, and is released if the worker dies.
 async fn take(pool: PgPool) -> anyhow::Result<TakenJob> {
     let mut transaction = pool.begin().await?;
     let next: Option<(i64, String)> = sqlx::query_as(

@@ -1,4 +1,5 @@
-//! A table of jobs in SQLite, as durable as ours: whoever takes one writes so, and writes again when it is done.
+//! A table of jobs in SQLite, as durable as ours. A worker marks its job when it takes it and when it is
+//! done.
 
 use std::path::Path;
 
@@ -31,7 +32,7 @@ impl SqliteTable {
             .create_if_missing(true)
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Full);
-        // SQLite has one writer at a time; here they queue for a connection rather than for its lock.
+        // SQLite has one writer at a time. Here writers wait for the connection and not for SQLite's lock.
         let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options).await?;
         sqlx::raw_sql(JOBS).execute(&pool).await.context("make the table of jobs")?;
         let takes = (0..CONCURRENCY).map(|_| pool.clone()).map(|pool| move || take(pool.clone()));

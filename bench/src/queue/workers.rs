@@ -1,4 +1,4 @@
-//! Workers as somebody would write them: each takes a job, does it, and looks for the next.
+//! Plain workers: each takes a job, runs it, and polls for the next.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use anyhow::Context;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-/// How long a worker waits that found nothing.
+/// The pause of a worker after it found no job.
 const IDLE_PAUSE: Duration = Duration::from_millis(2);
 
 pub struct Crew {
@@ -17,14 +17,14 @@ pub struct Crew {
     workers: JoinSet<anyhow::Result<()>>,
 }
 
-/// What became of looking for a job.
+/// The result of polling for a job.
 pub enum TakenJob {
     Done,
     Nothing,
 }
 
 impl Crew {
-    /// Each worker does what stands for it, again and again.
+    /// Each worker repeats its function until it stops.
     pub fn start<F, W>(takes: impl IntoIterator<Item = F>) -> Self
     where
         F: Fn() -> W + Send + 'static,

@@ -1,4 +1,4 @@
-//! The heats: what both do in turns, and how long each takes.
+//! The heats: the operations that both perform in alternation, and their times.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::figure::Goal;
 use crate::latencies::Latencies;
 use crate::page::SiteFile;
 
-/// Connections are open then, caches are warm.
+/// Opens connections and fills caches.
 const WARM_UP_RUNS: usize = 10;
 const SITE_FILES: usize = 50;
 
@@ -24,7 +24,7 @@ pub enum Heat {
     Rollback,
 }
 
-/// What one of them takes with it into a run.
+/// The input of one run.
 struct Run {
     site: String,
     files: Vec<SiteFile>,
@@ -56,7 +56,7 @@ impl Heat {
         }
     }
 
-    /// What is published in this run: the same by both.
+    /// The content of this run, the same for both.
     fn prepare(self) -> Run {
         let chance = Chance::from_system();
         let index = SiteFile::index(&chance);
@@ -67,7 +67,7 @@ impl Heat {
         };
         let others = match self {
             Heat::NewSite => other_files(&chance),
-            // Always the same ones.
+            // The same files in each run.
             Heat::NextSite => other_files(&Chance::seeded(SITE_FILES as u64)),
             _ => vec![],
         };
@@ -80,7 +80,7 @@ fn other_files(chance: &Chance) -> Vec<SiteFile> {
     (1..SITE_FILES).map(file).collect()
 }
 
-/// How long each run took us, and them.
+/// Returns the times of each run for Handbill and for boatramp.
 pub async fn run(
     heat: Heat,
     ours: &Racer,
@@ -91,20 +91,20 @@ pub async fn run(
     let turning = if heat == Heat::Rollback { two_versions(&racers).await? } else { vec![] };
     for number in 0..WARM_UP_RUNS + heat.runs() {
         let run = heat.prepare();
-        for place in 0..racers.len() {
-            // Neither is always the first.
-            let place = (place + number) % racers.len();
-            let took = match turning.get(place) {
-                Some(turning) => turning.go_back(racers[place], number).await?,
-                None => publish(heat, racers[place], &run).await?,
+        for index in 0..racers.len() {
+            // The two alternate in being first.
+            let index = (index + number) % racers.len();
+            let took = match turning.get(index) {
+                Some(turning) => turning.go_back(racers[index], number).await?,
+                None => publish(heat, racers[index], &run).await?,
             };
             if number >= WARM_UP_RUNS {
-                taken[place].push(took);
+                taken[index].push(took);
             }
         }
     }
     let mut taken = taken.into_iter().map(Latencies::of);
-    Ok((taken.next().context("nobody ran")?, taken.next()))
+    Ok((taken.next().context("there are no racers")?, taken.next()))
 }
 
 async fn publish(heat: Heat, racer: &Racer, run: &Run) -> anyhow::Result<Duration> {
@@ -116,7 +116,7 @@ async fn publish(heat: Heat, racer: &Racer, run: &Run) -> anyhow::Result<Duratio
     Ok(started.elapsed())
 }
 
-/// Two versions of a page, which are made live in turns.
+/// Two versions of a page, which are activated in alternation.
 struct Turning([(Version, SiteFile); 2]);
 
 async fn two_versions(racers: &[&Racer]) -> anyhow::Result<Vec<Turning>> {

@@ -1,4 +1,4 @@
-//! One who publishes, to Handbill or to boatramp, and looks at what is served.
+//! A client that publishes to Handbill or to boatramp, and reads what is served.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::agent::Agent;
 use crate::boatramp::{Boatramp, Publisher};
 use crate::page::SiteFile;
 
-/// What is not served by then is lost.
+/// Content that is not served after this time is lost.
 const SEEN_WITHIN: Duration = Duration::from_secs(10);
 
 pub struct Racer {
@@ -22,7 +22,6 @@ enum ServerUnderTest {
     Boatramp(Publisher),
 }
 
-/// A version that was published.
 pub struct Version {
     site: String,
     url: String,
@@ -35,14 +34,14 @@ enum Id {
 }
 
 impl Racer {
-    /// With an account that was claimed: it stores as much as it likes, and its pages are served as they are.
+    /// With a claimed account: its storage has no limit, and its pages are served without a badge.
     pub async fn handbill(api_url: &str) -> anyhow::Result<Self> {
         let agent = Agent::sign_up(api_url).await?;
         agent.claim().await?;
         Self::of(ServerUnderTest::Handbill(agent))
     }
 
-    /// With an account that nobody has claimed: its pages are served with a badge.
+    /// With a provisional account: its pages are served with a badge.
     pub async fn provisional(api_url: &str) -> anyhow::Result<Self> {
         Self::of(ServerUnderTest::Handbill(Agent::sign_up(api_url).await?))
     }
@@ -55,7 +54,7 @@ impl Racer {
         Ok(Self { system, visitor: Client::builder().no_proxy().build()? })
     }
 
-    /// Publishes the site's next version, which may be its first, until the answer is read.
+    /// Publishes the site's next version, which may be its first, and reads the response.
     pub async fn publish(&self, site: &str, files: &[SiteFile]) -> anyhow::Result<Version> {
         let (url, id) = match &self.system {
             ServerUnderTest::Handbill(agent) => {
@@ -69,18 +68,18 @@ impl Racer {
         Ok(Version { site: site.to_owned(), url, id })
     }
 
-    /// Makes a version the live one, until the answer is read.
+    /// Activates a version, and reads the response.
     pub async fn activate(&self, version: &Version) -> anyhow::Result<()> {
         match (&self.system, &version.id) {
             (ServerUnderTest::Handbill(agent), Id::Seq(seq)) => agent.activate(&version.site, *seq).await,
             (ServerUnderTest::Boatramp(publisher), Id::Deployment(id)) => {
                 publisher.activate(&version.site, id).await
             }
-            _ => anyhow::bail!("a version of another house"),
+            _ => anyhow::bail!("a version of another system"),
         }
     }
 
-    /// Until the site's first page is served as it was published in this version.
+    /// Waits until the site's front page is served as in this version.
     pub async fn see(&self, version: &Version, index: &[u8]) -> anyhow::Result<()> {
         let started = Instant::now();
         loop {

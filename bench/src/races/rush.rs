@@ -1,4 +1,4 @@
-//! Many publish at once, to one house and to the other in turns.
+//! Many clients publish at the same time, to one system and to the other in alternation.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ const CLIENTS: usize = 32;
 const ROUNDS: u32 = 2;
 const ROUND: Duration = Duration::from_secs(4);
 
-/// How long each publish took, in all rounds.
+/// The times of all publishes in all rounds.
 pub struct Rushes {
     pub ours: Latencies,
     pub theirs: Option<Latencies>,

@@ -1,4 +1,4 @@
-//! Processor time as the kernel counts it, by kind of process. It is counted in hundredths of a second.
+//! Processor time by kind of process, as the kernel counts it in hundredths of a second.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,13 +10,13 @@ use crate::Arguments;
 use crate::s3;
 use crate::system::BenchSystem;
 
-/// One of the kernel's ticks; the same on every Linux for whoever reads `/proc`.
+/// The kernel's tick in `/proc`, which is the same on every Linux.
 const TICK: Duration = Duration::from_millis(10);
 
-/// Who works, each kind with its processes.
+/// The processes of each kind.
 pub struct Processes {
     roles: Vec<(&'static str, Vec<u32>)>,
-    /// The one that all others of PostgreSQL are children of.
+    /// The main process of PostgreSQL, the parent of all others.
     postgres: u32,
     redis: u32,
 }
@@ -32,7 +32,7 @@ impl Processes {
         })
     }
 
-    /// What each kind has spent since it began.
+    /// The processor time of each kind since its start.
     pub fn spent(&self) -> anyhow::Result<Spent> {
         let mut spent = Vec::new();
         for (kind, ids) in &self.roles {
@@ -40,7 +40,7 @@ impl Processes {
             spent.push((*kind, times?.into_iter().sum()));
         }
         let s3 = of_own_threads(s3::THREADS)?;
-        spent.push(("postgres", of_family(self.postgres)?));
+        spent.push(("postgres", of_process_tree(self.postgres)?));
         spent.push(("redis", Stat::of(self.redis)?.own));
         spent.push(("s3", s3));
         // The rest of this process.
@@ -49,7 +49,7 @@ impl Processes {
     }
 }
 
-/// Processor time by kind, always the same kinds in the same order.
+/// Processor time by kind, always in the same order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spent(pub Vec<(&'static str, Duration)>);
 
@@ -65,15 +65,15 @@ impl Spent {
     }
 }
 
-/// How busy all processors were, whoever kept them busy.
+/// The load of all processors, by any process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Busy {
     pub busy_percent: f64,
-    /// Of the time that was idle, what was so because a disk had not answered yet.
+    /// The part of the idle time that waited for a disk.
     pub disk_percent: f64,
 }
 
-/// The counters of all processors together, in ticks since the machine began.
+/// The counters of all processors together, in ticks since the boot.
 pub struct Machine {
     busy: u64,
     disk: u64,
@@ -89,7 +89,7 @@ impl Machine {
         let line =
             text.lines().find_map(|line| line.strip_prefix("cpu ")).context("no line of processors")?;
         let ticks: Vec<u64> = line.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
-        // user nice system idle iowait irq softirq steal; what guests take is in the first two.
+        // user nice system idle iowait irq softirq steal. Guest time is included in the first two.
         let [user, nice, system, idle, disk, irq, softirq, steal, ..] = ticks[..] else {
             anyhow::bail!("the processors' line is shorter than it was")
         };
@@ -104,12 +104,12 @@ impl Machine {
     }
 }
 
-/// What the kernel says of a process or a thread.
+/// The kernel's counters of a process or a thread.
 struct Stat {
     name: String,
     parent: u32,
     own: Duration,
-    /// Of children that have ended.
+    /// The time of children that have ended.
     of_children: Duration,
 }
 
@@ -123,7 +123,7 @@ impl Stat {
         Self::read(&text).with_context(|| format!("read {}", path.display()))
     }
 
-    /// The name stands in parentheses and may hold any; what comes behind is numbers.
+    /// The name is in parentheses and may contain any characters. Numbers follow.
     fn read(text: &str) -> anyhow::Result<Self> {
         let (before, after) = text.rsplit_once(')').context("no name")?;
         let (_, name) = before.split_once('(').context("no name")?;
@@ -140,12 +140,12 @@ impl Stat {
     }
 }
 
-/// A process, its children, and those that it has had.
-fn of_family(id: u32) -> anyhow::Result<Duration> {
+/// The time of a process, its children, and its former children.
+fn of_process_tree(id: u32) -> anyhow::Result<Duration> {
     let head = Stat::of(id)?;
     let mut spent = head.own + head.of_children;
     for entry in std::fs::read_dir("/proc")? {
-        // What is no process, and what ends at this moment, is none of its children.
+        // An entry that is not a process, or a process that ends now, is not a child.
         let Ok(stat) = Stat::at(&entry?.path().join("stat")) else { continue };
         if stat.parent == id {
             spent += stat.own + stat.of_children;
@@ -154,7 +154,7 @@ fn of_family(id: u32) -> anyhow::Result<Duration> {
     Ok(spent)
 }
 
-/// The threads of this process that are called so.
+/// The time of this process's threads with a name.
 fn of_own_threads(name: &str) -> anyhow::Result<Duration> {
     let mut spent = Duration::ZERO;
     for entry in std::fs::read_dir("/proc/self/task")? {
@@ -177,8 +177,11 @@ async fn postgres_id(arguments: &Arguments) -> anyhow::Result<u32> {
 async fn redis_id(arguments: &Arguments) -> anyhow::Result<u32> {
     let server = arguments.redis.as_deref().context("this needs a Redis: --redis")?;
     let mut connection = redis::Client::open(server)?.get_multiplexed_async_connection().await?;
-    let told: String = redis::cmd("INFO").arg("server").query_async(&mut connection).await?;
-    let id = told.lines().find_map(|line| line.strip_prefix("process_id:")).context("Redis tells no id")?;
+    let info: String = redis::cmd("INFO").arg("server").query_async(&mut connection).await?;
+    let id = info
+        .lines()
+        .find_map(|line| line.strip_prefix("process_id:"))
+        .context("Redis returned no process id")?;
     Ok(id.trim().parse()?)
 }
 
@@ -198,7 +201,7 @@ mod tests {
     #[test]
     fn this_process_has_threads_and_time() {
         assert!(Stat::of(std::process::id()).is_ok());
-        assert_eq!(of_own_threads("nobody is called so").unwrap(), Duration::ZERO);
+        assert_eq!(of_own_threads("no thread has this name").unwrap(), Duration::ZERO);
     }
 
     #[test]

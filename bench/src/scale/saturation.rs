@@ -1,4 +1,4 @@
-//! What held a rush back, as far as the counters tell, in one sentence.
+//! Describes in one sentence what limited a run, according to the counters.
 
 use std::fmt;
 use std::thread::available_parallelism;
@@ -8,14 +8,14 @@ use super::Crew;
 use super::processor::{Busy, Spent};
 use crate::latencies::Latencies;
 
-/// Beyond this nobody gets the processor when they want it.
+/// Above this load, processes wait for a processor.
 const MACHINE_FULL_PERCENT: f64 = 92.0;
-/// So much of all processors' time is a whole disk's.
+/// This share of all processors' time is one full disk.
 const DISK_FULL_PERCENT: f64 = 25.0;
-/// Redis does everything on one core.
+/// Redis uses one core.
 const REDIS_FULL_CORES: f64 = 0.9;
 
-/// A rush, and what it took.
+/// A run with its costs.
 pub struct Measured {
     pub workers: Crew,
     pub taken: Latencies,
@@ -43,7 +43,7 @@ impl Measured {
         }
     }
 
-    /// Who took how much of the processor time, the most first.
+    /// The share of each kind in the processor time, largest first.
     fn shares(&self) -> String {
         let total_s = self.spent.total().as_secs_f64().max(f64::MIN_POSITIVE);
         let mut kinds = self.spent.0.clone();
@@ -81,7 +81,7 @@ impl fmt::Display for Crew {
     }
 }
 
-/// What saturates first, and what more processes bring.
+/// What saturates first, and the effect of more processes.
 pub fn sentence(all: &[Measured]) -> String {
     let growth = growth(all);
     match all.iter().find_map(|measured| Some((measured, measured.saturated()?))) {
@@ -140,13 +140,13 @@ mod tests {
     fn what_is_full_first_is_named_with_who_fills_it() {
         let all =
             [measured(1, 100, 80.0, 3.0, 0), measured(2, 150, 97.0, 1.0, 0), measured(4, 140, 99.0, 1.0, 0)];
-        let told = sentence(&all);
-        assert!(told.starts_with("First to saturate: the machine's "), "{told}");
-        assert!(told.contains("with 1 API and 2 workers at 150 publishes a second"), "{told}");
-        assert!(told.contains("(processors 97 % busy: postgres 75 %, api 25 %, redis 0 %)"), "{told}");
+        let text = sentence(&all);
+        assert!(text.starts_with("First to saturate: the machine's "), "{text}");
+        assert!(text.contains("with 1 API and 2 workers at 150 publishes a second"), "{text}");
+        assert!(text.contains("(processors 97 % busy: postgres 75 %, api 25 %, redis 0 %)"), "{text}");
         assert!(
-            told.ends_with("by 1 API and 2 workers, is 1.50 × what 1 API and 1 worker publish."),
-            "{told}"
+            text.ends_with("by 1 API and 2 workers, is 1.50 × what 1 API and 1 worker publish."),
+            "{text}"
         );
     }
 

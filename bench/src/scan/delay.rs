@@ -1,8 +1,8 @@
-//! How soon a publish has its verdict while many publish: from the moment at which the request is sent.
+//! How soon a publish has its verdict while many clients publish, counted from the sending of the request.
 //!
-//! The times of the verdicts are read from the database when all is over, so that nothing is asked meanwhile. They are
-//! those that the worker noted just before it wrote them. A few of the publishers also look at their page, every few
-//! milliseconds, until the API no longer calls it pending: what they see includes the writing.
+//! The times of the verdicts are read from the database at the end, so that reading does not add load. They
+//! are the times that the worker took just before it wrote them. A few of the publishers also poll their page
+//! every few milliseconds until the API no longer reports it as pending. Their times include the writing.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,33 +26,33 @@ const AGENTS: usize = 16;
 const PUBLISHES_PER_SECOND: u64 = 100;
 const RUN: Duration = Duration::from_secs(20);
 const PUBLISHES: usize = PUBLISHES_PER_SECOND as usize * RUN.as_secs() as usize;
-/// Before anything is timed: connections are open, caches are warm.
+/// Opens connections and fills caches before the measurement.
 const WARM_UP_PUBLISHES: usize = 100;
 
-/// One in so many publishers looks at the page.
-const LOOKER_EVERY: usize = 20;
-const LOOK_EVERY: Duration = Duration::from_millis(5);
+/// One in this many publishers polls its page.
+const POLLER_EVERY: usize = 20;
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 const VERDICT_WAIT_MAX: Duration = Duration::from_secs(60);
 const VERDICTS_READ_EVERY: Duration = Duration::from_secs(1);
 
 pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
     let system = BenchSystem::embedded(bench, "scan-embedded").await?;
-    tell(table, "embedded", &run(&system).await?);
+    add_rows(table, "embedded", &run(&system).await?);
     drop(system);
     let system = BenchSystem::production(bench, "scan-production").await?;
-    tell(table, "production", &run(&system).await?);
+    add_rows(table, "production", &run(&system).await?);
     Ok(())
 }
 
-/// What one run showed.
+/// The results of one run.
 struct Delays {
     verdicts: Latencies,
-    looks: Latencies,
+    polled: Latencies,
     answers: Latencies,
     took: Duration,
 }
 
-/// One publish, by the clock of this machine.
+/// The time of one publish, by the clock of this machine.
 struct Sent {
     host: String,
     at_ms: i64,
@@ -60,29 +60,29 @@ struct Sent {
     seen_after: Option<Duration>,
 }
 
-/// What a publisher does when the answer has come.
+/// What a publisher does after the response.
 enum After {
-    Look,
+    Poll,
     Leave,
 }
 
 impl After {
     fn of(number: usize) -> Self {
-        if number.is_multiple_of(LOOKER_EVERY) { After::Look } else { After::Leave }
+        if number.is_multiple_of(POLLER_EVERY) { After::Poll } else { After::Leave }
     }
 }
 
-fn tell(table: &mut Table, mode: &str, delays: &Delays) {
+fn add_rows(table: &mut Table, mode: &str, delays: &Delays) {
     let rate = PUBLISHES as f64 / delays.took.as_secs_f64();
     let beside = format!("{rate:.0} publishes /s; their answers took {}", delays.answers.percentile(50));
     let what = format!("publish to verdict, {mode}, 100 publishes /s");
     table.add(Row::of(format!("{what}, p50"), delays.verdicts.percentile(50)).note(beside));
-    let (looks, answers) = (&delays.looks, delays.answers.percentile(99));
+    let (polled, answers) = (&delays.polled, delays.answers.percentile(99));
     let beside = format!(
         "answers {answers}; seen by GET, {} looked: p50 {}, worst {}",
-        looks.count(),
-        looks.percentile(50),
-        looks.percentile(100)
+        polled.count(),
+        polled.percentile(50),
+        polled.percentile(100)
     );
     table.add(Row::of(format!("{what}, p99"), delays.verdicts.percentile(99)).note(beside));
 }
@@ -95,21 +95,22 @@ async fn run(system: &BenchSystem) -> anyhow::Result<Delays> {
     let sent = publishes(&agents, PUBLISHES).await?;
     let took = sent.iter().map(|sent| sent.1).max().unwrap_or(started).duration_since(started);
     let sent: Vec<Sent> = sent.into_iter().map(|(sent, _)| sent).collect();
-    let judged = verdicts(system, WARM_UP_PUBLISHES + PUBLISHES).await?;
+    let verdict_times = verdicts(system, WARM_UP_PUBLISHES + PUBLISHES).await?;
     let mut delays = Vec::new();
     for one in &sent {
-        let at_ms = judged.get(&one.host).context("a publish was never judged")?;
+        let at_ms = verdict_times.get(&one.host).context("a publish was never judged")?;
         delays.push(Duration::from_millis(u64::try_from(at_ms - one.at_ms).unwrap_or(0)));
     }
     Ok(Delays {
         verdicts: Latencies::of(delays),
-        looks: Latencies::of(sent.iter().filter_map(|sent| sent.seen_after).collect()),
+        polled: Latencies::of(sent.iter().filter_map(|sent| sent.seen_after).collect()),
         answers: Latencies::of(sent.iter().map(|sent| sent.answered_after).collect()),
         took,
     })
 }
 
-/// One after the other at the pace, whether the ones before are answered or not. Each with the time of its answer.
+/// Publishes at a constant rate, whether or not earlier ones have a response. Returns each with the time of
+/// its response.
 async fn publishes(agents: &[Arc<Agent>], count: usize) -> anyhow::Result<Vec<(Sent, Instant)>> {
     let mut pace = interval(Duration::from_secs(1) / u32::try_from(PUBLISHES_PER_SECOND)?);
     let mut publishing = Vec::new();
@@ -128,33 +129,37 @@ async fn publish(agent: &Agent, slug: &str, page: String, after: After) -> anyho
     let published = agent.publish_as(slug, page).await?;
     let answered = Instant::now();
     let seen_after = match after {
-        After::Look => Some(seen(agent, slug, started).await?),
+        After::Poll => Some(seen(agent, slug, started).await?),
         After::Leave => None,
     };
     let sent = Sent { host: published.host, at_ms, answered_after: answered - started, seen_after };
     Ok((sent, answered))
 }
 
-/// When the page was first seen with a verdict.
+/// The time until the page first had a verdict.
 async fn seen(agent: &Agent, slug: &str, started: Instant) -> anyhow::Result<Duration> {
     while started.elapsed() < VERDICT_WAIT_MAX {
         if agent.moderation_status(slug).await? != "pending" {
             return Ok(started.elapsed());
         }
-        sleep(LOOK_EVERY).await;
+        sleep(POLL_INTERVAL).await;
     }
     anyhow::bail!("{slug} had no verdict within {VERDICT_WAIT_MAX:?}")
 }
 
-/// When each host got its verdict, in milliseconds since 1970, once there are so many.
+/// The time of each host's verdict, in milliseconds since 1970, once there are this many.
 async fn verdicts(system: &BenchSystem, count: usize) -> anyhow::Result<HashMap<String, i64>> {
     let started = Instant::now();
     loop {
-        let judged = read_verdicts(&system.database_url()).await.context("read the verdicts")?;
-        if judged.len() >= count {
-            return Ok(judged);
+        let verdict_times = read_verdicts(&system.database_url()).await.context("read the verdicts")?;
+        if verdict_times.len() >= count {
+            return Ok(verdict_times);
         }
-        ensure!(started.elapsed() < VERDICT_WAIT_MAX, "{} of {count} publishes were judged", judged.len());
+        ensure!(
+            started.elapsed() < VERDICT_WAIT_MAX,
+            "{} of {count} publishes were judged",
+            verdict_times.len()
+        );
         sleep(VERDICTS_READ_EVERY).await;
     }
 }

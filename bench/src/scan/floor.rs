@@ -1,4 +1,4 @@
-//! The least that reading a page takes: html5ever cuts it into tokens, and nobody looks at them.
+//! The minimum for reading a page: html5ever splits it into tokens, which are dropped.
 
 use html5ever::TokenizerResult;
 use html5ever::buffer_queue::BufferQueue;
@@ -9,16 +9,16 @@ use html5ever::tokenizer::{TagKind, Token, TokenSink, TokenSinkResult, Tokenizer
 pub fn tokenize(html: &str) {
     let input = BufferQueue::default();
     input.push_back(StrTendril::from_slice(html));
-    let tokenizer = Tokenizer::new(Nobody, TokenizerOpts::default());
-    // It stops after each script, as if that could write.
+    let tokenizer = Tokenizer::new(IgnoreTokens, TokenizerOpts::default());
+    // The tokenizer pauses after each script.
     while let TokenizerResult::Script(()) = tokenizer.feed(&input) {}
     tokenizer.end();
 }
 
-/// It takes notice only of what says how the text that follows is to be read.
-struct Nobody;
+/// A sink that only sets the tokenizer's state for raw text.
+struct IgnoreTokens;
 
-impl TokenSink for Nobody {
+impl TokenSink for IgnoreTokens {
     type Handle = ();
 
     fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {

@@ -1,5 +1,6 @@
-//! Hostile publishes of the largest size that is taken: floods of one thing, made to cost more time than their size
-//! allows. Most end with a field that asks for a seed phrase, for a flood may also be there to hide one.
+//! Hostile publishes of the largest accepted size: repetitions of one thing, made to cost more time than
+//! their size justifies. Most end with a field that asks for a seed phrase, because a flood may also be there
+//! to hide one.
 
 mod files;
 mod markup;
@@ -9,7 +10,7 @@ mod text;
 
 use domain::FileSet;
 
-/// One publish, and what it tries.
+/// One publish, and its purpose.
 pub struct Flood {
     pub what: &'static str,
     make: Make,
@@ -19,10 +20,10 @@ pub struct Flood {
 pub type Files = Vec<(String, Vec<u8>)>;
 
 enum Make {
-    /// One file: a beginning, a unit as often as it fits, an end. `{n}` in a unit is its number, `{m}` the number
-    /// before.
+    /// One file: a beginning, a unit as often as it fits, and an end. `{n}` in a unit is its number, `{m}`
+    /// the number before.
     Repeated { path: &'static str, before: &'static str, unit: &'static str, after: &'static str },
-    /// Whatever takes more than that.
+    /// Files that need code.
     Built(fn() -> Files),
 }
 
@@ -47,20 +48,20 @@ impl Flood {
     pub fn files(&self) -> Files {
         match self.make {
             Make::Repeated { path, before, unit, after } => {
-                let room = SIZE_BYTES.saturating_sub(before.len() + after.len());
-                vec![(path.to_owned(), [before, &filled(unit, room), after].concat().into_bytes())]
+                let bytes_left = SIZE_BYTES.saturating_sub(before.len() + after.len());
+                vec![(path.to_owned(), [before, &filled(unit, bytes_left), after].concat().into_bytes())]
             }
             Make::Built(build) => build(),
         }
     }
 }
 
-/// As much as one publish may have.
+/// The maximum size of one publish.
 const SIZE_BYTES: usize = FileSet::BYTES_MAX as usize;
-/// Half of that, for what takes two floods at once.
+/// Half of that, for two floods at once.
 const HALF_BYTES: usize = SIZE_BYTES / 2 - 1_000;
 
-/// What a flood may be there to hide.
+/// The content that a flood may hide.
 const ASK: &str = "<form><label>Enter your seed phrase <textarea name=seed></textarea></label></form>";
 
 fn page(what: &'static str, before: &'static str, unit: &'static str, after: &'static str) -> Flood {
@@ -79,7 +80,7 @@ fn index(pieces: &[&str]) -> Files {
     vec![("index.html".to_owned(), pieces.concat().into_bytes())]
 }
 
-/// The unit as often as it fits into so many bytes, each with its number.
+/// The unit as often as it fits into this many bytes, each with its number.
 fn filled(unit: &str, bytes: usize) -> String {
     if !unit.contains("{n}") && !unit.contains("{m}") {
         return unit.repeat(bytes / unit.len());

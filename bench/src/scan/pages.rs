@@ -1,10 +1,11 @@
-//! Honest pages of any size, made as pages are: a head, a style sheet, prose, forms, pictures and a script bundle.
+//! Honest pages of any size, with the usual parts: a head, a style sheet, prose, forms, images and a script
+//! bundle.
 
 use std::fmt::Write;
 
 use domain::Chance;
 
-/// Among them words that the rules know, in the company that they have on honest pages.
+/// Includes words that the rules know, in the context of honest pages.
 const WORDS: [&str; 40] = [
     "the",
     "garden",
@@ -48,16 +49,16 @@ const WORDS: [&str; 40] = [
     "news",
 ];
 
-/// Of a page's bytes, how many percent are style, pictures and script; the rest is prose with forms.
+/// The percentages of a page's bytes for style, images and script. The rest is prose with forms.
 const STYLE_PERCENT: usize = 10;
 const PICTURES_PERCENT: usize = 15;
 const SCRIPT_PERCENT: usize = 35;
-/// A form stands after so many passages of prose.
+/// The number of passages of prose before each form.
 const PASSAGES_PER_FORM: usize = 6;
 
 const END: &str = "</body></html>\n";
 
-/// A page of about so many bytes, of its own: no two are alike. It asks for nothing that the rules forbid.
+/// A unique page of about this size. It asks for nothing that the rules forbid.
 pub fn honest(chance: &Chance, size_bytes: usize) -> String {
     let title = words(chance, 4);
     let mut page = format!(
@@ -85,7 +86,7 @@ pub fn honest(chance: &Chance, size_bytes: usize) -> String {
     page + END
 }
 
-/// Appends pieces, each told its number, until so many bytes have come to it.
+/// Appends numbered pieces until the page has grown by this many bytes.
 fn grow(page: &mut String, bytes: usize, piece: impl Fn(usize) -> String) {
     let end = page.len() + bytes;
     let mut number = 0;

@@ -1,27 +1,28 @@
-//! What one real publish leaves in the database, a table at a time, and how it is written for many: text that SQLite and
-//! PostgreSQL both understand. A number `n` stands for each copy, and everything that must be unique is made of it.
+//! The rows of one publish in the database, one table at a time, and the statements that copy them. SQLite
+//! and PostgreSQL both execute these. A number `n` identifies each copy, and every unique value is derived
+//! from it.
 
 use std::ops::RangeInclusive;
 
-/// Of the one page that was published for real.
+/// The slug of the page that was published.
 pub const TEMPLATE_SLUG: &str = "template-page";
 
-/// What each account has been given, and what each of its publishes has cost.
+/// The credit of each account, and the price of each of its publishes.
 const TOP_UP_MICRO: u64 = 5_000_000_000;
 const PRICE_MICRO: u64 = 5_000;
-/// Spreads names as evenly as if they were drawn: a number's product with it, cut to 32 bits.
+/// Spreads names as evenly as random ones: the product of a number and this, cut to 32 bits.
 const SPREAD: u64 = 2_654_435_761;
 const SPREAD_MODULUS: u64 = 1 << 32;
 
-/// The copying of a template row: its columns, but for these.
+/// A template row to copy: the columns that change.
 pub struct Copied {
     pub table: &'static str,
-    /// Which row is the template.
+    /// The condition for the template row.
     pub template: String,
     pub other: Vec<(&'static str, String)>,
 }
 
-/// Every account has what its rows say that it has.
+/// Sets the balance of every account to the sum of its rows.
 pub const ADD_UP: &str = "
     UPDATE accounts SET
         ledger_entries = (SELECT count(*) FROM ledger_entries AS entry WHERE entry.account_id = accounts.id),
@@ -33,7 +34,7 @@ pub const ADD_UP: &str = "
             (SELECT coalesce(sum(total_bytes), 0) FROM versions AS version WHERE version.account_id = accounts.id);
     UPDATE usage SET publishes = (SELECT count(*) FROM versions AS version WHERE version.account_id = usage.account_id);";
 
-/// An account with its owner, its token, its usage and its trail, for each number; the publisher's is the template.
+/// An account with its owner, token, usage and audit log for each number. The publisher's is the template.
 pub fn of_accounts() -> Vec<Copied> {
     let publisher = format!("(SELECT account_id FROM artifacts WHERE slug = '{TEMPLATE_SLUG}')");
     let person = format!("(SELECT user_id FROM memberships WHERE account_id = {publisher})");
@@ -71,7 +72,7 @@ pub fn of_accounts() -> Vec<Copied> {
     ]
 }
 
-/// An artifact with its version, its content and its route, for each number; shared out among so many accounts.
+/// An artifact with its version, content and route for each number, shared among the accounts.
 pub fn of_artifacts(accounts: usize, hash: &str) -> Vec<Copied> {
     let (artifact, version) = (("artifact_id", id("A", "n")), ("version_id", id("V", "n")));
     let account = ("account_id", owner(accounts));
@@ -122,7 +123,7 @@ pub fn of_artifacts(accounts: usize, hash: &str) -> Vec<Copied> {
     ]
 }
 
-/// The first entry of every account's ledger.
+/// The first ledger entry of every account.
 pub fn top_up() -> String {
     format!(
         "INSERT INTO ledger_entries (account_id, seq, delta_micro, reason, balance_after_micro, created_at)
@@ -130,7 +131,7 @@ pub fn top_up() -> String {
     )
 }
 
-/// An entry for each publish, behind the top-up.
+/// A ledger entry for each publish, after the top-up.
 pub fn entries(accounts: usize, numbers: &RangeInclusive<usize>) -> String {
     let seq = format!("((n - 1) / {accounts} + 2)");
     format!(
@@ -144,7 +145,7 @@ pub fn entries(accounts: usize, numbers: &RangeInclusive<usize>) -> String {
     )
 }
 
-/// The numbers as a table, to stand before a statement.
+/// The numbers as a table expression, which precedes a statement.
 pub fn numbered(numbers: &RangeInclusive<usize>) -> String {
     format!(
         "WITH RECURSIVE numbers(n) AS
@@ -154,12 +155,12 @@ pub fn numbered(numbers: &RangeInclusive<usize>) -> String {
     )
 }
 
-/// Ten digits that no other number has.
+/// Ten digits that are unique for each number.
 pub fn spread(number: usize) -> String {
     format!("{:010}", number as u64 * SPREAD % SPREAD_MODULUS)
 }
 
-/// The same of `n`, in SQL.
+/// The SQL expression for the same of `n`.
 fn spread_sql() -> String {
     format!("substr(CAST(10000000000 + (n * {SPREAD}) % {SPREAD_MODULUS} AS TEXT), 2)")
 }
@@ -168,13 +169,13 @@ fn of_template(column: &str) -> String {
     format!("template.{column} = (SELECT id FROM artifacts WHERE slug = '{TEMPLATE_SLUG}')")
 }
 
-/// The account of number `n`; the first of them is the publisher's.
+/// The account of number `n`. The first one is the publisher's.
 fn owner(accounts: usize) -> String {
     let number = format!("(n - 1) % {accounts}");
     format!("CASE WHEN {number} = 0 THEN template.account_id ELSE {} END", id("C", &number))
 }
 
-/// An id as long as ours, older than all that are given out from now on; a letter for each kind of thing.
+/// An id with the length of ours, older than all new ones, with a letter for each kind of thing.
 fn id(kind: &str, number: &str) -> String {
     format!("'01M80000000000000{kind}' || {}", digits(number))
 }

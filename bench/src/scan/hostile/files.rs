@@ -1,13 +1,13 @@
-//! Floods of files that refer to each other: what is read once may be used often.
+//! Floods of files that refer to each other, so that one file is used many times.
 
 use domain::FileSet;
 
 use super::{ASK, Files, Flood, HALF_BYTES, SIZE_BYTES, built, filled, index};
 
-/// All but the one that the others use.
+/// All files except the one that the others use.
 const OTHERS: usize = FileSet::FILES_MAX - 1;
 const EACH_BYTES: usize = SIZE_BYTES / FileSet::FILES_MAX;
-/// For the one file, when the others are small.
+/// The size of the one file if the others are small.
 const ONE_BYTES: usize = SIZE_BYTES * 95 / 100;
 
 pub fn floods() -> Vec<Flood> {
@@ -55,7 +55,7 @@ pub fn floods() -> Vec<Flood> {
     ]
 }
 
-/// As many pages as there may be, each with a head of its own.
+/// The maximum number of pages, each with a head of its own.
 fn pages(head: fn(usize) -> String, unit: &str) -> Files {
     (0..FileSet::FILES_MAX)
         .map(|page| {
@@ -71,14 +71,14 @@ fn frames_of_all(of: usize) -> String {
     others.map(|page| format!("<iframe src={page}.html></iframe>")).collect()
 }
 
-/// A declared encoding, and a sign for a letter in it.
+/// A declared encoding, and a placeholder for a byte that is invalid UTF-8.
 const OLD_ENCODING: &str = "<meta charset=windows-1252>~";
 
 fn old_frames_of_all(of: usize) -> String {
     OLD_ENCODING.to_owned() + &frames_of_all(of)
 }
 
-/// Puts a byte in that is no UTF-8, so that the files are read as UTF-8 and as declared.
+/// Inserts a byte that is invalid UTF-8, so that the files are read as UTF-8 and as declared.
 fn in_two_encodings(mut files: Files) -> Files {
     let bytes = files.iter_mut().flat_map(|(_, bytes)| bytes);
     bytes.filter(|byte| **byte == b'~').for_each(|byte| *byte = 0xe4);
@@ -91,7 +91,7 @@ fn around(one: &str, link: &str, unit: &str) -> Files {
     small.chain([(one.to_owned(), filled(unit, ONE_BYTES).into_bytes())]).collect()
 }
 
-/// One file and one page, either half of it all; the page uses the file as often as it can.
+/// One file and one page, each half of the size. The page uses the file as often as it can.
 fn again(one: &str, link: &str, unit: &str) -> Files {
     let page = [&filled(link, HALF_BYTES), ASK].concat().into_bytes();
     vec![("index.html".to_owned(), page), (one.to_owned(), filled(unit, HALF_BYTES).into_bytes())]

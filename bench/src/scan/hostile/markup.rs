@@ -1,4 +1,4 @@
-//! Floods of elements, and of what stands within one tag.
+//! Floods of elements, and inside of one tag.
 
 use super::{ASK, Files, Flood, HALF_BYTES, SIZE_BYTES, built, file, filled, index, page};
 
@@ -81,7 +81,7 @@ fn frames_in_frames() -> Files {
         if escaped.len() > SIZE_BYTES * 95 / 100 {
             break;
         }
-        // Rather few levels of much text than many of little: each level is decoded and parsed anew.
+        // A few levels with much text, because each level is decoded and parsed again.
         inner = format!("<iframe srcdoc=\"{escaped}\"></iframe><p>{}</p>", "words ".repeat(SIZE_BYTES / 200));
     }
     let missing = (SIZE_BYTES * 99 / 100).saturating_sub(inner.len());

@@ -1,4 +1,4 @@
-//! Floods of script, for a reader that tells what a script would write without running it.
+//! Floods of script, for a reader that finds what a script would write without running it.
 
 use super::{Files, Flood, HALF_BYTES, SIZE_BYTES, built, file, filled, index, page};
 
@@ -12,7 +12,7 @@ pub fn floods() -> Vec<Flood> {
     floods
 }
 
-/// What strings are made of.
+/// The strings of the script.
 fn texts() -> Vec<Flood> {
     vec![
         page("strings", "<script>", "'<p>a',", END),
@@ -46,7 +46,7 @@ fn texts() -> Vec<Flood> {
     ]
 }
 
-/// What puts them on the page.
+/// The operations that write them to the page.
 fn writes() -> Vec<Flood> {
     vec![
         page("documents", "<script>", "e.innerHTML='<input type=password>';", END),
@@ -84,7 +84,7 @@ fn writes() -> Vec<Flood> {
     ]
 }
 
-/// What the reader of tokens has to get through.
+/// The syntax that the reader has to process.
 fn shapes() -> Vec<Flood> {
     vec![
         page("round brackets", "<script>", "(", END),

@@ -1,4 +1,4 @@
-//! Floods of style: in sheets, and in how many elements they meet.
+//! Floods of style rules, and of the elements that they apply to.
 
 use super::{ASK, Files, Flood, HALF_BYTES, built, file, filled, index, page};
 
@@ -32,7 +32,7 @@ pub fn floods() -> Vec<Flood> {
     ]
 }
 
-/// Half of it rules, half of it elements that they could be for.
+/// Half rules, half elements that may match them.
 fn rules_over(rule: &str, element: &str) -> Files {
     let (rules, elements) = (filled(rule, HALF_BYTES), filled(element, HALF_BYTES));
     index(&["<style>", &rules, "</style>", &elements, ASK])

@@ -1,4 +1,4 @@
-//! Floods of text, for a reader that folds what looks alike and weighs what is asked for.
+//! Floods of text, for the normalization of characters and the search for requests.
 
 use super::{Flood, file, page};
 
