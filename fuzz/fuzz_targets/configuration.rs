@@ -1,4 +1,4 @@
-//! A settings file and an environment: see `judges::configuration::judge` for what must hold of it.
+//! Fuzzes a settings file and an environment. See `judges::configuration::judge` for the invariants.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Messages to the MCP endpoint: see `judges::json_rpc` for what must hold of them.
+//! Fuzzes messages to the MCP endpoint. See `judges::json_rpc` for the invariants.
 
 #![no_main]
 

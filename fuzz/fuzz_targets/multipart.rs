@@ -1,4 +1,4 @@
-//! The form of a publish: see `judges::multipart::judge` for what must hold of it.
+//! Fuzzes the form of a publish. See `judges::multipart::judge` for the invariants.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! A request to the edge: see `judges::path_resolver::judge` for what must hold of it.
+//! Fuzzes a request to the edge. See `judges::path_resolver::judge` for the invariants.
 
 #![no_main]
 

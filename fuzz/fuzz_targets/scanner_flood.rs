@@ -1,10 +1,10 @@
-//! A little thing, repeated: see `judges::scanned::judge_flood` for what must hold of it.
+//! Fuzzes a small unit that is repeated. See `judges::scanned::judge_flood` for the invariants.
 
 #![no_main]
 
 use libfuzzer_sys::{Corpus, fuzz_target};
 
 fuzz_target!(|input: &[u8]| -> Corpus {
-    // What has no form is not built upon: from noise alone no site comes.
+    // An input without structure is not kept, because mutations of noise never yield a site.
     if judges::scanned::judge_flood(input) { Corpus::Keep } else { Corpus::Reject }
 });

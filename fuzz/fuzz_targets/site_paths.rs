@@ -1,4 +1,4 @@
-//! Names of the files of a publish: see `judges::site_paths::judge` for what must hold of it.
+//! Fuzzes the file names of a publish. See `judges::site_paths::judge` for the invariants.
 
 #![no_main]
 

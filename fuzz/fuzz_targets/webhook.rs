@@ -1,4 +1,4 @@
-//! A call of the card processor: see `judges::webhook::judge` for what must hold of it.
+//! Fuzzes a webhook call of the card processor. See `judges::webhook::judge` for the invariants.
 
 #![no_main]
 

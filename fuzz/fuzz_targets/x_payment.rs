@@ -1,4 +1,4 @@
-//! An offer to pay, and a balance: see `judges::x_payment::judge` for what must hold of it.
+//! Fuzzes a payment header and a balance. See `judges::x_payment::judge` for the invariants.
 
 #![no_main]
 

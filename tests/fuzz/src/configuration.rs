@@ -1,6 +1,5 @@
-//! Settings: a file, and behind the byte 0x1E lines of the environment, `NAME=value`. Whatever they say, it is told in
-//! lines of which each names its setting, no secret comes out, and what is accepted is shown so that it can be written
-//! down and loaded again.
+//! Settings: a file, then the byte 0x1E and lines of the environment, `NAME=value`. Each error message names
+//! its setting, no secret is printed, and accepted settings are printed in a form that can be loaded again.
 
 use std::fmt::Write;
 use std::io::Write as _;
@@ -13,7 +12,7 @@ use url::Url;
 
 use crate::SEPARATOR;
 
-/// What stands for a secret in an input.
+/// Stands for a secret in an input.
 const MARK: &str = "s3cr3t";
 const SECRET_KEYS: [&str; 7] = [
     "storage.access_key_id",
@@ -61,15 +60,15 @@ fn written(text: &[u8]) -> NamedTempFile {
 }
 
 fn judge_faults(faults: &Faults, path: &Path, is_secret_safe: bool) {
-    let told = faults.to_string();
+    let message = faults.to_string();
     assert!(!faults.0.is_empty());
-    assert_eq!(told.split('\n').count(), faults.0.len(), "a fault is a line: {told:?}");
-    assert!(!told.chars().any(|letter| letter.is_control() && letter != '\n'), "{told:?}");
+    assert_eq!(message.split('\n').count(), faults.0.len(), "a fault is a line: {message:?}");
+    assert!(!message.chars().any(|letter| letter.is_control() && letter != '\n'), "{message:?}");
     for fault in &faults.0 {
         assert!(!fault.key.is_empty() && !fault.fault.is_empty() && !fault.expected.is_empty(), "{fault:?}");
     }
-    let told = told.replace(&path.display().to_string(), "");
-    assert!(!is_secret_safe || !told.contains(MARK), "a secret is told: {told}");
+    let message = message.replace(&path.display().to_string(), "");
+    assert!(!is_secret_safe || !message.contains(MARK), "a secret is printed: {message}");
 }
 
 fn judge_settings(settings: &Settings, is_secret_safe: bool) {
@@ -77,9 +76,9 @@ fn judge_settings(settings: &Settings, is_secret_safe: bool) {
     for line in lines {
         assert!(!line.value.chars().any(char::is_control), "{} is shown in more than a line", line.key);
     }
-    let shown = format!("{:?}", lines.iter().map(|line| (line.key, &line.value)).collect::<Vec<_>>());
+    let printed = format!("{:?}", lines.iter().map(|line| (line.key, &line.value)).collect::<Vec<_>>());
     let debug = format!("{settings:?}");
-    assert!(!is_secret_safe || !shown.contains(MARK), "a secret is shown: {shown}");
+    assert!(!is_secret_safe || !printed.contains(MARK), "a secret is shown: {printed}");
     assert!(!is_secret_safe || !debug.contains(MARK), "a secret is in Debug: {debug}");
     for role in [Role::Serve, Role::Api, Role::Edge, Role::Worker] {
         if let Err(faults) = settings.check_role(role) {
@@ -95,7 +94,7 @@ fn judge_settings(settings: &Settings, is_secret_safe: bool) {
     }
 }
 
-/// What is shown, as a settings file.
+/// Formats the printed settings as a settings file.
 fn as_file(lines: &[SettingLine]) -> String {
     let mut text = String::new();
     for SettingLine { key, value, source } in lines {
@@ -105,13 +104,12 @@ fn as_file(lines: &[SettingLine]) -> String {
             "(none)" if LIST_KEYS.contains(key) => "",
             value => value,
         };
-        // Top-level keys come first, so dotted keys need no sections.
         writeln!(text, "{key} = {}", Value::from(value)).unwrap();
     }
     text
 }
 
-/// Whether every mark in the input stands where secrets do, so that none may come out.
+/// Whether every mark in the input is in the position of a secret, so that none may be printed.
 fn marks_are_secret(file: &[u8], env: &Env) -> bool {
     let file = String::from_utf8_lossy(file);
     let all = file.matches(MARK).count()
@@ -124,7 +122,7 @@ fn marks_are_secret(file: &[u8], env: &Env) -> bool {
         .filter_map(|(name, value)| Some((key_of(name)?, value)))
         .map(|(key, value)| marks_of(&key, value))
         .sum();
-    // Of a file that is no TOML nothing is told at all.
+    // No value of an invalid TOML file is printed.
     let of_file = file.parse::<Table>().map_or_else(|_| file.matches(MARK).count(), |table| marks_in(&table));
     all == of_env + of_file
 }

@@ -1,5 +1,6 @@
-//! Messages to `POST /mcp`, several in a row, cut by the byte 0x1E, through the real door and into real operations. Each is
-//! answered as JSON-RPC says, under its own id, and never with a fault of ours; and the account works afterwards.
+//! Messages to `POST /mcp`, several in a row, separated by the byte 0x1E. They go through the real HTTP API
+//! to real operations. Each response follows JSON-RPC, has the id of its message and is never an internal
+//! error. The account works afterwards.
 
 use poem::http::{Method, StatusCode, Uri, header};
 use poem::{Body, Request};
@@ -9,12 +10,12 @@ use crate::SEPARATOR;
 use crate::world::World;
 
 const MESSAGES_MAX: usize = 4;
-/// A world grows with every publish, so it is left for a new one after so many inputs.
+/// A world grows with every publish, so that it is replaced after this many inputs.
 const INPUTS_OF_A_WORLD: u32 = 5_000;
 
 const ALIVE: &str = r#"{"jsonrpc":"2.0","id":"alive","method":"tools/call","params":{"name":"get_account"}}"#;
 
-/// The judge, with the world in which messages do what they say.
+/// The judge, with the world in which messages take effect.
 #[derive(Default)]
 pub struct ResponseChecker {
     world: Option<World>,
@@ -35,22 +36,22 @@ impl ResponseChecker {
     }
 }
 
-/// Whether a tool did what it was asked for.
+/// Sends a message and checks the response. Returns whether a tool succeeded.
 fn judge_message(world: &World, message: &[u8]) -> bool {
     let mut request = Request::builder().method(Method::POST).uri(Uri::from_static("/mcp"));
     request = request.header(header::CONTENT_TYPE, "application/json").header(header::HOST, "127.0.0.1:8080");
     let (response, body) = world.ask(request.body(Body::from_vec(message.to_vec())));
-    let (status, told) = (response.status(), String::from_utf8_lossy(&body));
+    let (status, text) = (response.status(), String::from_utf8_lossy(&body));
     let sent = serde_json::from_slice::<Value>(message).ok();
     if status == StatusCode::ACCEPTED {
         assert!(
             body.is_empty() && sent.is_some_and(|sent| sent.get("id").is_none_or(Value::is_null)),
-            "{told}"
+            "{text}"
         );
         return false;
     }
     let answer: Value =
-        serde_json::from_slice(&body).unwrap_or_else(|fault| panic!("{status} {told:?}: {fault}"));
+        serde_json::from_slice(&body).unwrap_or_else(|fault| panic!("{status} {text:?}: {fault}"));
     match status {
         StatusCode::OK => judge_answer(sent.as_ref(), &answer),
         StatusCode::BAD_REQUEST if answer["jsonrpc"] == "2.0" => judge_answer(sent.as_ref(), &answer),
@@ -58,14 +59,14 @@ fn judge_message(world: &World, message: &[u8]) -> bool {
             judge_refusal(&answer);
             false
         }
-        _ => panic!("{status} {told}"),
+        _ => panic!("{status} {text}"),
     }
 }
 
 fn judge_answer(sent: Option<&Value>, answer: &Value) -> bool {
     assert_eq!(answer["jsonrpc"], "2.0", "{answer}");
     let id = sent.and_then(|sent| sent.get("id")).filter(|id| id.is_string() || id.is_i64());
-    // What is nested too deeply for a tree of values is read for its id all the same.
+    // A message that is nested too deeply to be parsed here still has a readable id.
     assert!(sent.is_none() || answer["id"].is_null() || Some(&answer["id"]) == id, "{answer} to {sent:?}");
     if let Some(error) = answer.get("error") {
         assert!(error["code"].is_i64() && answer.get("result").is_none(), "{answer}");

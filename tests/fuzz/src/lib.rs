@@ -1,14 +1,14 @@
-//! Judges: what must hold whatever a stranger sends, a judge for each thing that takes input from outside.
+//! Judges: for each parser of untrusted input, a function that checks what must hold for any input.
 //!
-//! A judge takes bytes, hands them to the part of the program that would get them, and panics when what comes of it is
-//! not as promised. Where it can it has a second opinion of its own, written apart from the code that it judges; it must
-//! never ask that code whether that code is right. It says whether the bytes were taken for anything at all, so that
-//! whoever makes them up knows that they are not all noise.
+//! A judge takes bytes, passes them to the code under test, and panics if an invariant is violated. Where
+//! possible it has an independent second implementation to compare with. It must never use the code under
+//! test to decide whether that code is right. It returns whether the input was accepted, so that its
+//! generator can avoid pure noise.
 //!
-//! The fuzzer feeds them in `fuzz/`, for minutes and steered by what was reached; `tests/short` feeds them the kept seeds
-//! and some thousand mutations of those, in every test run.
+//! The fuzzer in `fuzz/` runs the judges for minutes, guided by coverage. `tests/short` runs them on the
+//! stored seeds and thousands of mutations in every test run.
 
-// What these are for is to fail loudly.
+// A judge reports a violation by a panic.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[cfg(feature = "config")]
@@ -28,5 +28,5 @@ pub mod webhook;
 mod world;
 pub mod x_payment;
 
-/// Cuts an input into the things that it is made of: no honest text has this byte.
+/// Separates the parts of an input. No valid text contains this byte.
 pub const SEPARATOR: u8 = 0x1e;

@@ -1,6 +1,6 @@
-//! The form of a publish: the content type in the first line, the body behind it. It is refused in words of ours, or it is
-//! a site that keeps every rule; whether it comes at once or in pieces makes no difference, and the site written as a form
-//! again is the same site.
+//! The form of a publish: the content type in the first line, then the body. It is refused with a known
+//! error, or yields a site that satisfies every rule. Receiving it in pieces makes no difference, and the
+//! site encoded as a form again is the same site.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -25,7 +25,7 @@ pub fn judge(input: &[u8]) -> bool {
     let body = &input[line_ends_at + 1..];
     let read = RUNTIME.block_on(read_form(content_type, Body::from_vec(body.to_vec())));
     let in_pieces = RUNTIME.block_on(read_form(content_type, pieces(body)));
-    // Where a form breaks off, and so in which words it is refused, may differ.
+    // The position of the failure, and so the message, may differ.
     assert_eq!(read.as_ref().map_err(Refusal::code), in_pieces.as_ref().map_err(Refusal::code));
     match read {
         Ok(form) => {
@@ -39,7 +39,7 @@ pub fn judge(input: &[u8]) -> bool {
     }
 }
 
-/// The body in pieces that do not come at once. How long they are the body itself says.
+/// The body in pieces that arrive one after the other. Its bytes decide the lengths.
 fn pieces(body: &[u8]) -> Body {
     let (mut pieces, mut rest) = (Vec::new(), body);
     while let Some(first) = rest.first() {
@@ -77,7 +77,7 @@ fn judge_form(form: &Form) {
     assert_eq!(again.as_ref(), Ok(form));
 }
 
-/// As `handbill publish` writes it.
+/// Encodes a form as `handbill publish` does.
 fn written(form: &Form, boundary: &str) -> Vec<u8> {
     let mut body = Vec::new();
     let mut part = |disposition: String, content: &[u8]| {
@@ -96,7 +96,7 @@ fn written(form: &Form, boundary: &str) -> Vec<u8> {
     body
 }
 
-/// One that stands in none of the files.
+/// A boundary that occurs in none of the files.
 fn boundary_for(form: &Form) -> String {
     let is_in = |boundary: &str| {
         form.files.iter().any(|(_, bytes)| bytes.windows(boundary.len()).any(|at| at == boundary.as_bytes()))

@@ -1,4 +1,4 @@
-//! Requests to the edge: `edge::hostile` says what must hold, because only the edge knows what it found.
+//! Requests to the edge. `edge::hostile` checks them, because only the edge knows what it served.
 
 use std::sync::LazyLock;
 

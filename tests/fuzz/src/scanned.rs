@@ -1,5 +1,5 @@
-//! Verdicts, whatever was scanned: each comes in time, is no more than evidence, names what is there, and is the same
-//! again.
+//! The scanner's verdicts: each comes in time, has bounded evidence, names existing files and is
+//! deterministic.
 
 use std::sync::Once;
 use std::time::Duration;
@@ -13,22 +13,22 @@ use crate::SEPARATOR;
 const FILES_MAX: usize = 4;
 const NAME_BYTES_MAX: usize = 100;
 
-/// Enough for a square to show, little enough for many runs.
+/// Large enough to reveal quadratic time, and small enough for many runs.
 const FLOOD_BYTES: usize = 192 * 1024;
 const FLOOD_INPUT_BYTES_MAX: usize = 600;
-/// In the unit of a flood, this byte becomes the unit's number.
+/// In the unit of a flood, this byte is replaced by the number of the repetition.
 const NUMBER: u8 = 0x1f;
 
-/// Generous: even in a slow build a scan takes far less than a microsecond for a byte. What is out of line with its size
-/// is soon beyond it.
+/// Generous: even in a debug build a scan takes far less than a microsecond for a byte. Superlinear time soon
+/// exceeds it.
 const TIME_AT_LEAST: Duration = Duration::from_millis(150);
 const TIME_PER_BYTE: Duration = Duration::from_micros(3);
 
-/// Evidence is kept in the database with every version.
+/// The database stores the evidence with every version.
 const FINDINGS_MAX: usize = 20;
 const EVIDENCE_BYTES_MAX: usize = 64 * 1024;
 
-/// The first page that is read has the tables of words made, which is not its doing.
+/// The first scan builds the tables of words, which does not count as its time.
 static TABLES: Once = Once::new();
 
 /// A site of a few files that may frame, run, style and fetch each other. The first line of each is its name.
@@ -40,8 +40,8 @@ pub fn judge_site(input: &[u8]) -> bool {
     !named.is_empty()
 }
 
-/// A little thing, repeated: what costs more than its size shows only in number. The input is a file's name in a line,
-/// then what comes before, the unit, and what comes after.
+/// A small unit, repeated, because superlinear cost shows only in number. The input is a file name in a line,
+/// then the text before, the unit, and the text after.
 pub fn judge_flood(input: &[u8]) -> bool {
     let flooded = flooded(input);
     if let Some((path, bytes)) = &flooded {
@@ -109,7 +109,7 @@ fn scan(named: &[(&str, &[u8])]) {
     let allowed = TIME_AT_LEAST + TIME_PER_BYTE * u32::try_from(bytes).unwrap_or(u32::MAX);
     assert!(took <= allowed, "{bytes} bytes took {took:?}, more than {allowed:?}");
     check(&found, files);
-    // A verdict without evidence has nothing that could come in another order.
+    // Without evidence there is nothing whose order could differ.
     if !found.findings.is_empty() {
         assert_eq!(verdict(files), found, "the same files were judged in two ways");
     }
@@ -119,7 +119,7 @@ fn verdict(files: &[ScannedFile<'_>]) -> Verdict {
     scanner::scan(files, &Terms::default()).unwrap()
 }
 
-/// Names that no site can have are served as nothing in particular.
+/// Names that no site can have get the default content type.
 fn served_as(path: &str) -> String {
     path.parse::<SitePath>()
         .map_or_else(|_| "application/octet-stream".to_owned(), |path| content_type_of(&path))
@@ -127,7 +127,7 @@ fn served_as(path: &str) -> String {
 
 fn check(verdict: &Verdict, files: &[ScannedFile<'_>]) {
     let worst = verdict.findings.iter().map(|finding| finding.rule.status().as_str());
-    // In the order of the alphabet "blocked" comes before "review".
+    // In alphabetical order "blocked" comes before "review".
     assert_eq!(verdict.status.as_str(), worst.min().unwrap_or("pass"));
     assert!(verdict.findings.len() <= FINDINGS_MAX);
     let mut evidence_bytes = 0;

@@ -1,5 +1,5 @@
-//! Names of files, a line each, as the files of one publish. What is taken stays inside its site, is read by everybody in
-//! one way, and is found by its own name.
+//! Names of files, one a line, as the files of one publish. An accepted name stays inside its site, has one
+//! interpretation, and finds its own file.
 
 use std::path::{Component, Path};
 
@@ -41,7 +41,7 @@ fn judge_path(text: &str) -> Option<SitePath> {
     Some(path)
 }
 
-/// The rule, written once more.
+/// A second implementation of the rule.
 fn is_plain(text: &str) -> bool {
     let is_part = |part: &str| !matches!(part.trim_matches(char::is_whitespace), "" | "." | "..");
     let is_letter =

@@ -1,6 +1,7 @@
-//! The card processor's calls: a signature header in the first line, an event behind it. In the header `{sig}` becomes the
-//! true signature of `{now}` and the event, and `{now}` the time: so what surrounds a true signature is tried too. Nothing
-//! is believed that was not signed, whatever is signed and then changed is not, and what an event says is within bounds.
+//! Calls of the card processor: a signature header in the first line, then an event. In the header `{sig}`
+//! becomes the valid signature of `{now}` and the event, and `{now}` the time, so that variations around a
+//! valid signature are tested. Only signed events are accepted, no event that was changed after signing is,
+//! and the values of an event are within bounds.
 
 use card::{BadSignature, CardEvent, Livemode, NotJson, PaidCheckout, WebhookSecret};
 use domain::{Micro, Time};
@@ -31,7 +32,7 @@ fn judge_header(template: &str, body: &[u8]) -> bool {
     verified.is_ok()
 }
 
-/// What should be thought of a header, read a second time.
+/// The expected result for a header, by a second implementation.
 fn opinion(header: &str, body: &[u8]) -> Result<(), BadSignature> {
     let entries: Option<Vec<_>> = header.split(',').map(|entry| entry.trim().split_once('=')).collect();
     let entries = entries.filter(|_| header.len() <= 4_096).ok_or(BadSignature::Malformed)?;
@@ -53,7 +54,7 @@ fn opinion(header: &str, body: &[u8]) -> Result<(), BadSignature> {
     if is_timely { Ok(()) } else { Err(BadSignature::Untimely) }
 }
 
-/// A call that was signed is believed, and no change of it is. Which byte is changed, and how, the input says.
+/// A signed call is accepted, and no change of it is. The input decides which byte is changed, and how.
 fn judge_changes(input: &[u8], body: &[u8]) {
     let time = NOW_SECONDS.to_string();
     let signature = hex::encode(sign(SECRET, &time, body));

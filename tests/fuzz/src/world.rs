@@ -1,5 +1,5 @@
-//! The whole control plane in one process, behind its own door: a database in a folder, a ledger, and a worker that does
-//! its jobs at once. What the real queue would keep is done here as soon as it is pushed; nothing else is made up.
+//! The whole control plane in one process behind its real HTTP API: a database in a directory, a ledger, and
+//! a worker that runs each job as soon as it is queued. Only the queue is replaced.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
@@ -26,20 +26,20 @@ use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc::Receiver;
 
-/// A time at which nothing expires.
+/// A fixed time at which nothing expires.
 const NOW: Time = Time::from_millis(1_790_000_000_000);
 const TEN_YEARS: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
-/// No input is refused because others came before it.
+/// A limit so high that earlier inputs never cause a refusal.
 const PLENTY: u64 = 1_000_000;
 const ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// A control plane with one account.
 pub struct World {
     runtime: Runtime,
-    door: BoxEndpoint<'static>,
+    api_routes: BoxEndpoint<'static>,
     token: String,
     parts: Opened,
-    // It goes last, because everything stands on it.
+    // Dropped last, because everything else uses it.
     _folder: TempDir,
 }
 
@@ -55,16 +55,17 @@ impl World {
         let (service, parts) = runtime.block_on(open(folder.path())).expect("a world");
         let signed_up = runtime.block_on(service.sign_up(ADDRESS)).expect("an account");
         let token = signed_up.token.reveal();
-        let door = api::routes(service, api::ApiSettings::default());
-        Self { runtime, door, token, parts, _folder: folder }
+        let api_routes = api::routes(service, api::ApiSettings::default());
+        Self { runtime, api_routes, token, parts, _folder: folder }
     }
 
-    /// The answer to a request of the account's, and its body.
+    /// Sends a request of the account. Returns the response and its body.
     pub fn ask(&self, mut request: Request) -> (Response, Vec<u8>) {
         let bearer = format!("Bearer {}", self.token).parse().unwrap();
         request.headers_mut().insert(poem::http::header::AUTHORIZATION, bearer);
         self.runtime.block_on(async {
-            let mut answer = self.door.call(request).await.expect("the door answers every error");
+            let mut answer =
+                self.api_routes.call(request).await.expect("the API turns every error into a response");
             let body = answer.take_body().into_vec().await.unwrap();
             (answer, body)
         })
@@ -75,7 +76,7 @@ impl Drop for World {
     fn drop(&mut self) {
         self.runtime.block_on(async {
             self.parts.ledgers.stop().await;
-            // Whatever was not written was nobody's.
+            // Errors while closing do not matter, because the world is discarded.
             self.parts.store.close().await.ok();
         });
     }
@@ -150,7 +151,7 @@ fn rules() -> Rules {
 
 async fn work(service: Service, mut pushes: Receiver<Push>) {
     while let Some(Push { envelope, kept, .. }) = pushes.recv().await {
-        // Who pushed has gone: then the job is done all the same.
+        // The sender may have gone away. The job runs nevertheless.
         kept.send(Ok(PushResult::Begins)).ok();
         let service = service.clone();
         tokio::spawn(async move { carry_out(&service, &envelope).await.expect("a job comes to its end") });
@@ -164,11 +165,11 @@ async fn carry_out(service: &Service, envelope: &JobEnvelope) -> anyhow::Result<
             service.carry_out_publish(&PublishTask { job, reply_to, is_redelivery: false }).await
         }
         Job::Scan(job) => service.scan(*job).await.context("scan").map(|_| ()),
-        other => bail!("nobody here asks for {other:?}"),
+        other => bail!("not requested here: {other:?}"),
     }
 }
 
-/// Nobody looks at the queues of this world.
+/// A queue board without data, because nobody reads the queues of this world.
 struct NoBoard;
 
 #[async_trait]

@@ -1,5 +1,5 @@
-//! `X-PAYMENT`: a header, and in the next line the account's balance in micro-dollars. An offer is read exactly or not at
-//! all, and settles a call if and only if it is the amount that the call's challenge demands.
+//! `X-PAYMENT`: a header, and in the next line the account's balance in micro-dollars. A payment is parsed
+//! exactly or rejected. It settles a call if and only if it is the amount of the call's challenge.
 
 use domain::{AccountStatus, BillingState, Challenge, DevPaymentTerms, Micro, Payment, Settlement, Tariff};
 
@@ -12,7 +12,7 @@ pub fn judge(input: &[u8]) -> bool {
     match payment {
         Payment::Dev(amount) => {
             assert_eq!(Some(amount.get()), offered, "{header:?}");
-            assert_eq!(Payment::parse(&format!("dev:{amount}")), payment, "{header:?} is told as {amount}");
+            assert_eq!(Payment::parse(&format!("dev:{amount}")), payment, "{header:?} is parsed as {amount}");
         }
         Payment::Unreadable => assert_eq!(offered, None, "{header:?}"),
     }
@@ -22,7 +22,7 @@ pub fn judge(input: &[u8]) -> bool {
     offered.is_some()
 }
 
-/// What is due, and what came of an offer that was made for it.
+/// The amount due, and the result of a payment for it.
 struct Due {
     amount: Micro,
     charged: Micro,
@@ -64,13 +64,13 @@ fn judge_offer(rail: DevPaymentTerms, payment: &Payment, due: &Due, settle: impl
     assert_eq!(challenge.amount, due.amount);
     let instructions = challenge.accepts.iter().find_map(|accept| accept.instructions.as_deref());
     assert_eq!(instructions.is_some(), rail == DevPaymentTerms::Open);
-    // What a challenge says to send is what settles it.
-    if let Some((_, told)) = instructions.and_then(|text| text.split_once("X-PAYMENT: ")) {
-        assert!(settle(&Payment::parse(told)).is_ok(), "{told:?} does not settle {:?}", due.amount);
+    // The payment that a challenge asks for settles it.
+    if let Some((_, header)) = instructions.and_then(|text| text.split_once("X-PAYMENT: ")) {
+        assert!(settle(&Payment::parse(header)).is_ok(), "{header:?} does not settle {:?}", due.amount);
     }
 }
 
-/// The amount of an offer in micro-dollars, read a second time: digit by digit.
+/// The amount of a payment in micro-dollars, by a second implementation that reads digit by digit.
 fn amount_of(header: &str) -> Option<i64> {
     let text = header.trim().strip_prefix("dev:")?;
     let (sign, digits) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));

@@ -1,4 +1,4 @@
-//! The kept seeds and the dictionary of a target, as the fuzzer takes them.
+//! The stored seeds and the dictionary of a target, as the fuzzer reads them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 const SEPARATOR: u8 = judges::SEPARATOR;
 
 pub struct Corpus {
-    /// In the order of their names, so that chance deals with the same each time.
+    /// Sorted by name, so that the mutations are deterministic.
     pub seeds: Vec<(String, Vec<u8>)>,
     pub words: Vec<Vec<u8>>,
 }
@@ -18,7 +18,7 @@ impl Corpus {
         if target == "scanner" {
             seeds.extend(labelled_sites());
         }
-        // The scanner's two targets share their words.
+        // The scanner's two targets share a dictionary.
         let dictionary = target.split('_').next().filter(|name| *name == "scanner").unwrap_or(target);
         let dictionary = fuzz.join("dictionaries").join(format!("{dictionary}.dict"));
         let words = fs::read_to_string(dictionary).map(|text| words_of(&text)).unwrap_or_default();
@@ -55,7 +55,7 @@ fn labelled_sites() -> Vec<(String, Vec<u8>)> {
         .collect()
 }
 
-/// The words of a dictionary of libFuzzer: `"word"` or `name="word"` in a line, with `\xNN`, `\\` and `\"`.
+/// The entries of a libFuzzer dictionary: `"word"` or `name="word"` in a line, with `\xNN`, `\\` and `\"`.
 fn words_of(text: &str) -> Vec<Vec<u8>> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines.map(|line| unescaped(line.split_once('"').unwrap().1.strip_suffix('"').unwrap())).collect()

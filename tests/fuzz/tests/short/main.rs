@@ -1,5 +1,5 @@
-//! The short run of what the fuzzer runs for minutes: every judge over the kept seeds, and over thousands of mutations of
-//! them that a seed of chance decides. So it is the same run each time, and what it finds is found again.
+//! A short run of the fuzz targets: every judge on the stored seeds, and on thousands of mutations of them
+//! from a fixed random seed. So each run is the same, and a failure can be reproduced.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
@@ -9,14 +9,14 @@ mod mutation;
 use corpus::Corpus;
 use mutation::Mutator;
 
-/// What a judge is fed beside its seeds.
+/// The inputs of a judge besides its seeds.
 struct Run {
     target: &'static str,
     mutations: usize,
     input_bytes_max: usize,
 }
 
-/// Feeds a judge. At least this share of all must be taken for something: a mutation that is mostly noise proves nothing.
+/// At least this share of the inputs must be accepted, because mutations that are mostly noise prove nothing.
 const TAKEN_PER_THOUSAND_MIN: usize = 5;
 
 impl Run {
@@ -24,14 +24,14 @@ impl Run {
         let corpus = Corpus::of(self.target);
         assert!(!corpus.seeds.is_empty(), "{} has no seeds", self.target);
         for (name, seed) in &corpus.seeds {
-            let shown = Shown { input: seed, name };
+            let print_on_panic = PrintOnPanic { input: seed, name };
             judge(seed);
-            drop(shown);
+            drop(print_on_panic);
         }
         let mut mutator = Mutator::of(&corpus, self.input_bytes_max);
         let taken = (0..self.mutations).filter(|number| {
             let input = mutator.next();
-            let _shown = Shown { input: &input, name: &format!("mutation {number}") };
+            let _shown = PrintOnPanic { input: &input, name: &format!("mutation {number}") };
             judge(&input)
         });
         let (taken, most) = (taken.count(), self.mutations);
@@ -39,13 +39,13 @@ impl Run {
     }
 }
 
-/// Shows the input if its judge panics.
-struct Shown<'a> {
+/// Prints the input if its judge panics.
+struct PrintOnPanic<'a> {
     input: &'a [u8],
     name: &'a str,
 }
 
-impl Drop for Shown<'_> {
+impl Drop for PrintOnPanic<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!("{}: \"{}\"", self.name, self.input.escape_ascii());

@@ -1,11 +1,11 @@
-//! Inputs made of seeds as a fuzzer makes them: bits turned, pieces left out, said twice, exchanged between seeds, and
-//! words of the dictionary put in.
+//! Mutates seeds as a fuzzer does: flips bits, removes, repeats and exchanges pieces, and inserts words of
+//! the dictionary.
 
 use domain::Chance;
 
 use crate::corpus::Corpus;
 
-/// Whoever changes it runs other mutations from then on.
+/// A change of this seed changes all mutations.
 const SEED: u64 = 20_26;
 const CHANGES_MAX: usize = 6;
 const PIECE_BYTES_MAX: usize = 64;
