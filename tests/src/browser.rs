@@ -1,8 +1,8 @@
-//! A browser: Chromium without a screen, driven over WebDriver, for what only a browser can tell, such as whether a
-//! font was loaded.
+//! A headless Chromium, driven over WebDriver, for what only a browser can verify, such as whether a font was
+//! loaded.
 //!
-//! Each has a profile of its own and a driver on a port of its own. It must never outlive its test, nor touch a
-//! profile of whoever runs the tests.
+//! Each has a profile and a driver port of its own. It must never outlive its test or use the developer's
+//! profile.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -25,11 +25,11 @@ use crate::{PATIENCE, eventually};
 
 const START_DEADLINE: Duration = Duration::from_secs(30);
 const END_DEADLINE: Duration = Duration::from_secs(5);
-/// How long a page may take to load, and a script of a test to answer.
+/// The limit for loading a page, and for a script of a test.
 const PAGE_TIMEOUT_MS: u32 = 30_000;
 const ARGUMENTS: [&str; 5] = [
     "--headless=new",
-    // Pages come from this machine, whatever the environment says of proxies.
+    // Pages come from this machine, whatever proxy the environment names.
     "--no-proxy-server",
     "--disable-background-networking",
     // The shared memory of containers is too small for it.
@@ -37,12 +37,12 @@ const ARGUMENTS: [&str; 5] = [
     "--disable-breakpad",
 ];
 
-/// What a page is shown on.
+/// The screen of the browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Screen {
     Desktop,
     Phone,
-    /// The narrowest that there is.
+    /// The narrowest screen in use.
     SmallPhone,
 }
 
@@ -56,21 +56,21 @@ impl Screen {
     }
 }
 
-/// What the reader likes pages to be.
+/// The reader's colour scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
     Light,
     Dark,
 }
 
-/// Whether pages may run scripts. Those of the test run either way.
+/// Whether pages may run scripts. Scripts of the test run in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scripts {
     Run,
     Refused,
 }
 
-/// A browser with one window, which ends with this value.
+/// A browser with one window. Dropping it ends the browser.
 #[derive(Debug)]
 pub struct Browser {
     client: Client,
@@ -79,7 +79,7 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// A fresh one: a light desktop, with scripts.
+    /// A new browser: a light desktop, with scripts.
     pub async fn start() -> Self {
         let mut driver = Driver::start().await;
         let client = ClientBuilder::new(HttpConnector::new())
@@ -87,8 +87,8 @@ impl Browser {
             .connect(&driver.port.url())
             .await
             .unwrap_or_else(|error| panic!("no browser: {error}\n{}", driver.log()));
-        let id = client.capabilities().and_then(|told| told.get("goog:processID")?.as_u64());
-        driver.browser_id = Some(id.expect("the driver tells the browser's process id"));
+        let id = client.capabilities().and_then(|capabilities| capabilities.get("goog:processID")?.as_u64());
+        driver.browser_id = Some(id.expect("the driver returns the browser's process id"));
         let browser = Self { client, refuses_scripts: AtomicBool::new(false), driver };
         browser.show_on(Screen::Desktop).await;
         browser.prefer(Scheme::Light).await;
@@ -100,7 +100,7 @@ impl Browser {
         self.show_on_sheet(screen, height).await;
     }
 
-    /// The same, but of another height.
+    /// Sets the screen, with another height.
     pub(crate) async fn show_on_sheet(&self, screen: Screen, height: u32) {
         let (width, _) = screen.size();
         let is_mobile = screen != Screen::Desktop;
@@ -114,7 +114,7 @@ impl Browser {
             Scheme::Light => "light",
             Scheme::Dark => "dark",
         };
-        // Colours that are still on their way are nobody's to judge.
+        // A colour that is still in transition cannot be checked.
         let features = json!({ "features": [
             { "name": "prefers-color-scheme", "value": value },
             { "name": "prefers-reduced-motion", "value": "reduce" },
@@ -132,13 +132,13 @@ impl Browser {
         if self.refuses_scripts.load(Ordering::Relaxed) { Scripts::Refused } else { Scripts::Run }
     }
 
-    /// Opens an address, as if it were typed, and waits until the page has loaded.
+    /// Opens an address as if it were typed, and waits until the page has loaded.
     pub async fn open(&self, address: &str) {
         let opened = self.client.goto(address).await;
         opened.unwrap_or_else(|error| panic!("{address} did not open: {error}\n{}", self.driver.log()));
     }
 
-    /// Clicks on what a CSS selector finds. A link's page need not have loaded afterwards.
+    /// Clicks on the element for a CSS selector. Does not wait for a new page.
     pub async fn click(&self, selector: &str) {
         let found = self.client.find(Locator::Css(selector)).await;
         let found = found.unwrap_or_else(|error| panic!("{selector} was not found: {error}"));
@@ -157,7 +157,7 @@ impl Browser {
         .await;
     }
 
-    /// Types into a field, in the place of what stood there.
+    /// Replaces the text in a field.
     pub async fn fill(&self, selector: &str, text: &str) {
         let found = self.client.find(Locator::Css(selector)).await;
         let field = found.unwrap_or_else(|error| panic!("{selector} was not found: {error}"));
@@ -165,19 +165,19 @@ impl Browser {
         field.send_keys(text).await.unwrap_or_else(|error| panic!("{selector} takes no text: {error}"));
     }
 
-    /// What a reader sees of what a CSS selector finds.
+    /// The visible text of the element for a CSS selector.
     pub async fn text(&self, selector: &str) -> String {
         let found = self.client.find(Locator::Css(selector)).await;
         let found = found.unwrap_or_else(|error| panic!("{selector} was not found: {error}"));
         found.text().await.expect("the text")
     }
 
-    /// The path of the page that is shown.
+    /// The path of the current page.
     pub async fn path(&self) -> String {
         self.client.current_url().await.expect("an address").path().to_owned()
     }
 
-    /// The value of a JavaScript expression in the page; a promise's is awaited.
+    /// The value of a JavaScript expression in the page. A promise is awaited.
     pub async fn evaluate(&self, expression: &str) -> Value {
         let value = self.client.execute(&format!("return {expression}"), vec![]).await;
         value.unwrap_or_else(|error| panic!("{expression} has no value: {error}"))
@@ -187,18 +187,18 @@ impl Browser {
         self.client.title().await.expect("a title")
     }
 
-    /// The status that the page was answered with.
+    /// The HTTP status of the current page.
     pub async fn status(&self) -> u64 {
         let status = self.evaluate("performance.getEntriesByType('navigation')[0].responseStatus").await;
         status.as_u64().expect("a status")
     }
 
-    /// What the window shows, as PNG.
+    /// A screenshot of the window, as PNG.
     pub async fn screenshot(&self) -> Vec<u8> {
         self.client.screenshot().await.expect("a screenshot")
     }
 
-    /// Everything else that WebDriver can do.
+    /// The WebDriver client, for everything else.
     pub fn client(&self) -> &Client {
         &self.client
     }
@@ -209,7 +209,7 @@ impl Browser {
     }
 }
 
-/// A command of Chromium's own protocol, passed on by its driver.
+/// A command of Chromium's DevTools protocol, which the driver passes on.
 #[derive(Debug)]
 struct DevTools {
     name: &'static str,
@@ -231,7 +231,7 @@ impl WebDriverCompatibleCommand for DevTools {
     }
 }
 
-/// The process that starts the browser, drives it and ends it.
+/// The process that starts, controls and ends the browser.
 #[derive(Debug)]
 struct Driver {
     child: Child,
@@ -261,7 +261,7 @@ impl Driver {
     fn capabilities(&self) -> Capabilities {
         let mut args: Vec<_> = ARGUMENTS.map(str::to_owned).into();
         args.push(format!("--user-data-dir={}", self.folder.path().join("profile").display()));
-        // For root the sandbox does not work; what is opened are the pages of the tests.
+        // The sandbox does not work for root. Only pages of the tests are opened.
         if std::fs::metadata("/proc/self").expect("a process of Linux").uid() == 0 {
             args.push("--no-sandbox".to_owned());
         }
@@ -276,8 +276,8 @@ impl Driver {
         std::fs::read_to_string(log_path(self.folder.path())).unwrap_or_default()
     }
 
-    /// Asked to, it ends its browser first; killed, it would leave it behind.
-    fn ask_to_end(&self) -> std::io::Result<()> {
+    /// Sends SIGTERM, so that the driver ends its browser first. After SIGKILL the browser would stay.
+    fn send_sigterm(&self) -> std::io::Result<()> {
         let mut stream = TcpStream::connect(self.port.address())?;
         stream.set_read_timeout(Some(END_DEADLINE))?;
         stream.write_all(b"GET /shutdown HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
@@ -298,7 +298,7 @@ impl Driver {
 
     fn kill(&mut self) {
         if let Some(id) = self.browser_id {
-            // Either of them may have ended meanwhile, which is what is wanted.
+            // Either process may have ended by itself.
             let _ = Command::new("sh").arg("-c").arg(format!("kill -KILL {id}")).status();
         }
         let _ = self.child.kill();
@@ -308,7 +308,7 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        if self.ask_to_end().is_err() || !self.ends_soon() {
+        if self.send_sigterm().is_err() || !self.ends_soon() {
             self.kill();
         }
     }
@@ -318,7 +318,7 @@ fn spawn(port: u16, folder: &Path) -> Child {
     let log = File::create(log_path(folder)).expect("a log file");
     Command::new("chromedriver")
         .arg(format!("--port={port}"))
-        // What the browser keeps outside its profile goes here too.
+        // The browser also writes outside of its profile, so that these directories are its own as well.
         .env("HOME", folder)
         .env("XDG_CONFIG_HOME", folder.join("config"))
         .env("XDG_CACHE_HOME", folder.join("cache"))

@@ -1,4 +1,4 @@
-//! One request, put together by what it carries, sent by `.await`.
+//! Builds one request, which `.await` sends.
 
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
@@ -15,10 +15,11 @@ const BOUNDARY: &str = "handbill-test-boundary-7d3f";
 const TIMEOUT: Duration = Duration::from_secs(60);
 const BETWEEN_CHECKS: Duration = Duration::from_millis(50);
 
-/// The client of all personas: follows nothing, knows no proxy, asks for no compression unless told to.
+/// The HTTP client of all personas. It follows no redirects, uses no proxy and requests no compression by
+/// default.
 pub(crate) fn client() -> Client {
     static CLIENT: LazyLock<()> = LazyLock::new(|| {
-        // Another test of the same process may have been first; then it is there already.
+        // Another test of the same process may have installed it already.
         let _ = rustls::crypto::ring::default_provider().install_default();
     });
     LazyLock::force(&CLIENT);
@@ -39,11 +40,11 @@ pub struct Call {
     headers: Vec<(String, String)>,
     body: Body,
     answered: Option<Answered>,
-    /// Whether it is repeated while the page is being checked.
+    /// Whether it is retried while the page is being checked.
     waits_for_check: bool,
 }
 
-/// What a persona does with an answer to its own call, such as keeping its cookies.
+/// A persona's handler for a response to its own call, such as storing cookies.
 pub(crate) type Answered = Arc<dyn Fn(&Reply) + Send + Sync>;
 
 enum Body {
@@ -76,13 +77,14 @@ impl Call {
         self
     }
 
-    /// Repeats it while the page is being checked, as its answer says. A test that moves the clock may be ahead of a scan.
+    /// Retries while the response says that the page is being checked. A test that moves the clock may be
+    /// ahead of a scan.
     pub(crate) fn waiting_for_check(mut self) -> Self {
         self.waits_for_check = true;
         self
     }
 
-    /// Takes the first answer, also that the page is being checked.
+    /// Takes the first response, even if it says that the page is being checked.
     pub fn at_once(mut self) -> Self {
         self.waits_for_check = false;
         self
@@ -106,25 +108,24 @@ impl Call {
         self.raw("application/json", body.to_string())
     }
 
-    /// The fields of a form, as a browser posts them.
+    /// The fields of a form, encoded as a browser does.
     pub fn form(self, fields: &[(&str, &str)]) -> Self {
         let encoded =
             reqwest::Url::parse_with_params("http://form/", fields).expect("an address with a query");
         self.raw("application/x-www-form-urlencoded", encoded.query().unwrap_or_default().to_owned())
     }
 
-    /// A body as it stands, well-formed or not.
+    /// A body that is sent unchanged, well-formed or not.
     pub fn raw(mut self, content_type: &str, body: impl Into<Bytes>) -> Self {
         self.body = Body::Raw(content_type.to_owned(), body.into());
         self
     }
 
-    /// One more field of a multipart form.
     pub fn field(self, name: &str, content: impl Into<Bytes>) -> Self {
         self.part(Part { name: name.to_owned(), file_name: None, content: content.into() })
     }
 
-    /// One more file of a multipart form; its path is sent as it is, whatever it holds.
+    /// Adds a file to a multipart form. Its path is sent unchanged, whatever it contains.
     pub fn file(self, path: &str, content: impl Into<Bytes>) -> Self {
         self.part(Part {
             name: "files".to_owned(),
@@ -133,7 +134,7 @@ impl Call {
         })
     }
 
-    /// The answer, or what kept it from coming, such as a process that died.
+    /// The response, or the error, such as a connection to a process that died.
     pub async fn try_send(self) -> Result<Reply, reqwest::Error> {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -197,7 +198,8 @@ fn is_being_checked(reply: &Reply) -> bool {
     reply.status == 503 && reply.text().contains("This page is being checked")
 }
 
-// As curl writes it: file names as they are, folders included. A library would escape what the tests need to send.
+// Encodes as curl does: file names are sent unchanged, including folders. A library would escape what the
+// tests need to send.
 fn encode(parts: &[Part]) -> Vec<u8> {
     let mut body = Vec::new();
     for Part { name, file_name, content } in parts {

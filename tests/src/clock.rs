@@ -1,4 +1,4 @@
-//! A clock that tests move by hand, in real processes. It goes forward only.
+//! A clock that tests move by hand, in real processes. It moves forward only.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +11,8 @@ pub fn system_time() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).expect("a time after 1970")
 }
 
-/// The clock that all processes of a world share: a file with how far it is ahead of the system, in milliseconds.
+/// The clock that all processes of a world share: a file with its offset from the system clock, in
+/// milliseconds.
 #[derive(Debug)]
 pub struct WorldClock {
     path: PathBuf,
@@ -28,12 +29,12 @@ impl WorldClock {
         self.path.display().to_string()
     }
 
-    /// What it shows, in milliseconds since 1970.
+    /// The current time in milliseconds since 1970.
     pub fn now_millis(&self) -> u128 {
         system_time().as_millis() + *self.ahead_ms.lock().unwrap()
     }
 
-    /// Written beside and renamed, so that no process reads half a number.
+    /// Written to another file and renamed, so that no process reads half a number.
     pub fn advance(&self, by: Duration) {
         let mut ahead_ms = self.ahead_ms.lock().unwrap();
         *ahead_ms += by.as_millis();

@@ -1,12 +1,12 @@
-//! Rows that it would take minutes to make by calls, written behind the program's back. Only lists see them: nothing of
-//! them is live or stored.
+//! Writes many rows directly to the database, because creating them by calls would take minutes. Only lists
+//! show them: none of them is live or has content.
 
 use sqlx::{AssertSqlSafe, Connection, PgConnection, SqliteConnection};
 
 use crate::{Mode, World};
 
 impl World {
-    /// Gives an account so many more artifacts, `page-00001` and on, the last one the newest.
+    /// Adds this many artifacts to an account, `page-00001` and so on, the last one the newest.
     pub async fn crowd_with_artifacts(&self, handle: &str, count: u32) {
         self.write_rows(&format!(
             "{}
@@ -19,7 +19,7 @@ impl World {
         .await;
     }
 
-    /// Gives an artifact so many more versions, numbered from 10.
+    /// Adds this many versions to an artifact, numbered from 10.
     pub async fn crowd_with_versions(&self, host: &str, count: u32) {
         self.write_rows(&format!(
             "{}

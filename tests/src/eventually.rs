@@ -1,21 +1,20 @@
-//! Waiting for what happens behind an answer: a look, a deadline, another look. A test must never sleep for luck
-//! instead.
+//! Polls with a deadline for effects after a response. Tests must never sleep instead.
 
 use std::time::{Duration, Instant};
 
-/// How long anything that happens behind an answer may take before a test gives up.
+/// The deadline for effects after a response.
 pub const PATIENCE: Duration = Duration::from_secs(15);
 
-const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Looks again and again until there is something to see, or fails the test after the deadline.
-pub async fn eventually<T>(deadline: Duration, what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
+/// Polls until there is a value, or fails the test after the deadline.
+pub async fn eventually<T>(deadline: Duration, what: &str, mut poll: impl AsyncFnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
-        if let Some(seen) = look().await {
+        if let Some(seen) = poll().await {
             return seen;
         }
         assert!(start.elapsed() < deadline, "not within {deadline:?}: {what}");
-        tokio::time::sleep(BETWEEN_LOOKS).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }

@@ -1,5 +1,5 @@
-//! What must hold of every page of our own, however it is looked at: it fits the screen, can be read and used by
-//! everybody as far as axe can tell, and asks nobody else for anything. How it looks is kept, for whoever wants to see.
+//! Checks that apply to each of our own pages: it fits the screen, has no accessibility violations according
+//! to axe, and loads nothing from other sites. Stores screenshots for review.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{Browser, Scheme, Screen, Scripts};
 
-/// The folder of Node's packages that holds axe.
+/// The directory of Node packages that contains axe.
 const AXE_VARIABLE: &str = "HANDBILL_TEST_AXE";
 
 static AXE: LazyLock<String> = LazyLock::new(|| {
@@ -18,7 +18,7 @@ static AXE: LazyLock<String> = LazyLock::new(|| {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 });
 
-const LOOKS: [(Screen, Scheme); 4] = [
+const APPEARANCES: [(Screen, Scheme); 4] = [
     (Screen::Desktop, Scheme::Light),
     (Screen::Desktop, Scheme::Dark),
     (Screen::Phone, Scheme::Light),
@@ -26,13 +26,13 @@ const LOOKS: [(Screen, Scheme); 4] = [
 ];
 
 impl Browser {
-    /// Inspects the page that is open, without loading it again. `name` is what its pictures are called by. The
-    /// browser is a light desktop afterwards.
+    /// Inspects the open page without loading it again. `name` names its screenshots. The browser is a light
+    /// desktop afterwards.
     pub async fn inspect(&self, name: &str) {
-        self.assert_asks_nobody_else(name).await;
+        self.assert_loads_nothing_foreign(name).await;
         self.show_on(Screen::SmallPhone).await;
         self.assert_fits(name).await;
-        for (screen, scheme) in LOOKS {
+        for (screen, scheme) in APPEARANCES {
             self.show_on(screen).await;
             self.prefer(scheme).await;
             self.assert_fits(name).await;
@@ -44,9 +44,10 @@ impl Browser {
         self.prefer(Scheme::Light).await;
     }
 
-    /// The least of an inspection, for states that are many: the smallest screen in both schemes, and no pictures.
+    /// A minimal inspection, for pages with many states: the smallest screen in both schemes, without
+    /// screenshots.
     pub async fn glance(&self, name: &str) {
-        self.assert_asks_nobody_else(name).await;
+        self.assert_loads_nothing_foreign(name).await;
         self.show_on(Screen::SmallPhone).await;
         self.assert_fits(name).await;
         for scheme in [Scheme::Light, Scheme::Dark] {
@@ -64,25 +65,25 @@ impl Browser {
     }
 
     async fn assert_without_barriers(&self, name: &str) {
-        // What axe waits for comes only where scripts run; the page's own do not run any more.
+        // axe needs scripts to run. The page's own scripts were not loaded.
         let scripts = self.scripts();
         self.with_scripts(Scripts::Run).await;
         self.evaluate(&format!("void (() => {{ {} }})()", *AXE)).await;
         let found = self.evaluate("axe.run().then(found => found.violations)").await;
         self.with_scripts(scripts).await;
-        let told: Vec<String> = found.as_array().expect("a list").iter().map(barrier).collect();
-        assert!(told.is_empty(), "{name} has barriers:\n{}", told.join("\n"));
+        let violations: Vec<String> = found.as_array().expect("a list").iter().map(barrier).collect();
+        assert!(violations.is_empty(), "{name} has barriers:\n{}", violations.join("\n"));
     }
 
-    // What a frame shows is a published page, and not part of ours.
-    async fn assert_asks_nobody_else(&self, name: &str) {
+    // A frame shows a published page, which is not part of ours.
+    async fn assert_loads_nothing_foreign(&self, name: &str) {
         let foreign = "performance.getEntriesByType('resource')
             .filter(part => part.initiatorType !== 'iframe' && !part.name.startsWith('data:'))
             .map(part => part.name).filter(address => !address.startsWith(location.origin + '/'))";
         assert_eq!(self.evaluate(foreign).await, json!([]), "{name} asks others");
     }
 
-    /// The whole page on one sheet as wide as the screen.
+    /// A screenshot of the whole page, as wide as the screen.
     async fn picture(&self, screen: Screen) -> Vec<u8> {
         const HEIGHT_MAX: u64 = 6_000;
         let height = self.evaluate("document.documentElement.scrollHeight").await.as_u64().expect("a height");
@@ -93,7 +94,7 @@ impl Browser {
     }
 }
 
-/// One of axe's findings in a few lines: the rule, and where it is broken.
+/// Describes a finding of axe: the rule, and where it is violated.
 fn barrier(found: &Value) -> String {
     let nodes = found["nodes"].as_array().into_iter().flatten();
     let places = nodes.map(|node| format!("  {} {}", node["target"], node["failureSummary"]));

@@ -1,10 +1,10 @@
-//! The queue's rows, looked up behind the program's back: what no route shows yet.
+//! Reads the queue's rows directly from the database, because no route shows them yet.
 
 use sqlx::{Connection, PgConnection, SqliteConnection};
 
 use crate::{Mode, World};
 
-/// One job of the queue, as the database has it.
+/// One job of the queue, as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobRow {
     pub id: String,
@@ -22,7 +22,7 @@ impl World {
         self.jobs_like(&format!("%\"kind\":\"{kind}\"%")).await
     }
 
-    /// Every job that is not done: it waits, runs, has failed or is dead.
+    /// Every job that is not done: waiting, running, failed or dead.
     pub async fn unfinished_jobs(&self) -> Vec<JobRow> {
         self.jobs_like("%").await.into_iter().filter(|job| job.status != "Done").collect()
     }

@@ -1,5 +1,5 @@
-//! A look behind the program's back, for what no endpoint shows: every movement of money, and that it happened once.
-//! It reads and must never write.
+//! Reads the ledger directly from the database, because no endpoint shows every movement of money. It must
+//! never write.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use sqlx::{Connection, PgConnection, Row, SqliteConnection};
 
 use crate::{Mode, World};
 
-/// One row of an account's ledger, as the database has it.
+/// One row of an account's ledger, as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerEntry {
     pub reason: String,
     pub delta_micro: i64,
 }
 
-/// What an account has, and every movement that brought it there.
+/// The balance of an account, and every movement that led to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AccountLedger {
     pub balance_micro: i64,
@@ -26,7 +26,7 @@ const SQL_OF_ALL: &str = "SELECT handle, balance_micro, reason, delta_micro FROM
     LEFT JOIN ledger_entries ON ledger_entries.account_id = accounts.id ORDER BY handle, seq";
 
 impl World {
-    /// The ledger of a world with one account, looked up behind the program's back.
+    /// The ledger of a world with one account.
     pub async fn ledger(&self) -> Vec<LedgerEntry> {
         match self.mode() {
             Mode::Embedded => {

@@ -1,17 +1,17 @@
-//! The harness: real processes of the program, driven over HTTP, as the people who use it drive it.
+//! The test harness: real processes of the program, used over HTTP as its users do.
 //!
-//! A test gets a [`World`] of its own: the program in one process ([`Mode::Embedded`]), or its roles as processes of
-//! their own over Postgres, Redis and an S3 server ([`Mode::Production`]). It acts through personas: an [`Agent`]
-//! publishes, a [`Visitor`] reads pages, a [`Human`] has cookies, an [`Operator`] has the secret, a [`Processor`] tells
-//! of card payments. When a test fails, the logs of its processes are printed; when it passes, they must hold no secret
-//! and no panic.
+//! A test gets a [`World`] of its own: the program in one process ([`Mode::Embedded`]), or one process for
+//! each role with Postgres, Redis and an S3 server ([`Mode::Production`]). The test acts through personas: an
+//! [`Agent`] publishes, a [`Visitor`] reads pages, a [`Human`] has cookies, an [`Operator`] has the secret, a
+//! [`Processor`] reports card payments. When a test fails, the logs of its processes are printed. When it
+//! passes, they must contain no secret and no panic.
 //!
-//! The harness must never reach into a part of the program: what it cannot see over HTTP, in a log or in an exit
-//! code, no user can see either. The two exceptions only read a database: the ledger and the queue's jobs, which no
-//! route shows yet. The servers come from `scripts/test`, by `HANDBILL_TEST_POSTGRES` and `HANDBILL_TEST_REDIS`.
-//! Without them a test in production mode is skipped: see `test-servers`.
+//! The harness must never call into the program. It sees what users see: HTTP, logs and exit codes. The two
+//! exceptions only read a database: the ledger and the queue's jobs, which no route shows yet. `scripts/test`
+//! provides the servers through `HANDBILL_TEST_POSTGRES` and `HANDBILL_TEST_REDIS`. Without them a test in
+//! production mode is skipped: see `test-servers`.
 
-// A harness is test code: what it cannot do ends the test, and what it says goes to the terminal.
+// This is test code: a failure ends the test, and messages go to the terminal.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
 mod browser;
@@ -47,7 +47,7 @@ pub use reply::{Reply, fields_of};
 pub use reqwest::Method;
 pub use serde_json::{Value, json};
 pub use server::cable::Cable;
-pub use server::card::{CardServer, Mood, Order, SECRET_KEY, WEBHOOK_SECRET};
+pub use server::card::{CardBehaviour, CardServer, Order, SECRET_KEY, WEBHOOK_SECRET};
 pub use server::has_servers;
 pub use server::otlp::{Collector, TracedSpan};
 pub use server::outage::OwnServer;

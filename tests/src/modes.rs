@@ -1,7 +1,7 @@
-//! Each story told twice, embedded and in production, from one text. A test that holds in one mode alone says so by
-//! using [`World`](crate::World) itself.
+//! Runs each test in both modes, embedded and production, from one text. A test for one mode only uses
+//! [`World`](crate::World) itself.
 
-/// The path of the program under test. Only an integration test of this package knows it.
+/// The path of the program under test. Cargo gives it only to integration tests of this package.
 #[macro_export]
 macro_rules! program {
     () => {

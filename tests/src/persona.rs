@@ -1,4 +1,5 @@
-//! Who uses the service: each persona calls it as such a one does, and sees no more than such a one sees.
+//! The personas of the tests. Each calls the service as a user of its kind does, and sees no more than such a
+//! user.
 
 mod calls;
 

@@ -1,13 +1,15 @@
-//! Ports for programs under test. No other program may get one, not even while the program under test is down.
+//! Ports for programs under test. No other program may get such a port, not even while the program under test
+//! is down.
 
 use std::net::SocketAddr;
 
 use socket2::{Domain, Socket, Type};
 
-/// A loopback port that belongs to one test while this value lives, also across restarts of the program on it.
+/// A loopback port that belongs to one test while this value exists, also across restarts of the program on
+/// it.
 ///
-/// The kernel chose it, and a socket that never listens stays bound to it. So the kernel gives it to nobody else, while
-/// a server that sets `SO_REUSEADDR`, as all of ours do, can listen on it.
+/// The kernel chose it, and a socket that never listens stays bound to it. So the kernel assigns it to no
+/// other program, while a server that sets `SO_REUSEADDR`, as all of ours do, can listen on it.
 #[derive(Debug)]
 pub struct Port {
     pub number: u16,

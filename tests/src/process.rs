@@ -1,4 +1,4 @@
-//! One process of the program: started, watched, killed, stopped and started again with the same settings.
+//! One process of the program: started, observed, killed, stopped and restarted with the same settings.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 use crate::eventually;
 
 const START_DEADLINE: Duration = Duration::from_secs(30);
-/// A role has 30 s to finish what it has; the rest is a busy machine.
+/// A role has 30 s to finish its work. The rest is for a busy machine.
 const STOP_DEADLINE: Duration = Duration::from_secs(40);
 const ANSWER_DEADLINE: Duration = Duration::from_secs(5);
 /// A command may have to read everything that is stored.
 const COMMAND_DEADLINE: Duration = Duration::from_secs(180);
-/// What a process needs of the environment of the test.
+/// The variables that a process inherits from the test.
 const INHERITED: [&str; 4] = ["PATH", "HOME", "TMPDIR", "RUST_BACKTRACE"];
 
 /// How a process is started.
@@ -25,16 +25,16 @@ pub(crate) struct Launch {
     pub name: String,
     pub args: Vec<String>,
     pub env: BTreeMap<String, String>,
-    /// Where its log is kept.
+    /// The directory of its log.
     pub folder: PathBuf,
     pub working_dir: PathBuf,
-    /// Where it answers; it is ready when all of these do.
+    /// Its addresses. The process is ready when all of them respond.
     pub addresses: Vec<String>,
-    /// Where it tells of itself.
+    /// The address of its health routes and metrics.
     pub ops_url: Option<String>,
 }
 
-/// A handle on a process of the world. The world ends it when it ends itself.
+/// A handle on a process of the world. The process ends with the world.
 #[derive(Clone, Debug)]
 pub struct Process(Arc<Inner>);
 
@@ -44,7 +44,7 @@ struct Inner {
     child: Mutex<Option<Child>>,
 }
 
-/// How a process ended that was asked to.
+/// How a process ended after a signal to stop.
 #[derive(Debug)]
 pub struct Stopped {
     pub status: ExitStatus,
@@ -58,12 +58,12 @@ impl Process {
         process
     }
 
-    /// Where it answers first: the control plane of `serve` and `api`, the pages of `edge`.
+    /// Its first address: the control plane for `serve` and `api`, the pages for `edge`.
     pub fn url(&self) -> &str {
         self.0.launch.addresses.first().expect("a process that listens")
     }
 
-    /// Where it tells of itself, in a world that was set up so.
+    /// The address of its health routes and metrics, in a world with them.
     pub fn ops_url(&self) -> &str {
         self.0.launch.ops_url.as_deref().expect("a world set up with operators' addresses")
     }
@@ -81,7 +81,7 @@ impl Process {
         !was_killed && self.exited().is_none()
     }
 
-    /// Ends it as `kill -9` does.
+    /// Ends it with SIGKILL.
     pub fn kill(&self) {
         if let Some(mut child) = self.0.child.lock().unwrap().take() {
             child.kill().expect("a process of our own can be killed");
@@ -89,7 +89,7 @@ impl Process {
         }
     }
 
-    /// Asks it to stop (SIGTERM) and waits until it has.
+    /// Sends SIGTERM and waits until it has ended.
     pub async fn terminate(&self) -> Stopped {
         let start = Instant::now();
         self.signal("TERM");
@@ -104,7 +104,7 @@ impl Process {
         assert!(sent.expect("a shell").success(), "{} could not be sent {name}", self.name());
     }
 
-    /// Waits for an end that comes from within, such as a fault point that kills.
+    /// Waits for an end without a signal, such as a fault point that kills.
     pub async fn exit_within(&self, deadline: Duration) -> ExitStatus {
         let what = format!("the end of {}", self.name());
         eventually(deadline, &what, async || self.exited()).await
@@ -115,20 +115,20 @@ impl Process {
         self.restart_with(&[]).await;
     }
 
-    /// Starts it again with these settings on top; the next start forgets them.
+    /// Starts it again with additional settings, for this start only.
     pub async fn restart_with(&self, env: &[(&str, &str)]) {
         self.kill();
         *self.0.child.lock().unwrap() = Some(spawn(&self.0.launch, env));
         self.become_ready().await;
     }
 
-    /// Begins to start it again, with these settings on top, and waits for nothing.
+    /// Begins to start it again with additional settings, without waiting.
     pub fn begin_again(&self, env: &[(&str, &str)]) {
         self.kill();
         *self.0.child.lock().unwrap() = Some(spawn(&self.0.launch, env));
     }
 
-    /// Whether it answers wherever it listens.
+    /// Whether all of its addresses respond.
     pub async fn answers(&self) -> bool {
         let client = crate::call::client();
         for address in &self.0.launch.addresses {
@@ -165,7 +165,7 @@ impl Process {
                 if let Some(status) = self.exited() {
                     panic!("{} ended with {status} instead of starting:\n{}", launch.name, self.log());
                 }
-                // The edge and the operator's address know no such page and say so, which shows that they answer.
+                // The edge and the operator's address have no such page. Their 404 shows that they respond.
                 client.get(&probe).send().await.ok().filter(|answer| answer.status().as_u16() < 500)
             })
             .await;
@@ -173,7 +173,7 @@ impl Process {
     }
 }
 
-/// How a command of the program ended, and what it said.
+/// How a command of the program ended, and its output.
 #[derive(Debug)]
 pub struct Finished {
     pub status: ExitStatus,

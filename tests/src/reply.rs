@@ -1,5 +1,5 @@
-//! An answer, and the questions that tests put to it. Whatever fails here shows the whole answer, so that nobody has
-//! to run the test again to see it.
+//! A response, with the assertions that tests need. Every failure prints the whole response, so that nobody
+//! has to run the test again.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use bytes::Bytes;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-/// An answer, whole. What a test expects of it and does not find is shown with the body.
+/// A complete response. A failed expectation is printed with the body.
 #[derive(Clone)]
 pub struct Reply {
     pub status: u16,
     pub headers: HeaderMap,
     pub body: Bytes,
-    /// The call that it answers, such as `POST /v1/publish`.
+    /// The call that it responds to, such as `POST /v1/publish`.
     pub call: String,
 }
 
@@ -24,7 +24,7 @@ impl Reply {
         self
     }
 
-    /// A refusal: its status, its code, and a message and a hint that say something.
+    /// Expects a refusal with this status and code, and a message and a hint that are not empty.
     #[track_caller]
     pub fn refused(self, status: u16, code: &str) -> Self {
         let reply = self.expect(status);
@@ -39,7 +39,7 @@ impl Reply {
         reply
     }
 
-    /// A refusal whose message names this field.
+    /// Expects a refusal whose message names this field.
     #[track_caller]
     pub fn naming(self, field: &str) -> Self {
         assert!(self.string("message").contains(field), "the message does not name {field}: {self:?}");
@@ -89,7 +89,7 @@ impl Reply {
         }
     }
 
-    /// The names of the JSON body's fields, in order of the alphabet.
+    /// The names of the JSON body's fields, sorted.
     #[track_caller]
     pub fn field_names(&self) -> Vec<String> {
         fields_of(&self.json())
@@ -105,7 +105,7 @@ impl Reply {
     }
 }
 
-/// The names of a JSON object's fields, in order of the alphabet.
+/// The names of a JSON object's fields, sorted.
 #[track_caller]
 pub fn fields_of(value: &Value) -> Vec<String> {
     let mut names: Vec<_> = value.as_object().expect("a JSON object").keys().cloned().collect();

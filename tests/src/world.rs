@@ -1,4 +1,5 @@
-//! A world of a test's own: the program in one of its modes, with everything under it, gone when the test ends.
+//! The world of one test: the program in one of its modes, with its servers and data. All of it is removed
+//! when the test ends.
 
 mod setup;
 
@@ -24,13 +25,13 @@ pub use setup::Setup;
 /// How the program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// `handbill serve`: one process over SQLite and a folder.
+    /// `handbill serve`: one process with SQLite and a directory.
     Embedded,
-    /// `handbill api`, `edge` and `worker` over Postgres, Redis and S3.
+    /// `handbill api`, `edge` and `worker` with Postgres, Redis and S3.
     Production,
 }
 
-/// What runs, and how to reach it.
+/// The running processes and how to reach them.
 #[derive(Debug)]
 pub struct World {
     mode: Mode,
@@ -39,18 +40,18 @@ pub struct World {
     client: Client,
     clock: WorldClock,
     processes: Mutex<Vec<Process>>,
-    /// Where every process finds itself.
+    /// The working directory of every process.
     working_dir: PathBuf,
     /// Whether every process has an operator's address of its own.
     has_ops: bool,
-    /// Whether somebody has looked at it already, and wants to look at its folder later.
+    /// Whether the world was already ended and its directory is kept for inspection.
     is_kept: bool,
-    /// How many commands were run, so that each has a log of its own.
+    /// The number of commands so far, so that each has a log of its own.
     commands: AtomicU32,
     ports: Mutex<Vec<Port>>,
     api: Port,
     edge: Port,
-    // What the processes stand on comes last, so that it outlives them.
+    // Dropped last, so that the servers outlive the processes.
     servers: Servers,
     folder: TempDir,
 }
@@ -66,10 +67,10 @@ struct Servers {
 }
 
 impl World {
-    /// The secret that every process of every world signs with.
+    /// The signing secret of every process in every world.
     pub const SIGNING_SECRET: &'static str = "the-signing-secret-of-the-test-worlds-0123456789";
 
-    /// A world in this mode, of the program at this path: see [`program!`](crate::program).
+    /// A world in this mode, for the program at this path: see [`program!`](crate::program).
     #[must_use]
     pub fn with(mode: Mode, program: &'static str) -> Setup {
         Setup::new(mode, program)
@@ -84,12 +85,12 @@ impl World {
         self.api.url()
     }
 
-    /// The address of the pages.
+    /// The address of the edge.
     pub fn serve_url(&self) -> String {
         self.edge.url()
     }
 
-    /// What the clock of every process shows, in seconds since 1970.
+    /// The current time of every process, in seconds since 1970.
     pub fn now_seconds(&self) -> i64 {
         i64::try_from(self.clock.now_millis() / 1_000).expect("a time before the end of time")
     }
@@ -99,22 +100,22 @@ impl World {
         self.clock.advance(by);
     }
 
-    /// The process that answers agents: `api`, or `serve`.
+    /// The process with the API: `api`, or `serve`.
     pub fn api(&self) -> Process {
         self.process("api")
     }
 
-    /// The process that answers visitors: `edge`, or `serve`.
+    /// The process with the edge: `edge`, or `serve`.
     pub fn edge(&self) -> Process {
         self.process("edge")
     }
 
-    /// The process that does the jobs: `worker`, or `serve`.
+    /// The process that runs jobs: `worker`, or `serve`.
     pub fn worker(&self) -> Process {
         self.process("worker")
     }
 
-    /// Starts one more control plane, on a port of its own.
+    /// Starts another control plane, on a port of its own.
     pub async fn start_api(&self) -> Process {
         let port = Port::take();
         let (address, url) = (port.address(), port.url());
@@ -122,12 +123,12 @@ impl World {
         self.run("api", &["api"], vec![url], &[("HANDBILL_API__LISTEN", &address)]).await
     }
 
-    /// Starts one more edge, on a port of its own.
+    /// Starts another edge, on a port of its own.
     pub async fn start_edge(&self) -> Process {
         self.start_edge_with(&[]).await
     }
 
-    /// Starts one more edge with settings of its own.
+    /// Starts another edge with additional settings.
     pub async fn start_edge_with(&self, env: &[(&str, &str)]) -> Process {
         let port = Port::take();
         let (address, url) = (port.address(), port.url());
@@ -137,40 +138,41 @@ impl World {
         self.run("edge", &["edge"], vec![url], &env).await
     }
 
-    /// Starts one more worker, with arguments such as `["--queues", "scan"]`.
+    /// Starts another worker, with arguments such as `["--queues", "scan"]`.
     pub async fn start_worker(&self, args: &[&str]) -> Process {
         let args: Vec<_> = ["worker"].iter().chain(args).copied().collect();
         self.run("worker", &args, vec![], &[]).await
     }
 
-    /// Runs a command that ends by itself, such as `config`, with the settings of this world and these on top.
+    /// Runs a command that ends by itself, such as `config`, with the settings of this world and additional
+    /// ones.
     pub async fn command(&self, args: &[&str], env: &[(&str, &str)]) -> Finished {
         let number = self.commands.fetch_add(1, Ordering::Relaxed);
         let name = format!("command-{number}-{}", args.first().copied().unwrap_or_default());
         run_to_end(self.launch(&name, args, vec![], env)).await
     }
 
-    /// The Postgres of this world's own, if it was set up with one.
+    /// The world's own Postgres, if it has one.
     pub fn postgres(&self) -> &OwnServer {
         self.servers.postgres.as_ref().expect("a world set up with its own Postgres")
     }
 
-    /// The Redis of this world's own, if it was set up with one.
+    /// The world's own Redis, if it has one.
     pub fn redis(&self) -> &OwnServer {
         self.servers.redis.as_ref().expect("a world set up with its own Redis")
     }
 
-    /// The card processor of a world that was set up with one.
+    /// The card processor of a world with one.
     pub fn card(&self) -> &CardServer {
         self.servers.card.as_ref().expect("a world set up with a card processor")
     }
 
-    /// The collector of traces of a world that was set up with one.
+    /// The trace collector of a world with one.
     pub fn collector(&self) -> &Collector {
         self.servers.collector.as_ref().expect("a world set up with a collector of traces")
     }
 
-    /// Asks at the operator's address of a process, in a world that was set up with them.
+    /// Sends a request to the operator's address of a process, in a world with such addresses.
     pub fn ask_ops(&self, process: &Process, path: &str) -> Call {
         Call::new(&self.client, Method::GET, format!("{}{path}", process.ops_url()))
     }
@@ -180,18 +182,18 @@ impl World {
         self.servers.s3.as_ref().expect("a production world")
     }
 
-    /// The folder of this world: the data directory is `data` in it.
+    /// The directory of this world. The data directory is `data` in it.
     pub fn folder(&self) -> &std::path::Path {
         self.folder.path()
     }
 
-    /// The logs of all processes, one behind the other.
+    /// The logs of all processes, concatenated.
     pub fn logs(&self) -> String {
         let processes = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
         processes.iter().map(|process| format!("--- {}\n{}", process.name(), process.log())).collect()
     }
 
-    /// Fails the test when a token stands in a log.
+    /// Fails the test if a log contains a token.
     pub fn assert_no_secret_was_logged(&self) {
         let logs = self.logs();
         let of_servers = [s3::SECRET_ACCESS_KEY, card::SECRET_KEY, card::WEBHOOK_SECRET];
@@ -210,7 +212,7 @@ impl World {
         self.client.clone()
     }
 
-    /// Runs one role until the world ends. The name tells its log from the others'.
+    /// Runs one role until the world ends. The name identifies its log.
     async fn run(&self, role: &str, args: &[&str], addresses: Vec<String>, env: &[(&str, &str)]) -> Process {
         let running =
             self.processes.lock().unwrap().iter().filter(|process| process.name().starts_with(role)).count();
@@ -249,7 +251,7 @@ impl World {
 }
 
 impl World {
-    /// Ends the world and leaves its folder, with data and logs, for whoever wants to look.
+    /// Ends the world and keeps its directory, with data and logs, for inspection.
     pub fn end_and_keep(mut self) -> std::path::PathBuf {
         self.is_kept = true;
         self.folder.disable_cleanup(true);

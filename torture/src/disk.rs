@@ -1,10 +1,10 @@
-//! The disk of a world that can be filled: a file system in memory whose size is cut to what it holds. Mounting it needs
-//! the privilege to mount.
+//! The disk of a world that a fault can fill: a file system in memory whose size is reduced to its contents.
+//! It needs the permission to mount. Without it this fault is not available.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// As large as it can be; it takes no more memory than what is on it.
+/// The maximum size. The file system uses only the memory of its contents.
 const ROOMY: &str = "2g";
 
 const PAGE_BYTES: u64 = 4096;
@@ -21,11 +21,11 @@ impl SmallDisk {
     }
 
     pub fn copy_to(&self, folder: &Path) {
-        // Who has no room for it has the journal at least.
+        // Without space for the copy, the journal is still available.
         let _ = Command::new("cp").arg("-a").arg(&self.0).arg(folder).status();
     }
 
-    /// Leaves room for so many pages more.
+    /// Leaves this many free pages.
     pub(crate) fn fill(&self, pages: u64) -> bool {
         let Ok(now) = rustix::fs::statvfs(&self.0) else { return false };
         let used = (now.f_blocks - now.f_bfree) * now.f_frsize;

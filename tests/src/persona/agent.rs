@@ -1,5 +1,5 @@
-//! The agent: a program with a token, which it sends with every call. What is answered beyond its signup is for the
-//! test to judge.
+//! The agent: a program that sends its token with every call. Except for its signup, it does not check
+//! responses.
 
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
@@ -7,20 +7,19 @@ use serde_json::{Value, json};
 use super::calls::calls_of_the_team;
 use crate::{Call, Process, Reply, World};
 
-/// One with a bearer token.
 #[derive(Clone, Debug)]
 pub struct Agent {
     client: Client,
     base_url: String,
     token: Option<String>,
-    /// The answer to its signup.
+    /// The response to its signup.
     pub signup: Option<Reply>,
 }
 
 impl Agent {
     calls_of_the_team!();
 
-    /// An agent with a fresh provisional account.
+    /// An agent with a new provisional account.
     pub async fn sign_up(world: &World) -> Self {
         let stranger = Self::stranger(world);
         let signup = stranger.post("/v1/signup").await.expect(201);
@@ -37,7 +36,7 @@ impl Agent {
         Self { token: Some(token.to_owned()), ..self.clone() }
     }
 
-    /// The same agent, speaking to another process of the control plane.
+    /// The same agent, calling another process of the control plane.
     pub fn at(&self, api: &Process) -> Self {
         Self { base_url: api.url().to_owned(), ..self.clone() }
     }
@@ -93,9 +92,9 @@ impl Agent {
         self.call(Method::DELETE, &format!("/v1/artifacts/{slug}"))
     }
 
-    /// The agent that holds a token which this one mints.
-    pub async fn minted(&self, asked: &Value) -> Self {
-        let minted = self.mint(asked).await.expect(201);
+    /// Mints a token. Returns an agent with it.
+    pub async fn minted(&self, terms: &Value) -> Self {
+        let minted = self.mint(terms).await.expect(201);
         self.with_token(&minted.string("token"))
     }
 
@@ -103,7 +102,7 @@ impl Agent {
         self.post("/v1/account/join").json(&json!({ "code": code }))
     }
 
-    /// The agent that holds a token which this code gives.
+    /// Redeems an invite code. Returns an agent with the token.
     pub async fn joined(&self, code: &str) -> Self {
         let joined = self.join(code).await.expect(201);
         self.with_token(&joined.string("token"))
@@ -113,12 +112,11 @@ impl Agent {
         self.post("/v1/account/claim-link")
     }
 
-    /// Sends a message to the MCP endpoint.
     pub fn mcp(&self, message: &Value) -> Call {
         self.post("/mcp").json(message)
     }
 
-    /// Asks the MCP endpoint for something.
+    /// Sends a request to the MCP endpoint.
     pub fn ask_mcp(&self, method: &str, params: &Value) -> Call {
         self.mcp(&json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }))
     }

@@ -1,6 +1,7 @@
-//! The calls that people and agents make alike.
+//! The calls that people and agents have in common.
 
-/// Adds these calls to a persona that has a `call`. A trait would do the same, and every test would have to import it.
+/// Adds these calls to a persona that has a `call`. A macro rather than a trait, so that tests need no
+/// import.
 macro_rules! calls_of_the_team {
     () => {
         pub fn account(&self) -> $crate::Call {
@@ -11,8 +12,8 @@ macro_rules! calls_of_the_team {
             self.get("/v1/tokens")
         }
 
-        pub fn mint(&self, asked: &::serde_json::Value) -> $crate::Call {
-            self.post("/v1/tokens").json(asked)
+        pub fn mint(&self, terms: &::serde_json::Value) -> $crate::Call {
+            self.post("/v1/tokens").json(terms)
         }
 
         pub fn revoke_token(&self, id: &str) -> $crate::Call {

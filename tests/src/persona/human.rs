@@ -1,5 +1,4 @@
-//! The human: a browser as far as the service can tell, with cookies that are kept and an origin that it tells with
-//! every change.
+//! The human: a person with a browser, which keeps cookies and sends its origin with every change.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -10,7 +9,7 @@ use serde_json::json;
 use super::calls::calls_of_the_team;
 use crate::{Call, Process, Reply, World};
 
-/// One with a browser: cookies, and an origin of which the browser tells.
+/// A person with a browser's cookies and origin.
 #[derive(Clone, Debug)]
 pub struct Human {
     client: Client,
@@ -46,7 +45,7 @@ impl Human {
         self.post("/auth/login").json(&json!({ "username": username, "password": password }))
     }
 
-    /// Signs in without a password, as dev mode lets anybody.
+    /// Signs in without a password, as dev mode allows.
     pub fn dev_login(&self, username: &str) -> Call {
         self.get(&format!("/auth/dev?user={username}"))
     }
@@ -59,7 +58,7 @@ impl Human {
         self.get("/auth/me")
     }
 
-    /// Posts the form of a claim link, as whoever is signed in; the answer is asked for as a program does.
+    /// Posts the form of a claim link as this person, and asks for a JSON response.
     pub fn claim(&self, claim_url: &str) -> Call {
         self.post(self.path_of(claim_url)).header("Accept", "application/json")
     }
@@ -74,7 +73,7 @@ impl Human {
         self.post(self.path_of(invite_url))
     }
 
-    /// The path of an address that the service has given.
+    /// The path of an address from a response of the service.
     pub fn path_of<'a>(&self, address: &'a str) -> &'a str {
         let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
         rest.find('/').map_or("/", |slash| &rest[slash..])
@@ -84,7 +83,7 @@ impl Human {
         self.cookies.lock().unwrap().get(name).cloned()
     }
 
-    // Browsers tell the origin with every method but GET and HEAD.
+    // Browsers send the origin with every method except GET and HEAD.
     pub fn call(&self, method: Method, path: &str) -> Call {
         let is_safe = method == Method::GET || method == Method::HEAD;
         let cookies = self.cookies.clone();

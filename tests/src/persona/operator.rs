@@ -1,11 +1,10 @@
-//! The operator: who proves by the signing secret that the house is theirs.
+//! The operator, who authenticates with the signing secret.
 
 use reqwest::{Client, Method};
 use serde_json::json;
 
 use crate::{Call, Process, World};
 
-/// One who holds the service's signing secret.
 #[derive(Clone, Debug)]
 pub struct Operator {
     client: Client,
@@ -17,12 +16,12 @@ impl Operator {
         Self { client: world.client(), base_url: world.base_url() }
     }
 
-    /// The same operator, speaking to another process of the control plane.
+    /// The same operator, calling another process of the control plane.
     pub fn at(&self, api: &Process) -> Self {
         Self { base_url: api.url().to_owned(), ..self.clone() }
     }
 
-    /// Charges this month, for want of another.
+    /// Meters the current month.
     pub fn run_metering(&self) -> Call {
         self.post("/internal/run-metering")
     }
@@ -48,7 +47,7 @@ impl Operator {
         self.call_knowing(World::SIGNING_SECRET, method, path)
     }
 
-    /// A call by somebody who takes this for the secret.
+    /// A call with another secret, for tests of refusals.
     pub fn call_knowing(&self, secret: &str, method: Method, path: &str) -> Call {
         Call::new(&self.client, method, format!("{}{path}", self.base_url))
             .header("X-Internal-Secret", secret)

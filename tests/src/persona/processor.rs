@@ -1,4 +1,4 @@
-//! The card processor, as the webhook knows it: one who signs what it says. What it says is for the test to choose.
+//! The card processor as the webhook sees it: a client that signs its events. The test chooses the events.
 
 use bytes::Bytes;
 use hmac::{Hmac, KeyInit, Mac};
@@ -9,12 +9,11 @@ use sha2::Sha256;
 use crate::server::card::WEBHOOK_SECRET;
 use crate::{Call, Process, World};
 
-/// One who holds the webhook's secret.
 #[derive(Clone, Debug)]
 pub struct Processor {
     client: Client,
     base_url: String,
-    /// What its clock shows: a signature is good for some minutes.
+    /// Its clock. A signature is valid for some minutes.
     pub now_seconds: i64,
 }
 
@@ -28,7 +27,7 @@ impl Processor {
         Self { base_url: api.url().to_owned(), ..self.clone() }
     }
 
-    /// The event of a checkout that was completed and paid.
+    /// The event of a completed and paid checkout.
     pub fn paid(session: &str, account: &str, cents: u32) -> Value {
         json!({
             "id": format!("evt_of_{session}"),
@@ -45,14 +44,14 @@ impl Processor {
         })
     }
 
-    /// The event of a checkout that was paid by a payment, which refunds name.
+    /// The event of a checkout with a payment id, to which refunds refer.
     pub fn paid_by(payment_intent: &str, session: &str, account: &str, cents: u32) -> Value {
         let mut event = Self::paid(session, account, cents);
         event["data"]["object"]["payment_intent"] = json!(payment_intent);
         event
     }
 
-    /// The event of a refund, after which so much of the payment was refunded in all.
+    /// The event of a refund, with the total that was refunded for the payment so far.
     pub fn refunded(payment_intent: &str, refund: &str, cents_in_all: u32) -> Value {
         json!({
             "id": format!("evt_of_{refund}"),
@@ -69,7 +68,7 @@ impl Processor {
         })
     }
 
-    /// The event of a dispute that takes so much back.
+    /// The event of a dispute over an amount.
     pub fn disputed(payment_intent: &str, dispute: &str, cents: u32) -> Value {
         json!({
             "id": format!("evt_of_{dispute}"),
@@ -85,13 +84,13 @@ impl Processor {
         })
     }
 
-    /// Tells of an event, signed now.
-    pub fn tell(&self, event: &Value) -> Call {
+    /// Sends an event, signed now.
+    pub fn send_event(&self, event: &Value) -> Call {
         let body = event.to_string();
         self.call(&self.header_at(self.now_seconds, body.as_bytes()), body)
     }
 
-    /// A call with this signature header, whatever it is.
+    /// Sends a call with this signature header, valid or not.
     pub fn call(&self, signature: &str, body: impl Into<Bytes>) -> Call {
         self.unsigned(body).header("Card-Processor-Signature", signature)
     }
@@ -101,14 +100,13 @@ impl Processor {
         Call::new(&self.client, Method::POST, url).raw("application/json", body)
     }
 
-    /// The signature header of a body, as it is made at a moment.
+    /// The signature header of a body at a time.
     pub fn header_at(&self, seconds: i64, body: &[u8]) -> String {
         format!("t={seconds},v1={}", sign(WEBHOOK_SECRET, seconds, body))
     }
 }
 
 impl World {
-    /// The card processor, as it calls the webhook.
     pub fn processor(&self) -> Processor {
         Processor::new(self)
     }

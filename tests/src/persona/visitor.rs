@@ -1,10 +1,10 @@
-//! The visitor: a reader without any right, who knows the edge and never calls the API.
+//! The visitor: a reader without credentials, who knows the edge and never calls the API.
 
 use reqwest::{Client, Method};
 
 use crate::{Call, Process, Reply, World};
 
-/// One who reads pages at the edge, and follows no redirect unseen.
+/// A reader of pages at the edge, who follows no redirects.
 #[derive(Clone, Debug)]
 pub struct Visitor {
     client: Client,
@@ -21,25 +21,25 @@ impl Visitor {
         Self { serve_url: edge.url().to_owned(), ..self.clone() }
     }
 
-    /// Opens a path, or an address that the API has given; either way at this visitor's edge.
-    pub fn open(&self, place: &str) -> Call {
-        self.call(Method::GET, place).waiting_for_check()
+    /// Opens a path, or an address from the API, at this visitor's edge.
+    pub fn open(&self, address: &str) -> Call {
+        self.call(Method::GET, address).waiting_for_check()
     }
 
-    /// Opens a path of the site that a publish has answered with.
+    /// Opens a path of the site in the response to a publish.
     pub fn open_site(&self, published: &Reply, path: &str) -> Call {
         self.open(&format!("/site/{}/{path}", published.string("host")))
     }
 
-    /// Opens a path under a name, as a browser does that found the edge by DNS.
+    /// Opens a path with this name in the Host header, as a browser does that found the edge by DNS.
     pub fn open_by_name(&self, name: &str, path: &str) -> Call {
         self.open(path).header("Host", name)
     }
 
-    pub fn call(&self, method: Method, place: &str) -> Call {
-        let path = match place.split_once("://") {
+    pub fn call(&self, method: Method, address: &str) -> Call {
+        let path = match address.split_once("://") {
             Some((_, rest)) => rest.find('/').map_or("/", |slash| &rest[slash..]),
-            None => place,
+            None => address,
         };
         Call::new(&self.client, method, format!("{}{path}", self.serve_url))
     }

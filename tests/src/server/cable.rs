@@ -1,5 +1,5 @@
-//! A cable to a server, for one process alone, that a test can cut: then nothing passes any more and nobody is told, as
-//! when a plug is pulled. Others reach the server as before.
+//! A TCP proxy to a server, for one process, that a test can cut. Then no bytes pass and no connection is
+//! closed, as when a cable is pulled. Others reach the server as before.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub struct Cable {
 }
 
 impl Cable {
-    /// A cable to the server at this address, such as `127.0.0.1:6379`.
+    /// A proxy to the server at this address, such as `127.0.0.1:6379`.
     pub async fn to(server: &str) -> Self {
         let port = Port::take();
         let listener = TcpListener::bind(port.address()).await.expect("the port of a cable");
@@ -30,7 +30,7 @@ impl Cable {
         Self { port, is_cut, carrying }
     }
 
-    /// Its near end, in place of the server's address.
+    /// The proxy's address, for use in place of the server's.
     pub fn address(&self) -> String {
         self.port.address()
     }
@@ -39,7 +39,7 @@ impl Cable {
         self.is_cut.send_replace(true);
     }
 
-    pub fn mend(&self) {
+    pub fn reconnect(&self) {
         self.is_cut.send_replace(false);
     }
 }
@@ -50,7 +50,7 @@ impl Drop for Cable {
     }
 }
 
-// The connections live in the set, and end with it when the task is aborted.
+// The set owns the connections, so that they end when the task is aborted.
 async fn carry(listener: TcpListener, server: String, is_cut: Arc<watch::Sender<bool>>) {
     let mut connections = JoinSet::new();
     loop {
@@ -59,7 +59,7 @@ async fn carry(listener: TcpListener, server: String, is_cut: Arc<watch::Sender<
         connections.spawn(async move {
             let Ok(far) = TcpStream::connect(server).await else { return };
             let ((near_in, near_out), (far_in, far_out)) = (near.into_split(), far.into_split());
-            // Either side that ends ends both.
+            // When either side ends, the connection ends.
             tokio::select! {
                 () = pass_on(near_in, far_out, is_cut.subscribe()) => {}
                 () = pass_on(far_in, near_out, is_cut.subscribe()) => {}
@@ -104,7 +104,7 @@ mod tests {
         far.write_all(b"c").await.unwrap();
         assert!(timeout(SHORT, far.read_exact(&mut byte)).await.is_err());
         assert!(timeout(SHORT, near.read_exact(&mut byte)).await.is_err());
-        cable.mend();
+        cable.reconnect();
         far.read_exact(&mut byte).await.unwrap();
         assert_eq!(&byte, b"b");
         near.read_exact(&mut byte).await.unwrap();

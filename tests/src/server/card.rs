@@ -1,5 +1,5 @@
-//! A card processor inside the test itself, with Stripe's checkout sessions. It takes orders, and can refuse them, talk
-//! nonsense or say nothing; it must never call the program by itself: that is the persona's part.
+//! A card processor inside the test, with Stripe's checkout sessions. It takes orders, and can refuse them,
+//! send invalid responses or none. It must never call the program by itself, which is the persona's part.
 
 use std::collections::BTreeMap;
 use std::future::pending;
@@ -20,19 +20,19 @@ pub const WEBHOOK_SECRET: &str = "whsec_the-webhook-secret-of-the-test-worlds";
 #[derive(Debug)]
 pub struct CardServer {
     port: Port,
-    desk: Arc<FakeCheckouts>,
+    checkouts: Arc<FakeCheckouts>,
     serving: JoinHandle<()>,
 }
 
-/// What the processor does with an order.
+/// How the processor responds to an order.
 #[derive(Clone, Debug)]
-pub enum Mood {
+pub enum CardBehaviour {
     Opens,
     Answers(u16, String),
-    SaysNothing,
+    Silent,
 }
 
-/// What the program asked for.
+/// A request of the program.
 #[derive(Clone, Debug)]
 pub struct Order {
     /// Method and path.
@@ -47,33 +47,33 @@ pub struct Order {
 #[derive(Debug)]
 struct FakeCheckouts {
     url: String,
-    mood: Mutex<Mood>,
+    behaviour: Mutex<CardBehaviour>,
     orders: Mutex<Vec<Order>>,
 }
 
 impl CardServer {
     pub(crate) async fn start() -> Self {
         let port = Port::take();
-        let desk = Arc::new(FakeCheckouts {
+        let checkouts = Arc::new(FakeCheckouts {
             url: port.url(),
-            mood: Mutex::new(Mood::Opens),
+            behaviour: Mutex::new(CardBehaviour::Opens),
             orders: Mutex::default(),
         });
         let acceptor = TcpListener::bind(port.address()).into_acceptor().await.expect("the port of cards");
-        Self { port, serving: tokio::spawn(serve(acceptor, desk.clone())), desk }
+        Self { port, serving: tokio::spawn(serve(acceptor, checkouts.clone())), checkouts }
     }
 
     pub fn url(&self) -> String {
         self.port.url()
     }
 
-    pub fn set_mood(&self, mood: Mood) {
-        *self.desk.mood.lock().unwrap() = mood;
+    pub fn set_behaviour(&self, behaviour: CardBehaviour) {
+        *self.checkouts.behaviour.lock().unwrap() = behaviour;
     }
 
-    /// Every order so far, the first first.
+    /// All orders so far, oldest first.
     pub fn orders(&self) -> Vec<Order> {
-        self.desk.orders.lock().unwrap().clone()
+        self.checkouts.orders.lock().unwrap().clone()
     }
 }
 
@@ -97,15 +97,15 @@ impl FakeCheckouts {
             orders.push(Order { call, authorization, content_type, idempotency_key, version, fields });
             orders.len()
         };
-        let mood = self.mood.lock().unwrap().clone();
-        Ok(match mood {
-            Mood::Opens => {
+        let behaviour = self.behaviour.lock().unwrap().clone();
+        Ok(match behaviour {
+            CardBehaviour::Opens => {
                 let id = format!("cs_test_{number}");
                 let session = json!({ "id": id, "object": "checkout.session", "url": format!("{}/pay/{id}", self.url) });
                 answer(200, session.to_string())
             }
-            Mood::Answers(status, body) => answer(status, body),
-            Mood::SaysNothing => pending().await,
+            CardBehaviour::Answers(status, body) => answer(status, body),
+            CardBehaviour::Silent => pending().await,
         })
     }
 }
@@ -115,10 +115,10 @@ fn answer(status: u16, body: String) -> Response {
     Response::builder().status(status).content_type("application/json").body(body)
 }
 
-async fn serve(acceptor: impl Acceptor + 'static, desk: Arc<FakeCheckouts>) {
+async fn serve(acceptor: impl Acceptor + 'static, checkouts: Arc<FakeCheckouts>) {
     let endpoint = endpoint::make(move |request| {
-        let desk = desk.clone();
-        async move { desk.take(request).await }
+        let checkouts = checkouts.clone();
+        async move { checkouts.take(request).await }
     });
     Server::new_with_acceptor(acceptor).run(endpoint).await.expect("the card processor serves");
 }

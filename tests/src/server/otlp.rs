@@ -1,5 +1,4 @@
-//! A collector of traces inside the test itself, as OpenTelemetry has them: OTLP over HTTP. What it is sent it keeps, for
-//! the test to look at.
+//! An OpenTelemetry trace collector inside the test, for OTLP over HTTP. It stores all spans for assertions.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -22,7 +21,7 @@ pub struct Collector {
     serving: JoinHandle<()>,
 }
 
-/// A span as the collector has it. Ids are in hex; a root has an empty `parent`.
+/// A received span. Ids are in hex. A root has an empty `parent`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TracedSpan {
     pub trace: String,
@@ -31,7 +30,7 @@ pub struct TracedSpan {
     pub links: Vec<String>,
     pub name: String,
     pub is_failed: bool,
-    /// Its own attributes and those of the process that it comes from.
+    /// Its own attributes and those of its process.
     pub attributes: BTreeMap<String, String>,
 }
 
@@ -47,12 +46,11 @@ impl Collector {
         self.port.url()
     }
 
-    /// Every span so far.
     pub fn spans(&self) -> Vec<TracedSpan> {
         self.kept.lock().unwrap().clone()
     }
 
-    /// The spans of the trace that begins with a span of this name; none if there are several such traces.
+    /// The spans of the trace whose root has this name. `None` if there are several such traces.
     pub fn trace_of(&self, root: &str) -> Option<Vec<TracedSpan>> {
         let spans = self.spans();
         let mut roots = spans.iter().filter(|span| span.name == root && span.parent.is_empty());

@@ -1,5 +1,5 @@
-//! Servers that a test takes away and brings back. One that other tests use must never be stopped, so each of these
-//! belongs to one world.
+//! Servers that a test stops and starts again. Each belongs to one world, because a server that other tests
+//! use must never be stopped.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -17,7 +17,7 @@ use crate::port::Port;
 const START_DEADLINE: Duration = Duration::from_secs(60);
 const SERVERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/servers");
 
-/// A server that belongs to one world alone, so that its test may take it away and bring it back.
+/// A server of one world, which its test may stop and start.
 #[derive(Debug)]
 pub struct OwnServer {
     kind: Kind,
@@ -37,7 +37,7 @@ impl OwnServer {
         if !test_servers::has_program(kind.program()) {
             super::skip_test();
         }
-        // Postgres never runs as root, so another user must find the way in.
+        // Postgres never runs as root, so that another user needs access to the directory.
         let open_to_pass = Permissions::from_mode(0o711);
         let folder = tempfile::Builder::new().prefix("handbill-server-").permissions(open_to_pass).tempdir();
         let folder = folder.expect("a folder for a server");
@@ -53,7 +53,7 @@ impl OwnServer {
         }
     }
 
-    /// Starts it, the first time or again, on the same port and over the same data, and waits until it answers.
+    /// Starts it, initially or again, on the same port and with the same data, and waits until it responds.
     pub async fn start(&self) {
         let child = Command::new(SERVERS)
             .arg(self.kind.function())
@@ -68,7 +68,7 @@ impl OwnServer {
         eventually(START_DEADLINE, &what, async || self.answers().await.then_some(())).await;
     }
 
-    // Postgres listens before it lets anyone in, while it recovers.
+    // During recovery Postgres listens before it accepts logins.
     async fn answers(&self) -> bool {
         match self.kind {
             Kind::Postgres => PgConnection::connect(&self.url()).await.is_ok(),
@@ -76,12 +76,12 @@ impl OwnServer {
         }
     }
 
-    /// Stops it and all its children where they stand, with every connection to it, as a machine does that hangs.
+    /// Freezes it and all its children with SIGSTOP, as a machine does that hangs.
     pub fn freeze(&self) {
-        // A process that is stopped begets no more, so nobody is missed when nobody new is found.
+        // A stopped process creates no children, so that the search is complete when it finds no new ones.
         let mut frozen = Vec::new();
         loop {
-            let new: Vec<_> = self.family().into_iter().filter(|id| !frozen.contains(id)).collect();
+            let new: Vec<_> = self.process_tree().into_iter().filter(|id| !frozen.contains(id)).collect();
             if new.is_empty() {
                 return;
             }
@@ -90,13 +90,13 @@ impl OwnServer {
         }
     }
 
-    /// Lets it go on as if nothing had been.
+    /// Lets it continue with SIGCONT.
     pub fn thaw(&self) {
-        self.family().into_iter().for_each(|id| send("CONT", id));
+        self.process_tree().into_iter().for_each(|id| send("CONT", id));
     }
 
-    /// The server's process, and those that it has begotten for its connections.
-    fn family(&self) -> Vec<u32> {
+    /// The server's process and its child processes.
+    fn process_tree(&self) -> Vec<u32> {
         let Some(id) = self.child.lock().unwrap().as_ref().map(Child::id) else { return Vec::new() };
         let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
         std::iter::once(id)
@@ -104,12 +104,13 @@ impl OwnServer {
             .collect()
     }
 
-    /// Takes it away at once, with every connection to it.
+    /// Stops it at once, with all its connections.
     pub fn stop(&self) {
-        // Who is stopped hears no other signal.
+        // A process that was stopped with SIGSTOP handles no other signal.
         self.thaw();
         let Some(mut child) = self.child.lock().unwrap().take() else { return };
-        // Immediate, to Postgres: it ends its own children too, which a kill -9 would leave behind.
+        // For Postgres this is an immediate shutdown, which ends its children too. A kill -9 would leave them
+        // behind.
         let quit = format!("kill -{} {}", self.kind.signal(), child.id());
         let sent = Command::new("sh").arg("-c").arg(quit).status();
         assert!(sent.expect("a shell").success(), "{:?} could not be stopped", self.kind);
@@ -176,11 +177,11 @@ mod tests {
         let server = OwnServer::of(Kind::Postgres).await;
         let mut connection = PgConnection::connect(&server.url()).await.unwrap();
         server.freeze();
-        let asked = tokio::spawn(async move { connection.execute("SELECT 1").await.map(|_| ()) });
+        let request = tokio::spawn(async move { connection.execute("SELECT 1").await.map(|_| ()) });
         tokio::time::sleep(Duration::from_millis(200)).await;
-        assert!(!asked.is_finished());
+        assert!(!request.is_finished());
         server.thaw();
-        asked.await.unwrap().unwrap();
+        request.await.unwrap().unwrap();
     }
 
     #[tokio::test]

@@ -1,4 +1,5 @@
-//! A Postgres database for each world, copied from a template that is migrated once for each build of the program.
+//! A Postgres database for each world, copied from a template that is migrated once for each build of the
+//! program.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::UNIX_EPOCH;
@@ -6,10 +7,10 @@ use std::time::UNIX_EPOCH;
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Connection, Executor};
 
-/// Held while the template is made, so that the tests that run side by side make it once.
+/// An advisory lock, so that concurrent tests create the template once.
 const TEMPLATE_LOCK: i64 = 7_305_114;
 
-/// A database of a world's own, dropped with it.
+/// A database of one world, dropped with it.
 #[derive(Debug)]
 pub struct OwnDatabase {
     server: String,
@@ -17,8 +18,8 @@ pub struct OwnDatabase {
 }
 
 impl OwnDatabase {
-    /// A copy of a migrated database. `migrate` brings the database at an address to the newest schema: it is called
-    /// once for each build of the program.
+    /// A copy of a migrated database. `migrate` migrates the database at an address to the newest schema. It
+    /// is called once for each build of the program.
     pub async fn migrated(program: &str, migrate: impl AsyncFnOnce(String)) -> Self {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let server = test_servers::postgres().unwrap_or_else(|| super::skip_test());
@@ -36,7 +37,7 @@ impl OwnDatabase {
         url_of(&self.server, &self.name)
     }
 
-    /// Drops it with whoever is still connected. For use where nothing can be awaited.
+    /// Drops it together with open connections. For code that cannot await.
     pub fn drop_now(&self) {
         let (server, name) = (self.server.clone(), self.name.clone());
         let dropping = std::thread::spawn(move || {
@@ -47,14 +48,14 @@ impl OwnDatabase {
                 admin.execute(sqlx::raw_sql(AssertSqlSafe(drop))).await.map_err(std::io::Error::other)
             })
         });
-        // The whole server goes with the test run; a database that stays until then does no harm.
+        // The whole server is removed after the test run, so that a remaining database does no harm.
         if !matches!(dropping.join(), Ok(Ok(_))) {
             eprintln!("the database {} was not dropped", self.name);
         }
     }
 }
 
-// A test ends long before its program is built again, so the build's time names the schema.
+// No test outlives a new build of its program, so that the build's time can identify the schema.
 fn template_of(program: &str) -> String {
     let built = std::fs::metadata(program).and_then(|meta| meta.modified()).expect("the program under test");
     let since = built.duration_since(UNIX_EPOCH).expect("a build after 1970");
@@ -69,7 +70,7 @@ async fn make_template(
 ) {
     run(admin, format!("SELECT pg_advisory_lock({TEMPLATE_LOCK})")).await;
     let found = sqlx::query("SELECT 1 FROM pg_database WHERE datname = $1").bind(template);
-    if found.fetch_optional(&mut *admin).await.expect("a look at the databases").is_none() {
+    if found.fetch_optional(&mut *admin).await.expect("a query of the databases").is_none() {
         let draft = format!("{template}_draft");
         run(admin, format!("DROP DATABASE IF EXISTS {draft} WITH (FORCE)")).await;
         run(admin, format!("CREATE DATABASE {draft}")).await;
@@ -84,10 +85,10 @@ fn url_of(server: &str, database: &str) -> String {
     format!("{server}/{database}")
 }
 
-// Names of databases cannot be bound; they are all our own.
+// Database names cannot be bound as parameters. All of them are created here.
 async fn run(connection: &mut PgConnection, sql: String) {
-    let shown = sql.clone();
+    let statement = sql.clone();
     if let Err(error) = connection.execute(sqlx::raw_sql(AssertSqlSafe(sql))).await {
-        panic!("{shown}: {error}");
+        panic!("{statement}: {error}");
     }
 }

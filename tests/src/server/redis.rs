@@ -1,6 +1,6 @@
-//! A Redis database for each world, so that no world hears another's messages or meets its limits.
+//! A Redis database for each world, so that worlds do not share messages or limits.
 
-/// Numbers of databases that `scripts/servers` gives Redis, without the one that counts.
+/// The number of databases that `scripts/servers` configures, without the one for the counter.
 const NUMBERS: i64 = 4_095;
 
 /// The address of an empty Redis database that no other running test uses.

@@ -1,4 +1,4 @@
-//! An S3 server inside the test itself: it checks signatures as a real one does, and can be taken away while the
+//! An S3 server inside the test. It checks signatures as a real one does, and can be stopped while the
 //! program runs.
 
 use std::path::{Path, PathBuf};
@@ -24,23 +24,24 @@ pub const BUCKET: &str = "handbill";
 pub const ACCESS_KEY_ID: &str = "test-access-key-id";
 pub const SECRET_ACCESS_KEY: &str = "test-secret-access-key";
 
-/// An S3 server over a folder, on a port of its own. It can be taken away and brought back; the objects stay.
+/// An S3 server over a directory, on a port of its own. It can be stopped and started again, and keeps its
+/// objects.
 #[derive(Debug)]
 pub struct S3 {
     port: Port,
     folder: PathBuf,
     serving: Mutex<Option<JoinHandle<()>>>,
     health: watch::Sender<Health>,
-    under_way: Arc<AtomicUsize>,
+    in_flight: Arc<AtomicUsize>,
 }
 
-/// How an S3 server is.
+/// The condition of an S3 server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Health {
     Well,
-    /// It answers every request with an error of its own.
+    /// It responds to every request with an error.
     Errs,
-    /// It takes requests and answers them when it is well again.
+    /// It accepts requests and responds once it is well again.
     Stalls,
 }
 
@@ -52,7 +53,7 @@ impl S3 {
             folder: folder.to_owned(),
             serving: Mutex::new(None),
             health: watch::Sender::new(Health::Well),
-            under_way: Arc::default(),
+            in_flight: Arc::default(),
         };
         s3.start().await;
         s3
@@ -68,65 +69,65 @@ impl S3 {
         service.set_auth(SimpleAuth::from_single(ACCESS_KEY_ID, SECRET_ACCESS_KEY));
         let listener = TcpListener::bind(self.port.address()).await.expect("the port of S3");
         let serving =
-            tokio::spawn(serve(listener, service.build(), self.health.subscribe(), self.under_way.clone()));
+            tokio::spawn(serve(listener, service.build(), self.health.subscribe(), self.in_flight.clone()));
         *self.serving.lock().unwrap() = Some(serving);
     }
 
-    /// Requests that it has not answered yet.
-    pub fn under_way(&self) -> usize {
-        self.under_way.load(Ordering::SeqCst)
+    /// The number of requests without a response.
+    pub fn in_flight(&self) -> usize {
+        self.in_flight.load(Ordering::SeqCst)
     }
 
-    /// Makes it ill or well.
+    /// Sets its condition.
     pub fn be(&self, health: Health) {
         self.health.send_replace(health);
     }
 
-    /// Ends every connection and takes no new one.
+    /// Ends every connection and accepts no new ones.
     pub async fn stop(&self) {
         let serving = self.serving.lock().unwrap().take();
         if let Some(serving) = serving {
             serving.abort();
-            // It was cancelled, which is what it answers.
+            // The task was aborted, so that its error is expected.
             let _ = serving.await;
         }
     }
 }
 
-// The connections live in the set, and end with it when the task is aborted.
+// The set owns the connections, so that they end when the task is aborted.
 async fn serve(
     listener: TcpListener,
     service: S3Service,
     health: watch::Receiver<Health>,
-    under_way: Arc<AtomicUsize>,
+    in_flight: Arc<AtomicUsize>,
 ) {
     let mut connections = JoinSet::new();
     loop {
         let Ok((socket, _)) = listener.accept().await else { continue };
-        let (service, health, under_way) = (service.clone(), health.clone(), under_way.clone());
+        let (service, health, in_flight) = (service.clone(), health.clone(), in_flight.clone());
         connections.spawn(async move {
             let http = Builder::new(TokioExecutor::new());
             let answering = service_fn(|request| {
-                let (service, health, under_way) = (service.clone(), health.clone(), under_way.clone());
+                let (service, health, in_flight) = (service.clone(), health.clone(), in_flight.clone());
                 async move {
-                    let _counted = Counted::among(under_way);
+                    let _counted = Counted::among(in_flight);
                     answer(service, health, request).await
                 }
             });
-            // A client that hangs up is no concern of the server.
+            // A client that disconnects is not an error of the server.
             let _ = http.serve_connection(TokioIo::new(socket), answering).await;
         });
         while connections.try_join_next().is_some() {}
     }
 }
 
-/// A request that is being answered, until its client hangs up.
+/// Counts a request until it has a response or its client disconnects.
 struct Counted(Arc<AtomicUsize>);
 
 impl Counted {
-    fn among(under_way: Arc<AtomicUsize>) -> Self {
-        under_way.fetch_add(1, Ordering::SeqCst);
-        Self(under_way)
+    fn among(in_flight: Arc<AtomicUsize>) -> Self {
+        in_flight.fetch_add(1, Ordering::SeqCst);
+        Self(in_flight)
     }
 }
 
@@ -141,7 +142,7 @@ async fn answer(
     mut health: watch::Receiver<Health>,
     request: hyper::Request<Incoming>,
 ) -> Result<HttpResponse, s3s::HttpError> {
-    // The server itself ends before anybody could wait in vain.
+    // The wait also ends when the server itself stops.
     let _ = health.wait_for(|health| *health != Health::Stalls).await;
     let errs = *health.borrow() == Health::Errs;
     if errs {
@@ -177,10 +178,10 @@ mod tests {
         s3.be(Health::Errs);
         assert_eq!(client.get(s3.endpoint()).send().await.unwrap().status(), 500);
         s3.be(Health::Stalls);
-        let asked = tokio::spawn(client.get(s3.endpoint()).send());
+        let request = tokio::spawn(client.get(s3.endpoint()).send());
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-        assert!(!asked.is_finished());
+        assert!(!request.is_finished());
         s3.be(Health::Well);
-        assert_ne!(asked.await.unwrap().unwrap().status(), 500);
+        assert_ne!(request.await.unwrap().unwrap().status(), 500);
     }
 }

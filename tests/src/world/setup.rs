@@ -1,4 +1,4 @@
-//! How a world comes into being: what stands under it is started and migrated first, then the program.
+//! Sets up a world: starts and migrates the servers first, then starts the program.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -12,10 +12,9 @@ use crate::server::postgres::OwnDatabase;
 use crate::server::{card, redis, s3};
 use crate::{CardServer, Collector, S3};
 
-/// The kernel's own, in which it makes no folder for anybody.
+/// A kernel file system in which nobody can create a directory.
 const UNWRITABLE: &str = "/sys";
 
-/// A world under construction.
 #[derive(Debug)]
 pub struct Setup {
     mode: Mode,
@@ -51,22 +50,22 @@ impl Setup {
         self
     }
 
-    /// Gives the world a Postgres of its own, to be taken away.
+    /// Gives the world a Postgres of its own, which the test may stop.
     #[must_use]
     pub fn with_own_postgres(mut self) -> Self {
         self.own_postgres = true;
         self
     }
 
-    /// Gives the world a Redis of its own, to be taken away.
+    /// Gives the world a Redis of its own, which the test may stop.
     #[must_use]
     pub fn with_own_redis(mut self) -> Self {
         self.own_redis = true;
         self
     }
 
-    /// Gives the world a card processor, and the program its address and both secrets. In dev mode a card key must be
-    /// allowed, since it is for real money.
+    /// Gives the world a card processor, and the program its address and both secrets. In dev mode a card key
+    /// must be allowed explicitly, because it is for real money.
     #[must_use]
     pub fn with_card_processor(mut self) -> Self {
         self.card_server = true;
@@ -75,7 +74,7 @@ impl Setup {
             .env("HANDBILL_CARD__WEBHOOK_SECRET", card::WEBHOOK_SECRET)
     }
 
-    /// Gives the world a collector of traces, and the program its address.
+    /// Gives the world a trace collector, and the program its address.
     #[must_use]
     pub fn with_collector(mut self) -> Self {
         self.collector = true;
@@ -89,21 +88,21 @@ impl Setup {
         self
     }
 
-    /// Names no data directory to the program, and has every process find itself where nobody may write, not even root.
+    /// Sets no data directory, and a working directory in which nobody can write, not even root.
     #[must_use]
     pub fn without_folder(mut self) -> Self {
         self.is_without_folder = true;
         self
     }
 
-    /// Starts everything and waits until it answers.
+    /// Starts everything and waits until it responds.
     pub async fn start(self) -> World {
         let world = self.prepare().await;
         world.start_program().await;
         world
     }
 
-    /// Everything under the program, migrated, with no process of it running.
+    /// Starts and migrates the servers, without any process of the program.
     pub async fn prepare(self) -> World {
         let folder =
             tempfile::Builder::new().prefix("handbill-world-").tempdir().expect("a temporary folder");

@@ -1,4 +1,4 @@
-//! Spec 2.1, 2.7, 3.1, 4.1, 4.4 and 5: signing up, looking at the account, and expiring.
+//! Spec 2.1, 2.7, 3.1, 4.1, 4.4 and 5: signing up, reading the account, and expiry.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The pages of the operator's people: who comes in, and what a page under suspicion may do while they look at it.
+//! The moderation pages: who has access, and what a suspected page may do while a moderator views it.
 
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ in_both_modes! {
         human.get("/admin/moderation").await.expect(200);
         world.advance(Duration::from_secs(120));
         human.get("/admin/moderation").await.expect(302);
-        // What was typed meanwhile is lost, and that is said.
+        // An expired session loses the typed note, and the page says so.
         let led = human.post("/admin/moderation/my-page-a1b2").form(&[("note", "Long.")]).await.expect(302);
         assert!(human.get(led.header("Location")).await.expect(200).text().contains("was not saved"));
         assert!(!world.api().log().contains("a password typed as a name"), "{}", world.api().log());
@@ -95,10 +95,10 @@ in_both_modes! {
         for path in ["/admin/moderation", "/admin/audit", &page, &preview] {
             operator.call(Method::GET, path).await.expect(200);
         }
-        let word = operator.post(&page).header("X-Operator", " Bea\u{9}");
-        word.form(&[("action", "block"), ("version", "1")]).await.expect(302);
+        let decision = operator.post(&page).header("X-Operator", " Bea\u{9}");
+        decision.form(&[("action", "block"), ("version", "1")]).await.expect(302);
         assert_eq!(audit(&world, "?moderators=true").await.expect(200).string("items.0.decided_by"), "Bea");
-        // The secret opens what is there and makes nothing of what is not.
+        // The secret gives access to existing pages. It does not create others.
         operator.call(Method::GET, "/admin/nothing").await.refused(404, "not_found");
     }
 
@@ -108,10 +108,10 @@ in_both_modes! {
         let page = format!("/admin/moderation/{}", published.string("host"));
         assert_eq!(human.get("/admin/signin").await.expect(302).header("Location"), "/admin/moderation");
         human.get(&page).await.expect(200);
-        let word = [("action", "block"), ("version", "1")];
-        human.on_a_page_of(&world.serve_url()).post(&page).form(&word).await.refused(403, "forbidden");
+        let decision = [("action", "block"), ("version", "1")];
+        human.on_a_page_of(&world.serve_url()).post(&page).form(&decision).await.refused(403, "forbidden");
         front_page(&world.visitor(), &published).await.expect(200);
-        human.post(&page).form(&word).await.expect(302);
+        human.post(&page).form(&decision).await.expect(302);
         front_page(&world.visitor(), &published).await.expect(451);
     }
 
@@ -147,18 +147,18 @@ in_both_modes! {
         assert!(refused.text().contains("The live version has changed"), "{refused:?}");
         let burnt = [("action", "burn"), ("version", "1")];
         human.post(&page).header("Accept", BROWSER).form(&burnt).await.expect(400);
-        let told = |name: &str| {
+        let column = |name: &str| {
             let value = case.split(&format!("name=\"{name}\" value=\"")).nth(1).expect("a hidden field");
             value.split('"').next().unwrap().to_owned()
         };
-        let (decision, listed) = (told("decision"), told("listed"));
-        assert_eq!((listed.as_str(), told("report")), (copy.string("host").as_str(), String::new()));
+        let (decision, listed) = (column("decision"), column("listed"));
+        assert_eq!((listed.as_str(), column("report")), (copy.string("host").as_str(), String::new()));
         let unseen = [("action", "pass"), ("version", "1"), ("decision", ""), ("report", ""), ("note", "Kept."), ("elsewhere", "on")];
         let refused = human.post(&page).header("Accept", BROWSER).form(&unseen).await.expect(409);
         let refused = refused.text();
         assert!(refused.contains("Another decision was made") && refused.contains("Kept."), "{refused}");
         assert!(!refused.contains(" checked"), "the tick was of another list: {refused}");
-        let word = [
+        let decision = [
             ("action", "block"),
             ("version", "1"),
             ("decision", decision.as_str()),
@@ -166,9 +166,9 @@ in_both_modes! {
             ("elsewhere", "on"),
             ("listed", listed.as_str()),
         ];
-        let led = human.post(&page).form(&word).await.expect(302);
-        let told = human.get(led.header("Location")).await.expect(200).text();
-        assert!(told.contains(&format!("{host} is blocked. Visitors see a notice.")) && told.contains("1 other page"), "{told}");
+        let led = human.post(&page).form(&decision).await.expect(302);
+        let response = human.get(led.header("Location")).await.expect(200).text();
+        assert!(response.contains(&format!("{host} is blocked. Visitors see a notice.")) && response.contains("1 other page"), "{response}");
         for page in [&published, &copy] {
             front_page(&world.visitor(), page).await.expect(451);
         }
@@ -220,17 +220,17 @@ in_both_modes! {
         assert_tied_up(&source);
         let source = human.get(&format!("{page}/source/1/wide.html")).await.expect(200);
         assert_eq!(source.text().trim_start_matches('\u{feff}'), "<h1>Wide ü</h1>");
-        // The frame shows what is wrong as well.
+        // The preview frame reports errors as well.
         for (path, status) in [("preview/1/nothing", 404), ("source/1/nothing", 404), ("preview/7/", 404)] {
-            let told = human.get(&format!("{page}/{path}")).header("Accept", BROWSER).await.expect(status);
-            assert!(told.header("Content-Security-Policy").contains("frame-ancestors 'self'"), "{told:?}");
-            assert!(told.header("Content-Type").starts_with("text/plain") && told.text().contains("It may have been deleted."), "{told:?}");
-            assert_tied_up(&told);
+            let response = human.get(&format!("{page}/{path}")).header("Accept", BROWSER).await.expect(status);
+            assert!(response.header("Content-Security-Policy").contains("frame-ancestors 'self'"), "{response:?}");
+            assert!(response.header("Content-Type").starts_with("text/plain") && response.text().contains("It may have been deleted."), "{response:?}");
+            assert_tied_up(&response);
         }
         let missing = human.get(&format!("{preview}/nothing")).await.refused(404, "not_found");
         assert!(missing.string("hint").contains("GET /internal/moderation"), "{missing:?}");
 
-        // The frame of the page brings no cookie along: its address says that it may.
+        // The request for the page's frame has no cookie. Its address contains the authorization.
         let case = human.get(&page).await.expect(200);
         assert!(case.header("Content-Security-Policy").contains("frame-src 'self'"), "{case:?}");
         let case = case.text();
@@ -244,13 +244,13 @@ in_both_modes! {
         stranger.get(&framed.replace("/preview/", "/source/")).await.expect(302);
         world.advance(Duration::from_secs(3601));
         stranger.get(framed).await.expect(302);
-        let told = stranger.get(framed).header("Accept", BROWSER).await.expect(403);
-        assert!(told.text().contains("Open the page around it again"), "{told:?}");
-        assert_tied_up(&told);
-        // The account has expired meanwhile; its page can be looked at all the same.
+        let response = stranger.get(framed).header("Accept", BROWSER).await.expect(403);
+        assert!(response.text().contains("Open the page around it again"), "{response:?}");
+        assert_tied_up(&response);
+        // The account has expired meanwhile. Moderators can still view its page.
         human.get(&format!("{preview}/")).await.expect(200);
 
-        // Nothing of that is a view. One that the operator counts comes after all that an edge might have told.
+        // None of these count as views. The operator's view comes after all that an edge might have sent.
         world.operator().count_view(&host).await.expect(200);
         eventually(PATIENCE, "the operator's view", async || {
             (agent.usage().await.expect(200).integer("traffic.views") == 1).then_some(())
@@ -262,7 +262,7 @@ in_both_modes! {
 fn assert_tied_up(shown: &Reply) {
     let policy = shown.header("Content-Security-Policy");
     for part in ["sandbox", "default-src 'none'", "form-action 'none'"] {
-        assert!(policy.split("; ").any(|said| said == part), "{policy}");
+        assert!(policy.split("; ").any(|directive| directive == part), "{policy}");
     }
     assert!(!policy.contains("allow-") && !policy.contains("script-src"), "{policy}");
     assert_eq!(shown.header("X-Content-Type-Options"), "nosniff");

@@ -1,4 +1,5 @@
-//! The moderators' queue in a browser, with and without scripts: from the sign-in to a decision and its trace.
+//! The moderation queue in a browser, with and without scripts: from signing in to a decision and its audit
+//! entry.
 
 use handbill_tests::{Browser, Mode, PATIENCE, Scripts, Value, World, eventually, json, program};
 
@@ -7,7 +8,7 @@ use crate::expectations::front_page;
 use crate::moderation::becomes;
 use crate::moderation_queue::{DOUBTFUL, report};
 
-/// A page that the scan is in doubt about, with a style and a picture of its own, a script, and a picture from elsewhere.
+/// A page that the scan sends to review, with a style, an image, a script, and an image from another site.
 const DRESSED: &str = "<html><head><link rel=\"stylesheet\" href=\"css/a.css\"></head><body><h1>PayPal</h1>\
     <img src=\"dot.svg\" alt=\"\"><img src=\"http://127.0.0.1:9/elsewhere.png\" alt=\"\">\
     <form><input type=\"password\" name=\"p\"></form><script>document.body.className = 'ran'</script></body></html>";
@@ -41,7 +42,7 @@ async fn work_off(scripts: Scripts) {
     let browser = Browser::start().await;
     browser.with_scripts(scripts).await;
     sign_in(&browser, &world).await;
-    // The reported one comes first.
+    // The reported page is first.
     assert_eq!(browser.text("tbody th a").await, host);
     inspect(&browser, scripts, "queue").await;
     browser.follow("tbody tr:first-child th a").await;
@@ -50,7 +51,7 @@ async fn work_off(scripts: Scripts) {
     for seen in ["asks for a password beside a lure", "It looks like my bank.", &copy.string("host")] {
         assert!(page.contains(seen), "{page}");
     }
-    look_at(&browser).await;
+    view_case(&browser).await;
     inspect(&browser, scripts, "page").await;
 
     browser.fill("#note", "A copy of PayPal.").await;
@@ -61,7 +62,7 @@ async fn work_off(scripts: Scripts) {
     for blocked in [&published, &copy] {
         front_page(&world.visitor(), blocked).await.expect(451);
     }
-    // The next case is open.
+    // The next case opens.
     assert_eq!(browser.path().await, format!("/admin/moderation/{}", plain.string("host")));
     browser.follow("button[value=pass]").await;
     assert!(browser.text("main").await.contains("Nothing to review"));
@@ -81,7 +82,7 @@ async fn work_off(scripts: Scripts) {
     assert_eq!(browser.path().await, "/admin/signin");
 }
 
-/// Is led to the sign-in, mistypes the password, and gets to where they wanted to go.
+/// Is redirected to the sign-in page, mistypes the password, and is returned to the requested page.
 async fn sign_in(browser: &Browser, world: &World) {
     browser.open(&format!("{}/admin/moderation", world.base_url())).await;
     assert_eq!(browser.path().await, "/admin/signin");
@@ -98,8 +99,8 @@ async fn sign_in(browser: &Browser, world: &World) {
     assert!(browser.text(".masthead").await.contains("Ada Lovelace"));
 }
 
-/// The frame shows the page as visitors see it, but for what it could do; then its source.
-async fn look_at(browser: &Browser) {
+/// The frame shows the page as visitors see it, without its active parts. Then its source.
+async fn view_case(browser: &Browser) {
     in_frame(browser, "h1").await;
     let dressed = "getComputedStyle(document.querySelector('h1')).color";
     assert_eq!(browser.evaluate(dressed).await, "rgb(1, 2, 3)", "the page's own style");
@@ -132,7 +133,7 @@ async fn out_of_frame(browser: &Browser) {
     browser.client().enter_parent_frame().await.expect("the page around the frame");
 }
 
-/// Without scripts the pages are the same, so they are inspected with them alone.
+/// The pages look the same without scripts, so that only those with scripts are inspected.
 async fn inspect(browser: &Browser, scripts: Scripts, name: &str) {
     if scripts == Scripts::Run {
         browser.inspect(&format!("admin-{name}")).await;

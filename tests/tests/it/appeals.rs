@@ -1,4 +1,5 @@
-//! Spec 3.3 and 4.10: the owner of a page reads why it is in review or blocked, and appeals once for each version.
+//! Spec 3.3 and 4.10: the owner of a page reads why it is in review or blocked, and can appeal once for each
+//! version.
 
 use handbill_tests::{
     Agent, Browser, Call, Mode, PATIENCE, Scripts, Value, World, eventually, fields_of, in_both_modes, json,
@@ -7,7 +8,7 @@ use handbill_tests::{
 
 use crate::expectations::{PAGE, PASSWORD, assert_serves, front_page, page_saying};
 use crate::moderation::{SEED_PHRASE_FORM, becomes};
-use crate::moderation_queue::{DOUBTFUL, decide, hosts, list, look};
+use crate::moderation_queue::{DOUBTFUL, decide, hosts, list, review_item};
 
 in_both_modes! {
     async fn the_owner_reads_in_plain_words_why_a_page_is_not_served(world: World) {
@@ -34,7 +35,7 @@ in_both_modes! {
         let by_tool = agent.call_tool("get_artifact", &json!({ "slug": "bad" })).await.expect(200);
         assert!(by_tool.text().contains("asks for a seed phrase"), "{by_tool:?}");
 
-        // The words and the name of a moderator are not for the owner.
+        // The owner must not see a moderator's note and name.
         let host = bad.string("host");
         decide(&world, &host, &json!({ "action": "block", "note": "A known thief." })).await.expect(200);
         let bad = agent.artifact("bad").await.expect(200);
@@ -61,23 +62,23 @@ in_both_modes! {
         let queue = list(&world, "").await.expect(200);
         assert_eq!(hosts(&queue), [host.as_str()]);
         assert_ne!(queue.at("items.0.appealed_at"), json!(null));
-        let item = look(&world, &host).await.expect(200);
+        let item = review_item(&world, &host).await.expect(200);
         assert_eq!(item.string("appeals.0.message"), "It is a <lesson>.\nIt sends nothing.");
         assert_eq!((item.integer("appeals.0.version"), item.at("appeals.0.answered_at")), (1, json!(null)));
 
-        // A decision of somebody who has seen it closes it.
+        // A decision by a moderator who has seen the appeal closes it.
         let mut unseen = item.at("seen");
         unseen["appeal"] = json!(null);
-        let word = |seen: &Value| json!({ "action": "block", "version": 1, "seen": seen });
-        decide(&world, &host, &word(&unseen)).await.expect(200);
+        let decision = |seen: &Value| json!({ "action": "block", "version": 1, "seen": seen });
+        decide(&world, &host, &decision(&unseen)).await.expect(200);
         assert_eq!(hosts(&list(&world, "").await.expect(200)), [host.as_str()]);
-        let seen = look(&world, &host).await.expect(200).at("seen");
-        decide(&world, &host, &word(&seen)).await.expect(200);
+        let seen = review_item(&world, &host).await.expect(200).at("seen");
+        decide(&world, &host, &decision(&seen)).await.expect(200);
         assert_eq!(hosts(&list(&world, "").await.expect(200)), [""; 0]);
-        assert_ne!(look(&world, &host).await.expect(200).at("appeals.0.answered_at"), json!(null));
+        assert_ne!(review_item(&world, &host).await.expect(200).at("appeals.0.answered_at"), json!(null));
         appeal(&agent, "my-page", "Once more.").await.refused(409, "already_appealed");
 
-        // Another version has an appeal of its own.
+        // Each version can be appealed once.
         agent.publish("my-page", page_saying("better")).await.expect(201);
         appeal(&agent, "my-page", "The form is gone.").await.expect(201);
         decide(&world, &host, &json!({ "action": "pass" })).await.expect(200);
@@ -121,7 +122,7 @@ in_both_modes! {
         let kept = |reports: Value| -> Vec<Value> {
             reports.as_array().unwrap().iter().map(|one| one["category"].clone()).collect()
         };
-        let reports = look(&world, &host).await.expect(200).at("reports");
+        let reports = review_item(&world, &host).await.expect(200).at("reports");
         assert_eq!(kept(reports), [Value::Null, json!("phishing")]);
 
         let human = world.human();
@@ -133,7 +134,7 @@ in_both_modes! {
         send("copyright").await.expect(201);
         send("").await.expect(201);
         send("theft").await.refused(400, "invalid_request").naming("category");
-        let reports = look(&world, &host).await.expect(200).at("reports");
+        let reports = review_item(&world, &host).await.expect(200).at("reports");
         assert_eq!(kept(reports), [Value::Null, json!("copyright"), Value::Null, json!("phishing")]);
         let case = human.get(&format!("/admin/moderation/{host}")).await.expect(200).text();
         assert!(case.contains("<span class=\"label\">copyright</span>"), "{case}");
@@ -167,10 +168,10 @@ async fn appeal_in_a_browser(scripts: Scripts) {
     browser.fill("#username", "ada").await;
     browser.fill("#password", PASSWORD).await;
     browser.follow("button[value=sign_in]").await;
-    let told = browser.text("[aria-labelledby=moderation]").await;
-    assert!(told.contains("asks for a seed phrase"), "{told}");
+    let reported = browser.text("[aria-labelledby=moderation]").await;
+    assert!(reported.contains("asks for a seed phrase"), "{reported}");
     inspect(&browser, scripts, "dashboard-page-blocked").await;
-    // What is nothing but space passes the browser's own check.
+    // The browser's own check accepts a message of spaces.
     browser.fill("#message", " ").await;
     browser.follow("[aria-labelledby=moderation] button").await;
     assert_eq!((browser.status().await, browser.text("#message-fault").await.is_empty()), (400, false));
@@ -198,7 +199,7 @@ async fn appeal_in_a_browser(scripts: Scripts) {
     inspect(&browser, scripts, "admin-contents").await;
 }
 
-/// Without scripts the pages are the same, so they are inspected with them alone.
+/// The pages look the same without scripts, so that only those with scripts are inspected.
 async fn inspect(browser: &Browser, scripts: Scripts, name: &str) {
     if scripts == Scripts::Run {
         browser.inspect(name).await;

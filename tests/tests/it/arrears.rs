@@ -1,10 +1,10 @@
-//! Spec 2.9, 3.5 and 4.13: an account that owes. Metering charges whatever the balance; until that is paid, publishes
-//! wait, and pages are served as before.
+//! Spec 2.9, 3.5 and 4.13: an account in arrears. Metering charges regardless of the balance. Until the debt
+//! is paid, publishes are refused, and pages are served as before.
 
 use futures::future::join_all;
 use handbill_tests::{Agent, World, in_both_modes, json};
 
-use crate::expectations::{PAGE, assert_unpaid, at_two_doors, front_page, receipt_of, sound_ledger};
+use crate::expectations::{PAGE, assert_unpaid, at_two_processes, front_page, receipt_of, sound_ledger};
 use crate::teams::person;
 
 in_both_modes! {
@@ -27,7 +27,7 @@ in_both_modes! {
             let refused = call.paying(payment).await.refused(402, "payment_required");
             assert_eq!(refused.number("amount_usd"), 0.5);
         }
-        // What was published is served, read, rolled back and deleted as before.
+        // Existing content is served, read, rolled back and deleted as before.
         let shown = agent.artifact("page-0").await.expect(200);
         assert_eq!(front_page(&world.visitor(), &shown).await.expect(200).text(), PAGE);
         agent.activate("page-0", 1).await.expect(200);
@@ -76,7 +76,7 @@ in_both_modes! {
         let agent = agent_in_arrears(&world, 1).await;
         assert_unpaid(&agent.set_visibility("page-0", "private").await.expect(200));
         assert_unpaid(&agent.set_visibility("page-0", "public").paying("dev:0.5").await.expect(200));
-        // Its month was paid by the first call.
+        // The first call paid its month.
         assert_unpaid(&agent.set_visibility("page-0", "unlisted").await.expect(200));
         let challenge = agent.set_visibility("public-page", "unlisted").await.refused(402, "payment_required");
         assert_eq!((challenge.string("reason"), challenge.number("amount_usd")), ("visibility".into(), 1.0));
@@ -90,9 +90,9 @@ in_both_modes! {
 
     async fn arrears_are_paid_once_by_publishes_at_the_same_moment(world: World) {
         let agent = agent_in_arrears(&world, 1).await;
-        let doors = at_two_doors(&world, &agent, Agent::at).await;
-        let publish = |door: &Agent| door.publish("page-0", PAGE).paying("dev:0.5").into_future();
-        let replies = join_all(doors.iter().cycle().take(8).map(publish)).await;
+        let callers = at_two_processes(&world, &agent, Agent::at).await;
+        let publish = |caller: &Agent| caller.publish("page-0", PAGE).paying("dev:0.5").into_future();
+        let replies = join_all(callers.iter().cycle().take(8).map(publish)).await;
         let paid = replies.into_iter().map(|reply| reply.expect(201).json());
         assert_eq!(paid.filter(|body| body.get("receipt").is_some()).count(), 1);
         assert_eq!(agent.account().await.expect(200).number("credits_usd"), 0.0);
@@ -100,8 +100,8 @@ in_both_modes! {
     }
 }
 
-/// A claimed account that owes half a dollar for each of so many unlisted pages, `page-0` and on: it paid their first
-/// month, and a later one was metered. Its `public-page` costs nothing.
+/// A claimed account that owes half a dollar for each of its unlisted pages, `page-0` and so on: it paid
+/// their first month, and a later one was metered. Its `public-page` is free.
 async fn agent_in_arrears(world: &World, unlisted_pages: u32) -> Agent {
     let agent = world.agent().await;
     agent.publish("public-page", PAGE).await.expect(201);

@@ -1,4 +1,4 @@
-//! Spec 2.2, 2.3, 3.2 and 4.3: listing, looking, rolling back and deleting.
+//! Spec 2.2, 2.3, 3.2 and 4.3: listing, reading, rolling back and deleting.
 
 use handbill_tests::{Method, fields_of, in_both_modes, json};
 

@@ -1,4 +1,4 @@
-//! What somebody who means no good has got away with once, and does not any more.
+//! Attacks that once succeeded and no longer do.
 
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
@@ -9,9 +9,9 @@ use tokio::net::TcpStream;
 
 use crate::expectations::PAGE;
 
-/// What one publish may send, and what stands around it.
+/// The maximum size of one publish with its form.
 const LARGEST_BYTES: u64 = 11 * 1_048_576;
-/// As many of those as fit into the memory for uploads, and one that says that it takes the rest.
+/// As many of those as fit into the memory for uploads, and one that announces the rest.
 const LARGEST_AT_ONCE: usize = 23;
 const REST_BYTES: u64 = 256 * 1_048_576 - LARGEST_AT_ONCE as u64 * LARGEST_BYTES;
 
@@ -38,7 +38,7 @@ in_both_modes! {
         let refused = pinned.publish("other-page", PAGE).idempotency_key("1").await;
         let refused = refused.refused(409, "idempotency_conflict");
         assert!(!refused.text().contains(&other.string("artifact_id")), "{refused:?}");
-        // Under its own pin a key does what it is for.
+        // With its own pin the idempotency key works.
         let first = pinned.publish("my-page", PAGE).idempotency_key("2").await.expect(201);
         let again = pinned.publish("my-page", PAGE).idempotency_key("2").await.expect(201);
         assert_eq!(first.json(), again.json());
@@ -58,7 +58,7 @@ in_both_modes! {
     }
 }
 
-/// The connection of a publish of which nothing comes but its beginning.
+/// Opens a connection, and sends only the beginning of a publish.
 async fn announce_upload(world: &World, token: &str, length: u64) -> TcpStream {
     let address = world.base_url().trim_start_matches("http://").to_owned();
     let mut connection = TcpStream::connect(&address).await.unwrap();

@@ -1,4 +1,4 @@
-//! The audit trail: what is recorded, from where, who may read it, and for how long.
+//! The audit log: what is recorded, from which address, who may read it, and how long it is kept.
 
 use std::time::Duration;
 
@@ -53,7 +53,7 @@ in_both_modes! {
         agent.set_visibility("my-page", "private").await.expect(200);
         let trail = trail(&agent).await;
         let mut seen = actions(&trail);
-        // Entries of one commit have one time, and so no order among them.
+        // Entries of one commit have the same time, and so no defined order.
         seen.sort();
         let expected = [
             "account.claimed",
@@ -75,7 +75,7 @@ in_both_modes! {
             let wrong = elsewhere.login("ada", WRONG_PASSWORD).header("X-Forwarded-For", "198.51.100.9");
             wrong.await.refused(401, "invalid_credentials");
         }
-        // A failed sign-in under an unknown username is in no trail.
+        // A failed login with an unknown username is not recorded.
         elsewhere.login("nobody", WRONG_PASSWORD).await.refused(401, "invalid_credentials");
         eventually(PATIENCE, "the failed sign-in is recorded", async || {
             actions(&trail(&agent).await).contains(&"person.sign_in_failed".to_owned()).then_some(())
@@ -87,7 +87,7 @@ in_both_modes! {
         human.post("/you/password").form(&change).await.expect(302);
 
         let trail = trail(&agent).await;
-        // One failed sign-in a minute and address is enough to know.
+        // One failed login for each minute and address is recorded.
         let personal: Vec<_> =
             actions(&trail).into_iter().filter(|action| action.starts_with("person.")).collect();
         assert_eq!(personal, ["person.password_changed", "person.signed_in", "person.sign_in_failed"]);
@@ -95,7 +95,7 @@ in_both_modes! {
         for (field, value) in [("actor", "ada"), ("subject", "ada"), ("address", "198.51.100.9"), ("via", "api")] {
             assert_eq!(text(failed, field), value);
         }
-        // The person sees the same on their own page.
+        // The person sees the same entries on their own page.
         let page = human.get("/you").await.expect(200).text();
         assert!(page.contains("Sign-in failed") && page.contains("198.51.100.9"), "{page}");
         for secret in [PASSWORD, WRONG_PASSWORD, new] {
@@ -125,7 +125,7 @@ in_both_modes! {
         let weak = agent.mint(&scopes).await.expect(201).string("token");
         agent.with_token(&weak).get("/v1/account/audit").await.refused(403, "insufficient_scope");
         world.stranger().get("/v1/account/audit").await.refused(401, "unauthorized");
-        // Another account's trail is another.
+        // Another account has another log.
         let other = world.agent().await;
         assert_eq!(trail(&other).await.len(), 0);
     }
@@ -168,7 +168,7 @@ in_both_modes! {
 
 const FIELDS: [&str; 7] = ["action", "actor", "address", "created_at", "id", "subject", "via"];
 
-/// An agent whose account belongs to `ada`, and ada.
+/// An agent whose account `ada` owns, and Ada.
 async fn owned(world: &World) -> (Agent, Human) {
     let (agent, human) = (world.agent().await, world.human());
     human.register("ada", PASSWORD).await.expect(201);

@@ -1,4 +1,4 @@
-//! Spec 7 and 8: whatever does not fit is refused by the name of what is wrong with it, and leaves nothing behind.
+//! Spec 7 and 8: invalid input is refused with a message that names the fault, and changes nothing.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -10,7 +10,7 @@ use crate::expectations::PAGE;
 
 const BOUNDARY: &str = "part-of-bad-input";
 
-/// A part of a form: what follows `form-data; ` in its header, and its content.
+/// A part of a form: the rest of its header after `form-data; `, and its content.
 type Part<'a> = (&'a [u8], &'a [u8]);
 
 const HTML: Part<'static> = (b"name=\"html\"", b"<p>hello</p>");
@@ -112,15 +112,15 @@ in_both_modes! {
         let before = AccountSnapshot::of(&agent).await;
         let whole = form(&[HTML]);
         let shorter = whole.len() - 20;
-        for (path, kind, body, told_bytes) in [
+        for (path, kind, body, announced_bytes) in [
             ("/v1/publish", form_type(), whole.clone(), whole.len() + 1_000),
             ("/v1/publish", form_type(), whole.clone(), shorter),
             ("/v1/artifacts/my-page/activate", "application/json".to_owned(), b"{\"version\":1}".to_vec(), 500),
             ("/v1/artifacts/my-page/activate", "application/json".to_owned(), b"{\"version\":1}".to_vec(), 12),
         ] {
-            let head = format!("Content-Type: {kind}\r\nContent-Length: {told_bytes}");
+            let head = format!("Content-Type: {kind}\r\nContent-Length: {announced_bytes}");
             let answer = send_raw(&world, &agent, path, &head, &body).await;
-            assert!(answer.starts_with("HTTP/1.1 400 "), "{path} of {told_bytes} bytes: {answer}");
+            assert!(answer.starts_with("HTTP/1.1 400 "), "{path} of {announced_bytes} bytes: {answer}");
         }
         let head = format!("Content-Type: {}\r\nTransfer-Encoding: chunked", form_type());
         let answer = send_raw(&world, &agent, "/v1/publish", &head, b"ffff\r\nthis is no chunk of 65535 bytes").await;
@@ -129,7 +129,7 @@ in_both_modes! {
     }
 }
 
-/// What an account has; a refused call changes none of it.
+/// The state of an account, which a refused call must not change.
 #[derive(Debug, PartialEq)]
 struct AccountSnapshot(Vec<Value>);
 
@@ -140,7 +140,7 @@ impl AccountSnapshot {
             seen.push(agent.get(path).await.expect(200).json());
         }
         let mut detail = agent.artifact("my-page").await.expect(200).json();
-        // The scan goes on beside the test.
+        // The scan runs concurrently with the test.
         for status in ["/moderation_status", "/moderation", "/versions/0/moderation_status"] {
             *detail.pointer_mut(status).expect("a status") = Value::Null;
         }
@@ -159,7 +159,7 @@ impl AccountSnapshot {
     }
 }
 
-/// Forms that do not fit, each with the beginning of the message that it gets.
+/// Invalid forms, each with the beginning of its error message.
 fn bad_forms() -> Vec<(Vec<Part<'static>>, &'static str)> {
     const SLUG: &[u8] = b"name=\"slug\"";
     vec![
@@ -193,7 +193,7 @@ fn bad_forms() -> Vec<(Vec<Part<'static>>, &'static str)> {
     ]
 }
 
-/// JSON that does not fit, by the field that is at fault.
+/// Invalid JSON, by the field at fault.
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn bad_json() -> Vec<(Method, &'static str, &'static str, &'static [&'static str])> {
     let post = || Method::POST;
@@ -360,7 +360,7 @@ fn form(parts: &[Part<'_>]) -> Vec<u8> {
     body
 }
 
-/// Sends these bytes and no more, then closes its half of the connection, which no HTTP client would do.
+/// Sends these bytes and closes its half of the connection, which no HTTP client does.
 async fn send_raw(world: &World, agent: &Agent, path: &str, head: &str, body: &[u8]) -> String {
     let address = world.base_url().trim_start_matches("http://").to_owned();
     let request = format!(

@@ -1,11 +1,11 @@
-//! Spec 3.3: what a moderator has blocked does not come back, under any account, by any version.
+//! Spec 3.3: content that a moderator has blocked cannot be published again, by any account or version.
 
 use handbill_tests::{Call, Method, Value, World, in_both_modes, json};
 
 use crate::expectations::{PAGE, assert_serves, front_page, page_saying};
 use crate::moderation::becomes;
 use crate::moderation::scans_are_done;
-use crate::moderation_queue::{audit, decide, hosts, list, look};
+use crate::moderation_queue::{audit, decide, hosts, list, review_item};
 
 const SCRIPT: &[u8] = b"document.title = 'stolen';";
 const LIBRARY: &[u8] = b"function library() { return 1 }";
@@ -19,7 +19,7 @@ in_both_modes! {
         becomes(&one, "bad", "pass").await;
         decide(&world, &bad.string("host"), &json!({ "action": "block" })).await.expect(200);
 
-        // The same page, and another one with the same script under another name.
+        // The same page, and another page with the same script under another name.
         let copy = other.publish_files("copy", &files).await.expect(201);
         let html = page_saying("harmless");
         let parts: [(&str, &[u8]); 2] = [("index.html", html.as_bytes()), ("lib/other.js", SCRIPT)];
@@ -31,21 +31,21 @@ in_both_modes! {
         assert_eq!(detail.string("moderation.status"), "blocked");
         assert_eq!(detail.string("moderation.rule"), "blocked_content");
         assert_eq!(detail.string("moderation.file"), "lib/other.js");
-        let item = look(&world, &part.string("host")).await.expect(200);
+        let item = review_item(&world, &part.string("host")).await.expect(200);
         assert_eq!(item.string("live.evidence.0.rule"), "blocked_content");
-        // Its scan does not clear it.
+        // Its scan does not release it.
         scans_are_done(&world, 3).await;
         front_page(&visitor, &part).await.expect(451);
-        // A style is neither a page nor a script.
+        // A style sheet is neither a page nor a script.
         let styled: [(&str, &[u8]); 2] = [("index.html", html.as_bytes()), ("style.css", b"h1 { color: red }")];
         let styled = other.publish_files("styled", &styled).await.expect(201);
         front_page(&visitor, &styled).await.expect(200);
-        // What is on the list is compared with every file, whatever it is called.
+        // Blocked content is compared with every file, whatever its name.
         let parts: [(&str, &[u8]); 2] = [("index.html", html.as_bytes()), ("notes.txt", b"<h1>Bad</h1>")];
         let renamed = other.publish_files("renamed", &parts).await.expect(201);
         front_page(&visitor, &renamed).await.expect(451);
 
-        // The owner takes it out, and the next version is judged as any other.
+        // The owner removes the content, and the next version is decided like any other.
         other.publish("part", page_saying("harmless")).await.expect(201);
         front_page(&visitor, &part).await.expect(200);
     }
@@ -71,7 +71,7 @@ in_both_modes! {
         assert_eq!(blocked_contents(&world).await.expect(200).at("items"), json!([]));
         becomes(&other, "copy", "pass").await;
         assert_serves(&front_page(&visitor, &copy).await, &page_saying("bad"));
-        // The page that was blocked itself stays blocked.
+        // The blocked page itself stays blocked.
         front_page(&visitor, &bad).await.expect(451);
     }
 
@@ -88,7 +88,7 @@ in_both_modes! {
         let listed = blocked_contents(&world).await.expect(200).at("items");
         let files: Vec<_> = listed.as_array().unwrap().iter().map(|one| one["file"].clone()).collect();
         assert_eq!(files, ["index.html"]);
-        let item = look(&world, &host).await.expect(200).at("live.files");
+        let item = review_item(&world, &host).await.expect(200).at("live.files");
         let marked = |path: &str| -> Value {
             let file = item.as_array().unwrap().iter().find(|file| file["path"] == path).unwrap();
             file["blocked_content"].clone()
@@ -117,7 +117,7 @@ in_both_modes! {
         assert_eq!(detail.string("moderation_status"), "review");
         assert_eq!(detail.string("moderation.rule"), "moderator");
         assert!(detail.string("moderation.message").contains("not served until a moderator passes it"), "{detail:?}");
-        // Neither of the versions is a way round it.
+        // Activating another version does not circumvent the block.
         agent.activate("my-page", 2).await.expect(200);
         front_page(&visitor, &first).await.expect(451);
         agent.activate("my-page", 3).await.expect(200);
@@ -130,7 +130,7 @@ in_both_modes! {
         assert_eq!(hosts(&list(&world, "").await.expect(200)), [""; 0]);
         agent.publish("my-page", page_saying("fourth")).await.expect(201);
         assert_serves(&front_page(&visitor, &first).await, &page_saying("fourth"));
-        // Back to what was blocked, and the page is held again.
+        // Activating the blocked version holds the page again.
         agent.activate("my-page", 1).await.expect(200);
         agent.publish("my-page", page_saying("fifth")).await.expect(201);
         front_page(&visitor, &first).await.expect(451);

@@ -1,9 +1,10 @@
-//! Card money beyond the first payment: refunds, disputes, delayed payments, and events that must not be booked.
+//! Card money after the first payment: refunds, disputes, delayed payments, and events that must not be
+//! booked.
 
 use futures::future::join_all;
 use handbill_tests::{Agent, Method, Processor, Value, WEBHOOK_SECRET, in_both_modes, json, sign};
 
-use crate::expectations::{PAGE, at_two_doors, entry, sound_ledger};
+use crate::expectations::{PAGE, at_two_processes, entry, sound_ledger};
 
 in_both_modes! {
     #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
@@ -19,7 +20,7 @@ in_both_modes! {
             entry("refund-card-processor:re_1", -20_000_000),
         ];
         assert_eq!(sound_ledger(&world, &agent).await, entries);
-        // Another payment and another account have nothing to do with it.
+        // Another payment and another account are not affected.
         let stranger = world.agent().await;
         report(&processor, &Processor::paid_by("pi_2", "cs_2", &stranger.handle(), 2_000), true).await;
         report(&processor, &Processor::refunded("pi_1", "re_1", 2_000), false).await;
@@ -50,7 +51,7 @@ in_both_modes! {
         for _ in 0..2 {
             report(&processor, &Processor::disputed("pi_1", "dp_1", 2_000), false).await;
         }
-        // Whatever comes later, no more goes back than was credited.
+        // Later events never take back more than was credited.
         report(&processor, &Processor::refunded("pi_1", "re_2", 2_000), false).await;
         report(&processor, &Processor::disputed("pi_1", "dp_2", 2_000), false).await;
         let entries = [
@@ -83,13 +84,13 @@ in_both_modes! {
         ];
         assert_eq!(ledger, entries);
         // Both at the same moment.
-        let processors = at_two_doors(&world, &processor, Processor::at).await;
+        let processors = at_two_processes(&world, &processor, Processor::at).await;
         for number in 0..10 {
             let (payment, refund) = (format!("pi_both_{number}"), format!("re_both_{number}"));
             let paid = Processor::paid_by(&payment, &format!("cs_both_{number}"), &agent.handle(), 100);
             let refunded = Processor::refunded(&payment, &refund, 100);
             let (paid, refunded) =
-                tokio::join!(processors[0].tell(&paid).into_future(), processors[1].tell(&refunded).into_future());
+                tokio::join!(processors[0].send_event(&paid).into_future(), processors[1].send_event(&refunded).into_future());
             paid.expect(200);
             refunded.expect(200);
         }
@@ -129,10 +130,10 @@ in_both_modes! {
         report(&processor, &Processor::paid("cs_1", &first.handle(), 500), true).await;
         report(&processor, &Processor::paid("cs_1", &second.handle(), 500), false).await;
         assert_eq!((credits(&first).await, credits(&second).await), (5.0, 0.0));
-        // Both at the same moment: an event that loses the race is repeated by the processor.
-        let processors = at_two_doors(&world, &processor, Processor::at).await;
+        // Both at the same moment. The processor repeats an event that loses the race.
+        let processors = at_two_processes(&world, &processor, Processor::at).await;
         let events = [&first, &second].map(|agent| Processor::paid("cs_2", &agent.handle(), 700));
-        let calls = (0..20).map(|number| processors[number % 2].tell(&events[number % 2]).into_future());
+        let calls = (0..20).map(|number| processors[number % 2].send_event(&events[number % 2]).into_future());
         let credited = join_all(calls).await.into_iter().filter(|reply| {
             reply.status == 200 && reply.at("credited") == true
         });
@@ -186,7 +187,7 @@ in_both_modes! {
         let bad = format!("t={now},v1={}", sign("whsec_another", now, body.as_bytes()));
         let call = || processor.unsigned(body.clone());
         call().header("Stripe-Signature", &bad).await.refused(400, "invalid_request");
-        // The header that is ours decides where both arrive.
+        // If both headers are sent, ours counts.
         let both = call().header("Stripe-Signature", &good).header("Card-Processor-Signature", &bad);
         both.await.refused(400, "invalid_request");
         assert_eq!(call().header("Stripe-Signature", &good).await.expect(200).at("credited"), true);
@@ -194,7 +195,7 @@ in_both_modes! {
 }
 
 async fn report(processor: &Processor, event: &Value, credited: bool) {
-    let reply = processor.tell(event).await.expect(200);
+    let reply = processor.send_event(event).await.expect(200);
     assert_eq!(reply.json(), json!({ "received": true, "credited": credited }), "{event}");
 }
 

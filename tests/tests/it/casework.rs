@@ -1,5 +1,5 @@
-//! What lets moderators work through the queue: filters, the next case, decisions on several pages, the account's record and
-//! the log of people's decisions.
+//! Tools for moderators to process the queue: filters, the next case, decisions on several pages, the
+//! account's history and the log of decisions.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use handbill_tests::{Agent, Human, Reply, in_both_modes, json};
 
 use crate::expectations::{front_page, page_saying};
 use crate::moderation::{SEED_PHRASE_FORM, becomes};
-use crate::moderation_queue::{audit, decide, look, report};
+use crate::moderation_queue::{audit, decide, report, review_item};
 use crate::teams::claimed_by;
 
 const BROWSER: &str = "text/html,application/xhtml+xml";
@@ -80,7 +80,7 @@ in_both_modes! {
         let page = human.get(last.header("Location")).await.expect(200).text();
         assert!(page.contains("No pages match these filters.") && page.contains(&hosts[0]), "{page}");
 
-        // A filter that makes no sense keeps nobody from deciding.
+        // An invalid filter does not prevent a decision.
         let path = format!("{QUEUE}/{}?age=5h", hosts[0]);
         human.get(&path).await.expect(200);
         human.post(&path).form(&[("action", "pass"), ("version", "1")]).await.expect(302);
@@ -92,7 +92,7 @@ in_both_modes! {
         let spared = in_review(&agent, "spared").await;
         let list = format!("{QUEUE}?account={}", agent.handle());
         let ticked = ticks(&human, &list, &[&first, &second]).await;
-        // A report that nobody has seen yet stays open.
+        // A report that no moderator has seen stays open.
         report(&world, &second, "It is not my bank.").await.expect(201);
 
         let mut form = vec![("action", "block"), ("standard_reason", "Spam"), ("note", "Ticket 7")];
@@ -104,10 +104,10 @@ in_both_modes! {
         assert!(page.contains("Blocked: 2 pages.") && page.contains(&case_link(&spared)), "{page}");
         assert!(!page.contains(&case_link(&first)), "{page}");
         for (host, status) in [(&first, "blocked"), (&second, "blocked"), (&spared, "review")] {
-            let item = look(&world, host).await.expect(200);
+            let item = review_item(&world, host).await.expect(200);
             assert_eq!(item.string("live.moderation_status"), status, "{host}");
         }
-        assert_eq!(look(&world, &second).await.expect(200).at("reports.0.answered_at"), json!(null));
+        assert_eq!(review_item(&world, &second).await.expect(200).at("reports.0.answered_at"), json!(null));
         let log = audit(&world, "?moderators=true").await.expect(200);
         for number in 0..2 {
             assert_eq!(log.string(&format!("items.{number}.note")), "Spam\nTicket 7");
@@ -136,8 +136,8 @@ in_both_modes! {
             let row = outcomes.split(&case_link(host)).nth(1).and_then(|row| row.split("</tr>").next());
             assert!(row.is_some_and(|row| row.contains(fault)), "{host}: {outcomes}");
         }
-        assert_eq!(look(&world, &hosts[3]).await.expect(200).string("live.moderation_status"), "blocked");
-        assert_eq!(look(&world, &hosts[1]).await.expect(200).string("live.moderation_status"), "pass");
+        assert_eq!(review_item(&world, &hosts[3]).await.expect(200).string("live.moderation_status"), "blocked");
+        assert_eq!(review_item(&world, &hosts[1]).await.expect(200).string("live.moderation_status"), "pass");
     }
 
     async fn a_malformed_bulk_decision_changes_nothing(world: World) {
@@ -182,7 +182,7 @@ in_both_modes! {
         for unexpected in ["Not of this account.", "Of the page itself."] {
             assert!(!history.contains(unexpected), "{unexpected}: {history}");
         }
-        // What was decided on a page counts after it is deleted.
+        // A decision on a page counts after the page is deleted.
         agent.delete("before").await.expect(200);
         let history = history_of(&human, &shown).await;
         assert!(history.contains("A copy of PayPal.") && history.contains("<dt>Pages</dt><dd>1 "), "{history}");
@@ -195,8 +195,8 @@ in_both_modes! {
         let people = human.get("/admin/audit").await.expect(200).text();
         assert!(!people.contains(&link), "{people}");
         let case = format!("{QUEUE}/{host}");
-        let word = [("action", "block"), ("version", "1"), ("standard_reason", "Spam"), ("note", "Ticket 7")];
-        human.post(&case).form(&word).await.expect(302);
+        let decision = [("action", "block"), ("version", "1"), ("standard_reason", "Spam"), ("note", "Ticket 7")];
+        human.post(&case).form(&decision).await.expect(302);
         for query in ["", "?who=people", &format!("?host={host}")] {
             let people = human.get(&format!("/admin/audit{query}")).await.expect(200).text();
             assert_eq!(people.matches(&link).count(), 1, "{query}: {people}");
@@ -211,7 +211,7 @@ in_both_modes! {
     }
 }
 
-/// A page of its own that the scan is in doubt about.
+/// A unique page that the scan sends to review.
 pub fn doubtful(name: &str) -> String {
     format!(
         "<html><body><h1>PayPal</h1><p>{name}</p><form><input type=\"password\" name=\"p\"></form></body></html>"
@@ -226,12 +226,12 @@ pub async fn in_review(agent: &Agent, slug: &str) -> String {
     host
 }
 
-/// How a link to a case begins, with the filters of its list or without.
+/// The beginning of a link to a case, with or without filters.
 fn case_link(host: &str) -> String {
     format!("href=\"{QUEUE}/{host}")
 }
 
-/// What the boxes of these pages send, in their order.
+/// The values of these pages' checkboxes, in order.
 async fn ticks(human: &Human, list: &str, hosts: &[&String]) -> Vec<String> {
     let page: Reply = human.get(list).await.expect(200);
     let page = page.text();
@@ -242,7 +242,7 @@ async fn ticks(human: &Human, list: &str, hosts: &[&String]) -> Vec<String> {
     hosts.iter().map(tick).collect()
 }
 
-/// The part of a case that shows the record of its account.
+/// The part of a case with the history of its account.
 async fn history_of(human: &Human, host: &str) -> String {
     let page = human.get(&format!("{QUEUE}/{host}")).await.expect(200).text();
     let history = page.split("<h2 id=\"history\">").nth(1).and_then(|rest| rest.split("</section>").next());

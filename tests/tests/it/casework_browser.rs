@@ -1,9 +1,10 @@
-//! The moderators' keys in a browser: each does what its button does, but never while somebody types.
+//! Keyboard shortcuts for moderators in a browser: each does the same as its button, but not while somebody
+//! types.
 
 use handbill_tests::{Browser, Mode, PATIENCE, Value, World, eventually, program};
 
 use crate::casework::in_review;
-use crate::moderation_queue::look;
+use crate::moderation_queue::review_item;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn keys_walk_through_the_queue_and_decide() {
@@ -28,7 +29,7 @@ async fn keys_walk_through_the_queue_and_decide() {
     press(&browser, "body", "?").await;
     assert_eq!(browser.evaluate("document.querySelector('#keys').open").await, Value::Bool(true));
     browser.inspect("admin-keys").await;
-    // A key is no decision while the dialog is open.
+    // While the dialog is open, a key does not decide.
     press(&browser, "#keys", "b").await;
     browser.click("#keys button").await;
     browser.fill("#note", "bpjk?").await;
@@ -44,7 +45,7 @@ async fn keys_walk_through_the_queue_and_decide() {
     assert_is_case(&browser, &hosts[2]).await;
     assert_eq!(status(&world, &hosts[1]).await, "pass");
 
-    // In the list, one box ticks all.
+    // In the list, one checkbox selects all.
     browser.open(&format!("{}/admin/moderation?{list}", world.base_url())).await;
     browser.click("[data-ticks]").await;
     assert_eq!(browser.evaluate("document.querySelectorAll('[name=page]:checked').length").await, 1);
@@ -54,14 +55,14 @@ async fn keys_walk_through_the_queue_and_decide() {
 }
 
 async fn status(world: &World, host: &str) -> String {
-    look(world, host).await.expect(200).string("live.moderation_status")
+    review_item(world, host).await.expect(200).string("live.moderation_status")
 }
 
 async fn assert_is_case(browser: &Browser, host: &str) {
     assert_eq!(browser.path().await, format!("/admin/moderation/{host}"));
 }
 
-/// Presses a key where a CSS selector finds something.
+/// Presses a key in the element for a CSS selector.
 async fn press(browser: &Browser, selector: &str, key: &str) {
     let found = browser.client().find(fantoccini::Locator::Css(selector)).await.expect("where to press");
     found.send_keys(key).await.expect("a key pressed");

@@ -1,7 +1,7 @@
-//! Spec 4.8: a person buys credit by card, at a processor that may refuse, talk nonsense or say nothing.
+//! Spec 4.8: a person buys credit by card, from a processor that may refuse, send invalid responses or none.
 
 use futures::future::join_all;
-use handbill_tests::{Agent, Call, Human, Mood, Processor, SECRET_KEY, in_both_modes, json};
+use handbill_tests::{Agent, Call, CardBehaviour, Human, Processor, SECRET_KEY, in_both_modes, json};
 
 use crate::expectations::{entry, sound_ledger};
 use crate::teams::{claimed_by, joined_as, person};
@@ -41,11 +41,11 @@ in_both_modes! {
         ] {
             assert_eq!(order.fields[field], value, "{field}");
         }
-        // Being sent back credits nothing; the processor's word does.
+        // The return from the processor credits nothing. Only the processor's event does.
         assert_eq!(sound_ledger(&world, &agent).await, []);
         let account = &order.fields["metadata[account_id]"];
-        let told = world.processor().tell(&Processor::paid(&session, account, 2_000)).await.expect(200);
-        assert_eq!(told.json(), json!({ "received": true, "credited": true }));
+        let response = world.processor().send_event(&Processor::paid(&session, account, 2_000)).await.expect(200);
+        assert_eq!(response.json(), json!({ "received": true, "credited": true }));
         let credit = entry(format!("topup-card-processor:{session}"), 20_000_000);
         assert_eq!(sound_ledger(&world, &agent).await, [credit]);
     }
@@ -121,27 +121,27 @@ in_both_modes! {
     #[given(with_card_processor)]
     async fn a_processor_that_opens_no_session_is_502_and_never_500(world: World) {
         let (agent, owner) = claimed_by(&world, "owner").await;
-        let moods = [
-            Mood::Answers(402, r#"{"error":{"type":"card_error","code":"amount_too_small"}}"#.into()),
-            Mood::Answers(401, format!(r#"{{"error":{{"message":"Invalid API Key: {SECRET_KEY}"}}}}"#)),
-            Mood::Answers(500, "on fire".into()),
-            Mood::Answers(302, String::new()),
-            Mood::Answers(200, String::new()),
-            Mood::Answers(200, "<html>".into()),
-            Mood::Answers(200, r#"{"id":"cs_1"}"#.into()),
-            Mood::Answers(200, r#"{"id":"cs_1","url":"javascript:alert(1)"}"#.into()),
-            Mood::Answers(200, r#"{"id":"two words","url":"https://pay.example/"}"#.into()),
-            Mood::Answers(200, format!(r#"{{"id":"cs_1","url":"https://pay.example/","x":"{}"}}"#, "x".repeat(300_000))),
-            Mood::SaysNothing,
+        let behaviours = [
+            CardBehaviour::Answers(402, r#"{"error":{"type":"card_error","code":"amount_too_small"}}"#.into()),
+            CardBehaviour::Answers(401, format!(r#"{{"error":{{"message":"Invalid API Key: {SECRET_KEY}"}}}}"#)),
+            CardBehaviour::Answers(500, "on fire".into()),
+            CardBehaviour::Answers(302, String::new()),
+            CardBehaviour::Answers(200, String::new()),
+            CardBehaviour::Answers(200, "<html>".into()),
+            CardBehaviour::Answers(200, r#"{"id":"cs_1"}"#.into()),
+            CardBehaviour::Answers(200, r#"{"id":"cs_1","url":"javascript:alert(1)"}"#.into()),
+            CardBehaviour::Answers(200, r#"{"id":"two words","url":"https://pay.example/"}"#.into()),
+            CardBehaviour::Answers(200, format!(r#"{{"id":"cs_1","url":"https://pay.example/","x":"{}"}}"#, "x".repeat(300_000))),
+            CardBehaviour::Silent,
         ];
-        for mood in moods {
-            let told = format!("{mood:?}").chars().take(80).collect::<String>();
-            world.card().set_mood(mood);
+        for behaviour in behaviours {
+            let label = format!("{behaviour:?}").chars().take(80).collect::<String>();
+            world.card().set_behaviour(behaviour);
             let refused = check_out(&owner, json!(20)).await.refused(502, "processor_error");
-            assert!(!refused.text().contains(SECRET_KEY), "after {told}");
+            assert!(!refused.text().contains(SECRET_KEY), "after {label}");
         }
-        assert!(world.logs().contains("amount_too_small"), "the operator is not told why");
-        world.card().set_mood(Mood::Opens);
+        assert!(world.logs().contains("amount_too_small"), "the reason is not logged");
+        world.card().set_behaviour(CardBehaviour::Opens);
         check_out(&owner, json!(20)).await.expect(200);
         assert_eq!(sound_ledger(&world, &agent).await, []);
     }

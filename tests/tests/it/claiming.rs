@@ -1,4 +1,4 @@
-//! Spec 3.1, 4.4 and the pages around it: a person makes an account and its pages permanent.
+//! Spec 3.1, 4.4 and the pages for it: a person makes an account and its pages permanent.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ in_both_modes! {
                 "expires_at": null,
             } })
         );
-        // The claim has been answered, so the badge is gone from every page.
+        // After the response to the claim, the badge is gone from every page.
         for page in &pages {
             assert_eq!(front_page(&visitor, page).await.expect(200).text(), PAGE);
         }
@@ -109,7 +109,7 @@ in_both_modes! {
             let fields = [&fields[..], &[("password", password)]].concat();
             human.post(&path).header("Accept", BROWSER).form(&fields).await
         };
-        // What was ticked stays ticked on the page that tells a fault.
+        // A ticked box stays ticked on the page with an error.
         let refused = press("weak").await;
         assert_page(&refused, 400);
         assert!(refused.text().contains("value=\"true\" checked"), "{refused:?}");
@@ -141,7 +141,7 @@ in_both_modes! {
             let fields = [("action", action), ("username", username), ("password", PASSWORD)];
             human.post(&path).header("Accept", BROWSER).form(&fields).await
         };
-        // A letter too many makes nobody, and gives nobody the account.
+        // A mistyped username creates no person and claims nothing.
         let mistyped = press("sign_in", "adaa").await;
         assert_page(&mistyped, 401);
         assert!(mistyped.text().contains("id=\"password-fault\""), "{mistyped:?}");
@@ -169,7 +169,7 @@ in_both_modes! {
             }
         }
         let signed_in = claimers.iter().filter(|human| human.cookie("svc_sess").is_some()).count();
-        assert!(signed_in > 1, "hashing a password takes longer than looking at the code: somebody came too late");
+        assert!(signed_in > 1, "hashing a password takes longer than reading the code: some claims came too late");
     }
 
     #[settings("HANDBILL_LIMITS__LOGINS_PER_MINUTE" = "2", "HANDBILL_LIMITS__REGISTRATIONS_PER_MINUTE" = "1")]
@@ -193,7 +193,8 @@ in_both_modes! {
         let gone = human.get(human.path_of(&claim_url(&agent))).header("Accept", BROWSER).await;
         assert_page(&gone, 410);
         assert!(gone.text().contains("expired"), "{gone:?}");
-        // Nothing came of the try, and the rest of the table holds: reads work, writes and pages do not.
+        // The attempt had no effect, and the other rules for expired accounts hold: reads work, writes and
+        // pages do not.
         assert_eq!(human.me().await.expect(200).at("accounts"), json!([]));
         assert_eq!(agent.account().await.expect(200).string("status"), "provisional");
         agent.artifact("a-page").await.expect(200);
@@ -227,7 +228,7 @@ in_both_modes! {
         for origin in [world.serve_url(), "null".into(), "https://evil.example".into()] {
             let elsewhere = human.on_a_page_of(&origin);
             elsewhere.claim(&claim_url(&agent)).await.refused(403, "forbidden");
-            // Without a session too: nobody is to be signed in by another site's page.
+            // This holds without a session too: another site's page must not sign a person in.
             submit(&elsewhere, &agent, "ada", PASSWORD).await.refused(403, "forbidden");
         }
         human.dev_login("ada").await.expect(200);
@@ -238,13 +239,13 @@ in_both_modes! {
     async fn of_all_who_claim_at_once_one_becomes_the_owner(world: World) {
         let agent = world.agent().await;
         agent.publish("a-page", PAGE).await.expect(201);
-        let doors = match world.mode() {
+        let processes = match world.mode() {
             Mode::Embedded => vec![world.api()],
             Mode::Production => vec![world.api(), world.start_api().await],
         };
         let mut claimers = Vec::new();
         for number in 0..6 {
-            let human = world.human().at(&doors[number % doors.len()]);
+            let human = world.human().at(&processes[number % processes.len()]);
             human.dev_login(&format!("claimer-{number}")).await.expect(200);
             claimers.push(human);
         }
@@ -279,7 +280,7 @@ in_both_modes! {
         human.dev_login("ada").await.expect(200);
         let signed_in = open().await.text();
         assert!(signed_in.contains("Claim as ada") && !signed_in.contains("name=\"password\""), "{signed_in}");
-        // What a program gets to see of the page is the same; only errors have another form for it.
+        // Programs get the same page. Only errors have another form.
         assert_page(&human.get(&path).await, 200);
 
         human.post(&path).header("Accept", BROWSER).form(&[]).await.expect(302);

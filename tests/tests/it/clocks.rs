@@ -1,4 +1,4 @@
-//! Machines whose clocks are wrong: what expires does so by the database's clock, in every process at the same time.
+//! Machines with wrong clocks: expiry uses the database's clock, in every process at the same time.
 
 use std::time::Duration;
 

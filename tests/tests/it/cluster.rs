@@ -1,5 +1,6 @@
-//! Many processes on one set of stores: two APIs, two edges, three workers over Postgres, Redis and S3. Whoever is killed,
-//! stopped or added while everybody publishes, nothing that was answered is lost and nothing is done twice.
+//! Many processes on the same stores: two APIs, two edges, three workers with Postgres, Redis and S3.
+//! Processes are killed, stopped and added under load. No acknowledged publish is lost, and nothing is done
+//! twice.
 
 mod aftermath;
 pub mod load;
@@ -15,9 +16,9 @@ pub use aftermath::{assert_nothing_is_lost_or_twice, nothing_is_left_to_do};
 use load::{Client, Load, Temper};
 
 const CLIENTS: usize = 8;
-/// Publishes that cost nothing; the rest is paid, so that the ledger has something to say.
+/// The free publishes. Others are paid, so that the ledger has entries.
 pub const ALLOWANCE: usize = 2;
-/// The longest that a role may take to finish what it has.
+/// The longest that a role may take to finish its work.
 const GRACE: Duration = Duration::from_secs(30);
 
 /// A world in which many sign up, and soon pay.
@@ -53,8 +54,8 @@ async fn a_publish_by_one_api_is_at_both_edges_when_it_is_answered() {
     let agent = world.agent().await;
     for number in 0..10 {
         let html = page_saying(&format!("number {number}"));
-        let door = agent.at(&cluster.apis[number % 2]);
-        let published = door.publish("my-page", html.clone()).paying("dev:0.005").await.expect(201);
+        let caller = agent.at(&cluster.apis[number % 2]);
+        let published = caller.publish("my-page", html.clone()).paying("dev:0.005").await.expect(201);
         assert_eq!(published.integer("version"), i64::try_from(number).unwrap() + 1);
         for edge in &cluster.edges {
             assert_serves(&front_page(&world.visitor().at(edge), &published).await, &html);
@@ -74,7 +75,7 @@ async fn whoever_is_killed_stopped_or_added_under_load_nothing_is_lost_and_nothi
     load.goes_on().await;
     cluster.world.start_worker(&["--queues", "publish=4,scan=1"]).await;
     load.goes_on().await;
-    // It is killed with whatever it was asked.
+    // It is killed with requests in flight.
     cluster.apis[1].restart().await;
     load.goes_on().await;
     stops_well(&cluster.edges[1]).await;

@@ -1,5 +1,5 @@
-//! The command line, as those who publish have it: each command from the start of its process to its exit code,
-//! against a live server.
+//! The command line as users run it: each command from the start of its process to its exit code, with a
+//! running server.
 
 mod manual;
 mod outages;
@@ -22,8 +22,8 @@ in_both_modes! {
         let published = shell.run(&["publish", "page.html", "--slug", "my-page"]).await.ok();
         let url = published.line();
         assert_serves(&world.visitor().open(&url).await, PAGE);
-        for told in ["4 free publishes left", "/claim/", "expires in 30 min", "index.html", "version 1 of my-page"] {
-            assert!(published.err.contains(told), "{told}: {published:?}");
+        for reported in ["4 free publishes left", "/claim/", "expires in 30 min", "index.html", "version 1 of my-page"] {
+            assert!(published.err.contains(reported), "{reported}: {published:?}");
         }
 
         shell.write("page.html", page_saying("second"));

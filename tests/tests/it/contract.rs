@@ -1,5 +1,5 @@
-//! The API against its own description: schemathesis makes up requests from `/openapi.json`, good ones and bad ones, and
-//! holds every answer against what is promised there.
+//! The API against its own description: schemathesis generates valid and invalid requests from
+//! `/openapi.json`, and checks every response against it.
 
 use std::path::PathBuf;
 use std::process::Output;
@@ -9,7 +9,7 @@ use tokio::process::Command;
 
 use crate::expectations::PAGE;
 
-/// What the description's examples sign in with, so that they find somebody.
+/// The username of the description's examples, so that they can sign in.
 const USERNAME: &str = "ada";
 const PASSWORD: &str = "correct horse battery";
 
@@ -20,21 +20,21 @@ async fn the_api_keeps_what_its_description_promises() {
     human.register(USERNAME, PASSWORD).await.expect(201);
     human.claim(&agent.signup.as_ref().unwrap().string("claim_url")).await.expect(200);
     let tried = try_description(&world, &agent, &human).await;
-    let told = String::from_utf8_lossy(&tried.stdout).into_owned();
-    assert!(tried.status.success(), "{told}\n{}", String::from_utf8_lossy(&tried.stderr));
-    // Nothing was left out, and nothing was a bug of ours on the way.
+    let reported = String::from_utf8_lossy(&tried.stdout).into_owned();
+    assert!(tried.status.success(), "{reported}\n{}", String::from_utf8_lossy(&tried.stderr));
+    // Every operation was tried, and none returned an internal error.
     let description = world.stranger().get("/openapi.json").await.expect(200).json();
-    // schemathesis leaves out the operation that it reads the description from.
+    // schemathesis skips the operation that it reads the description from.
     let tried_paths =
         description["paths"].as_object().unwrap().iter().filter(|(path, _)| *path != "/openapi.json");
     let operations: usize = tried_paths.map(|(_, item)| item.as_object().unwrap().len()).sum();
-    assert!(told.contains(&format!("Tested: {operations}")), "{operations} operations:\n{told}");
+    assert!(reported.contains(&format!("Tested: {operations}")), "{operations} operations:\n{reported}");
     let failed: Vec<_> =
         world.logs().lines().filter(|line| line.contains("http.status=5")).map(str::to_owned).collect();
     assert!(failed.is_empty(), "answered with 5xx: {failed:#?}");
 }
 
-/// A world that limits nobody: what the limits are for has chapters of its own.
+/// A world with limits so high that none applies. Other tests cover the limits.
 async fn generous_world() -> World {
     let limits = [
         "SIGNUPS_PER_MINUTE",
@@ -86,7 +86,7 @@ async fn try_description(world: &World, agent: &Agent, human: &Human) -> Output 
         .env("HANDBILL_TEST_OPERATOR", World::SIGNING_SECRET)
         .env("HANDBILL_TEST_OWN_IDS", own_ids.to_string())
         .env("HANDBILL_TEST_THERE_IS", there_is.to_string())
-        // Python must not write beside the checked-out hooks, nor anything else outside the world.
+        // Python must not write next to the checked-out hooks, or anywhere else outside of the world.
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .current_dir(world.folder())
         .kill_on_drop(true)
@@ -95,7 +95,7 @@ async fn try_description(world: &World, agent: &Agent, human: &Human) -> Output 
         .expect("schemathesis runs")
 }
 
-/// The last part of an address for an upload.
+/// The last part of an upload address.
 async fn ticket(agent: &Agent) -> String {
     let staged = agent.call_tool("stage_upload", &json!({})).await.expect(200);
     let url = staged.string("result.structuredContent.url");

@@ -1,11 +1,11 @@
-//! Spec 4.8 and 4.9: buying credit, exactly and once, and that credit is never spent twice.
+//! Spec 4.8 and 4.9: credit is bought exactly and once, and is never spent twice.
 
 use std::time::Duration;
 
 use futures::future::join_all;
 use handbill_tests::{Agent, Human, Mode, World, fields_of, in_both_modes, json};
 
-use crate::expectations::{PAGE, at_two_doors, entry, receipt_of, sound_ledger};
+use crate::expectations::{PAGE, at_two_processes, entry, receipt_of, sound_ledger};
 use crate::teams::{claimed_by, joined_as};
 
 in_both_modes! {
@@ -37,7 +37,7 @@ in_both_modes! {
         assert_eq!(first.field_names(), ["credits_usd", "receipt"]);
         assert_eq!(first.number("credits_usd"), 12.5);
         let one = receipt_of(&first, "12.5");
-        // Every spelling of the same amount is that amount.
+        // Every spelling of the same amount is accepted.
         let second = agent.buy_credit(1.000001).paying("dev:1.00000100").await.expect(200);
         assert_eq!(second.number("credits_usd"), 13.500001);
         let two = receipt_of(&second, "1.000001");
@@ -124,7 +124,7 @@ in_both_modes! {
     async fn one_key_is_one_credit_however_often_it_is_sent(world: World) {
         let agent = world.agent().await;
         let buy = |amount: f64| agent.buy_credit(amount).idempotency_key("top-up-1");
-        // A 402 holds no key: neither the one without a payment nor the one with a wrong one.
+        // A 402 does not occupy its idempotency key, with or without a payment.
         buy(5.0).await.refused(402, "payment_required");
         buy(7.0).paying("dev:5").await.refused(402, "payment_required");
         let bought = buy(5.0).paying("dev:5").await.expect(200);
@@ -155,9 +155,9 @@ in_both_modes! {
 
     async fn credit_bought_with_one_key_at_the_same_moment_is_credited_once(world: World) {
         let agent = world.agent().await;
-        let doors = at_two_doors(&world, &agent, Agent::at).await;
-        let buy = |door: &Agent| door.buy_credit(5.0).paying("dev:5").idempotency_key("key").into_future();
-        let replies = join_all(doors.iter().cycle().take(20).map(buy)).await;
+        let callers = at_two_processes(&world, &agent, Agent::at).await;
+        let buy = |caller: &Agent| caller.buy_credit(5.0).paying("dev:5").idempotency_key("key").into_future();
+        let replies = join_all(callers.iter().cycle().take(20).map(buy)).await;
         let first = replies[0].json();
         assert!(replies.into_iter().all(|reply| reply.expect(200).json() == first));
         assert_eq!(sound_ledger(&world, &agent).await.len(), 1);
@@ -165,9 +165,9 @@ in_both_modes! {
 
     async fn credit_bought_without_a_key_at_the_same_moment_is_all_credited(world: World) {
         let agent = world.agent().await;
-        let doors = at_two_doors(&world, &agent, Agent::at).await;
-        let buy = |door: &Agent| door.buy_credit(5.0).paying("dev:5").into_future();
-        for reply in join_all(doors.iter().cycle().take(20).map(buy)).await {
+        let callers = at_two_processes(&world, &agent, Agent::at).await;
+        let buy = |caller: &Agent| caller.buy_credit(5.0).paying("dev:5").into_future();
+        for reply in join_all(callers.iter().cycle().take(20).map(buy)).await {
             reply.expect(200);
         }
         assert_eq!(agent.account().await.expect(200).number("credits_usd"), 100.0);
@@ -178,12 +178,12 @@ in_both_modes! {
     async fn publishes_at_the_same_moment_never_spend_a_credit_twice(world: World) {
         const CREDITS: usize = 3;
         let agent = agent_with_credit_for_three(&world).await;
-        let doors = at_two_doors(&world, &agent, Agent::at).await;
+        let callers = at_two_processes(&world, &agent, Agent::at).await;
         if world.mode() == Mode::Production {
             world.start_worker(&["--queues", "publish"]).await;
         }
-        let publish = |door: &Agent| door.publish("page-one", PAGE).into_future();
-        let replies = join_all(doors.iter().cycle().take(10 * CREDITS).map(publish)).await;
+        let publish = |caller: &Agent| caller.publish("page-one", PAGE).into_future();
+        let replies = join_all(callers.iter().cycle().take(10 * CREDITS).map(publish)).await;
         let mut statuses: Vec<_> = replies.iter().map(|reply| reply.status).collect();
         statuses.sort_unstable();
         assert_eq!(statuses, [vec![201; CREDITS], vec![402; 9 * CREDITS]].concat());
@@ -194,8 +194,8 @@ in_both_modes! {
     }
 }
 
-/// An agent whose free publishes are used up and whose credit pays for three more. The least that can be bought pays
-/// for two hundred, so the rest goes for hiding two pages.
+/// An agent whose free publishes are used up and whose credit pays for three more. The smallest top-up pays
+/// for two hundred, so that the rest is spent on hiding two pages.
 async fn agent_with_credit_for_three(world: &World) -> Agent {
     let agent = world.agent().await;
     agent.buy_credit(1.015).paying("dev:1.015").await.expect(200);

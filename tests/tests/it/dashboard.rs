@@ -1,5 +1,5 @@
-//! The dashboard as its forms are posted: what each role sees and may, what is told beside a field, and that nobody
-//! sees or changes another's account.
+//! The dashboard, by posting its forms: what each role sees and may do, the errors next to fields, and that
+//! nobody sees or changes another's account.
 
 mod artifacts;
 mod credit;
@@ -15,7 +15,7 @@ use driver::{BROWSER, DashboardDriver, assert_has};
 /// The tabs of an account.
 const TABS: [&str; 5] = ["", "/usage", "/credit", "/team", "/tokens"];
 
-/// Every address that takes a form, with one that would change something.
+/// Every path with a form, and values that would change something.
 fn forms<'a>(member_id: &str, token_id: &str, code: &str) -> Vec<(String, Vec<(&'a str, &'a str)>)> {
     vec![
         ("/pages/my-page/activate".into(), vec![("version", "1")]),
@@ -32,7 +32,7 @@ fn forms<'a>(member_id: &str, token_id: &str, code: &str) -> Vec<(String, Vec<(&
     ]
 }
 
-/// All that a form might change, in one text.
+/// Everything that a form might change, as one text.
 async fn state_of(agent: &Agent) -> String {
     let artifact = agent.artifact("my-page").await.expect(200);
     let account = agent.account().await.expect(200);
@@ -67,15 +67,15 @@ in_both_modes! {
             format!("/tokens/{token_id}/revoke"),
         ];
         let paths: Vec<&str> = TABS.into_iter().chain(questions.iter().map(String::as_str)).collect();
-        let at_home = DashboardDriver::of(&owner, &agent);
+        let own_dashboard = DashboardDriver::of(&owner, &agent);
         for path in &paths {
-            let text = at_home.open(path).await;
+            let text = own_dashboard.open(path).await;
             assert_has(&text, &[&agent.handle(), "olga", "owner", "Sign out"]);
         }
         let first = owner.get("/dashboard").header("Accept", BROWSER).await.expect(302);
-        assert_eq!(first.header("Location"), at_home.path(""));
+        assert_eq!(first.header("Location"), own_dashboard.path(""));
 
-        // Somebody else's account and one that is not there look the same.
+        // Another person's account and a missing one look the same.
         let (other_agent, other) = claimed_by(&world, "ben").await;
         let before = state_of(&agent).await;
         let elsewhere = DashboardDriver::of(&other, &agent);
@@ -84,15 +84,15 @@ in_both_modes! {
             let (refused, missing) = (elsewhere.get(path).await, nowhere.get(path).await);
             assert_page(&refused, 403);
             assert_eq!(refused.text().replace(&elsewhere.handle, &nowhere.handle), missing.text());
-            // The way back is of the address that was asked for, so it tells nothing.
-            let told = refused.text().replace(&elsewhere.path("/pages/my-page"), "");
-            assert!(!told.contains("my-page"), "{refused:?}");
+            // The link back repeats the requested address, so that it reveals nothing.
+            let reported = refused.text().replace(&elsewhere.path("/pages/my-page"), "");
+            assert!(!reported.contains("my-page"), "{refused:?}");
         }
         for (path, fields) in forms(&member_id, &token_id, &invite) {
             assert_page(&elsewhere.post(&path, &fields).await, 403);
             other.post(&elsewhere.path(&path)).form(&fields).await.refused(403, "forbidden");
         }
-        // Nor is anything reached through an account of one's own.
+        // One's own account gives no access to another's either.
         let own = DashboardDriver::of(&other, &other_agent);
         for path in &questions {
             assert_page(&own.get(path).await, 404);
@@ -104,7 +104,7 @@ in_both_modes! {
         }
         assert_eq!(state_of(&agent).await, before);
 
-        // Who is signed out signs in first and comes back; a form is not sent along.
+        // A signed-out person signs in first and returns. A form is not resent.
         let nobody = world.human();
         let signed_out = DashboardDriver::of(&nobody, &agent);
         for path in &paths {
@@ -128,22 +128,22 @@ in_both_modes! {
         let serve_url = world.serve_url();
         for origin in [serve_url.as_str(), "https://evil.example", "null"] {
             let lured = owner.on_a_page_of(origin);
-            let desk = DashboardDriver::of(&lured, &agent);
+            let dashboard = DashboardDriver::of(&lured, &agent);
             for (path, fields) in forms(&member_id, &token_id, &invite) {
-                let refused = desk.post(&path, &fields).await;
+                let refused = dashboard.post(&path, &fields).await;
                 assert_page(&refused, 403);
                 assert!(refused.text().contains("another site"), "{refused:?}");
             }
         }
         assert_eq!(state_of(&agent).await, before);
-        // And none by a link: where there is a question it is asked, elsewhere the page with the form is opened.
-        let desk = DashboardDriver::of(&owner, &agent);
+        // A link changes nothing either: it opens the confirmation, or the page with the form.
+        let dashboard = DashboardDriver::of(&owner, &agent);
         for (path, _) in forms(&member_id, &token_id, &invite) {
-            let opened = desk.get(&path).await;
+            let opened = dashboard.get(&path).await;
             if opened.status == 302 {
                 let page = path.rsplit_once('/').unwrap().0.trim_end_matches("/team/invites");
-                assert_eq!(opened.header("Location"), desk.path(page), "{path}");
-                desk.open(page).await;
+                assert_eq!(opened.header("Location"), dashboard.path(page), "{path}");
+                dashboard.open(page).await;
             } else {
                 assert_page(&opened, 200);
             }
@@ -158,13 +158,13 @@ in_both_modes! {
         let alone = DashboardDriver::of(&other, &second).open("").await;
         assert!(!alone.contains("Switch account"), "{alone}");
         for (agent, role) in [(&first, "owner"), (&second, "member")] {
-            let desk = DashboardDriver::of(&owner, agent);
-            let page = desk.open("/usage").await;
+            let dashboard = DashboardDriver::of(&owner, agent);
+            let page = dashboard.open("/usage").await;
             assert_has(&page, &["Switch account", &first.handle(), &second.handle()]);
             let chosen = format!("<strong>{}</strong> <span class=\"label\">{role}</span>", agent.handle());
             assert_has(&page, &[&chosen]);
         }
-        // The account in which the role is highest comes first, but for the one that they have just come by.
+        // The account with the highest role is the default, except for one that was joined just now.
         let open = async |path: &str| owner.get(path).header("Accept", BROWSER).await;
         let invite = other.invite(&json!({})).await.expect(201);
         assert_eq!(owner.join(&invite.string("invite_url")).await.expect(302).header("Location"), "/dashboard");
@@ -172,7 +172,7 @@ in_both_modes! {
         assert_eq!(sent.header("Location"), format!("/dashboard/{}?done=joined", second.handle()));
         assert_has(&open(sent.header("Location")).await.expect(200).text(), &["You have joined."]);
         assert_eq!(owner.cookie("svc_arrival"), None);
-        // A cookie that names somebody else's account leads nowhere near it.
+        // A cookie that names another's account gives no access to it.
         let (theirs, _) = claimed_by(&world, "cleo").await;
         let session = owner.cookie("svc_sess").unwrap();
         let made_up = format!("svc_sess={session}; svc_arrival=claimed.{}", theirs.handle());

@@ -1,5 +1,5 @@
-//! What keeps an operator asleep: backups that can be restored, a look at everything that is stored, ledgers that add
-//! up, and a way from one machine to many with nothing lost.
+//! Operations: backups that can be restored, scrubs of everything that is stored, ledgers that balance, and a
+//! migration from one machine to many without loss.
 
 mod backups;
 mod doctors;
@@ -16,12 +16,12 @@ use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
 use crate::expectations::page_saying;
 use crate::teams::claimed_by;
 
-/// Large enough to be spooled rather than to ride in the job.
+/// Large enough for the spool, because small contents are stored in the job.
 fn large_page(words: &str) -> String {
     page_saying(&format!("{words} ").repeat(10_000))
 }
 
-/// Somebody whose pages outlive the day.
+/// A person whose pages are permanent.
 async fn keeper(world: &World) -> (Agent, Human) {
     claimed_by(world, "keeper").await
 }
@@ -32,14 +32,14 @@ fn succeeded(finished: Finished) -> String {
     finished.output
 }
 
-/// What was said by a command that found something wrong, or refused.
+/// The output of a command that found a fault or refused.
 #[track_caller]
 fn failed(finished: Finished) -> String {
     assert_eq!(finished.status.code(), Some(1), "{finished:?}");
     finished.output
 }
 
-/// Where the objects of a world lie on this machine's disk.
+/// The directory of a world's objects.
 fn objects_of(world: &World) -> PathBuf {
     match world.mode() {
         Mode::Embedded => world.folder().join("data/blobs/blobs"),
@@ -53,7 +53,7 @@ fn object_of(objects: &Path, content: &str) -> PathBuf {
     objects.join(&hash[..2]).join(hash)
 }
 
-/// Writes to the database of a world behind the program's back, as nobody should.
+/// Writes directly to a world's database.
 async fn tamper(world: &World, sql: &str) {
     let sql = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()));
     match world.mode() {

@@ -1,5 +1,6 @@
-//! What `deploy/` holds, as those find it who are given it: read by the programs that it is written for, and settings
-//! that the program takes. What runs in containers and clusters is held to their schemas; no container is started.
+//! The contents of `deploy/` as users get them: validated by the programs that they are for, and with
+//! settings that the program accepts. Files for containers and clusters are checked against schemas, and no
+//! container is started.
 
 mod edge_login;
 mod images;
@@ -15,13 +16,15 @@ use handbill_tests::{Mode, Value, World, program};
 use tokio::process::Command;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-/// Variables of ours that are no settings: the client's, the path of the settings file, and those of our scripts.
+/// Variables of ours that are not settings: the client's, the path of the settings file, and those of our
+/// scripts.
 const NOT_SETTINGS: [&str; 4] = ["HANDBILL_ADVISORIES", "HANDBILL_CONFIG", "HANDBILL_TOKEN", "HANDBILL_URL"];
 const NOT_SETTINGS_PREFIX: &str = "HANDBILL_TEST_";
-/// What `systemd-analyze security` may find at most, of 10: the hardened units of distributions have 1 to 3.
+/// The highest exposure that `systemd-analyze security` may report, in tenths. Hardened units of
+/// distributions have 10 to 30.
 const EXPOSURE_MAX_TENTHS: &str = "15";
 
-/// A file of `deploy/`, as it stands.
+/// A file of `deploy/`.
 fn page(path: &str) -> String {
     fs::read_to_string(Path::new(ROOT).join("deploy").join(path)).unwrap()
 }
@@ -55,7 +58,7 @@ fn variable(key: &str) -> String {
     format!("HANDBILL_{}", key.trim().replace('.', "__").to_uppercase())
 }
 
-/// `HANDBILL_API__LISTEN`, but not `HANDBILL_<SECTION>__<KEY>` and `HANDBILL_LIMITS__*`, which mean many.
+/// `HANDBILL_API__LISTEN`, but not placeholders such as `HANDBILL_<SECTION>__<KEY>` and `HANDBILL_LIMITS__*`.
 fn variables_named_in(text: &str) -> Vec<String> {
     let is_part = |letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_';
     let words = text.split("HANDBILL_").skip(1).map(|rest| rest.split(|letter| !is_part(letter)).next());
@@ -92,7 +95,7 @@ async fn nothing_is_wrong_with_the_files_and_the_program_takes_every_set_of_sett
             environment.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
         let taken = world.command(&["config"], &environment).await;
         assert!(taken.status.success(), "{name}: {taken:?}");
-        // Nobody's way in must stand open because a file forgot to say so.
+        // Dev mode must not be on because a file forgot to turn it off.
         assert!(taken.output.contains("dev_mode = false"), "{name}: {taken:?}");
     }
 }
@@ -119,11 +122,11 @@ async fn systemd_takes_every_unit_and_finds_it_well_locked_in() {
     };
     let mut count = 0;
     for unit in of_kind("service") {
-        // A program that is there, in the place of the one that is yet to be installed.
+        // Replaces the path of the program, which is not installed here, by an existing one.
         let text = fs::read_to_string(&unit).unwrap();
         assert!(text.contains("/usr/local/bin/handbill "), "{}", unit.display());
-        // A service is the program itself, so that its signals and its end are the unit's; what a timer sets off may
-        // have a shell around it.
+        // A service runs the program directly, so that its signals and exit code reach the unit. A timer's
+        // service may use a shell.
         let bare = text.contains("\nExecStart=/usr/local/bin/handbill ");
         assert!(bare || unit.with_extension("timer").exists(), "{}", unit.display());
         let copy = folder.path().join(unit.file_name().unwrap());
@@ -135,7 +138,7 @@ async fn systemd_takes_every_unit_and_finds_it_well_locked_in() {
     }
     assert_eq!(count, 6);
     for timer in of_kind("timer") {
-        // What it sets off stands beside it.
+        // The service of a timer has the same name.
         let copy = folder.path().join(timer.file_name().unwrap());
         fs::copy(&timer, &copy).unwrap();
         systemd_analyze(&["verify", "--man=no"], &copy).await;
@@ -144,11 +147,11 @@ async fn systemd_takes_every_unit_and_finds_it_well_locked_in() {
     assert_eq!(count, 8);
 }
 
-/// Fails the test on any word of complaint: a key that systemd does not know is a warning to it, and no protection.
+/// Fails the test on any warning, because systemd only warns about an unknown key and ignores it.
 async fn systemd_analyze(args: &[&str], unit: &Path) {
     let mut command = Command::new("systemd-analyze");
     let done = command.args(args).arg(unit.file_name().unwrap()).current_dir(unit.parent().unwrap());
     let done = done.output().await.expect("systemd-analyze runs");
-    let (told, warned) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
-    assert!(done.status.success() && warned.is_empty(), "{args:?} {}: {warned}\n{told}", unit.display());
+    let (reported, warned) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+    assert!(done.status.success() && warned.is_empty(), "{args:?} {}: {warned}\n{reported}", unit.display());
 }

@@ -1,5 +1,5 @@
-//! The documents for agents, taken at their word: links are followed, endpoints looked up, commands run by a real shell
-//! with the real curl, and judges from outside read what is meant for machines.
+//! The documents for agents, tested literally: links are followed, endpoints are compared with the API,
+//! commands run in a real shell with real curl, and third-party validators read the machine-readable ones.
 
 mod shell;
 
@@ -31,16 +31,17 @@ async fn every_link_of_the_documents_answers() {
     let base_url = world.base_url();
     for document in FOR_AGENTS {
         let text = read(&world, document).await;
-        let told = without_examples(&text);
-        let addresses: BTreeSet<_> = told.split(&base_url).skip(1).map(path_at).collect();
+        let reported = without_examples(&text);
+        let addresses: BTreeSet<_> = reported.split(&base_url).skip(1).map(path_at).collect();
         assert!(addresses.iter().filter(|path| !path.is_empty()).count() > 1, "{document} links to nothing");
         for path in addresses {
             let status = world.stranger().get(path).await.status;
-            // A bare address names the service and no page of it; what only takes POST says so.
+            // A bare address names the service and not a page. An endpoint that only takes POST responds with
+            // 405.
             let is_fine = path.is_empty() || status < 400 || (path == "/mcp" && status == 405);
             assert!(is_fine, "{path} of {document} answers {status}");
         }
-        for link in told.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+        for link in reported.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             assert!(link.starts_with('#') || link.starts_with(&base_url), "{link} of {document}");
         }
     }
@@ -113,16 +114,16 @@ fn write_site(folder: &Path) {
 
 fn sign_up(commands: &mut Commands<'_>, shell: &Shell) {
     commands.run("/v1/signup", shell).succeeds();
-    let told = keep_token(commands, shell);
-    assert_eq!(told.json()["status"], "provisional", "{told:?}");
+    let reported = keep_token(commands, shell);
+    assert_eq!(reported.json()["status"], "provisional", "{reported:?}");
 }
 
 fn keep_token(commands: &mut Commands<'_>, shell: &Shell) -> Ran {
-    let told = commands.run("token=${HANDBILL_TOKEN", shell).succeeds();
-    assert!(!told.stdout.contains("svc_sk_"), "the token was shown: {told:?}");
+    let reported = commands.run("token=${HANDBILL_TOKEN", shell).succeeds();
+    assert!(!reported.stdout.contains("svc_sk_"), "the token was printed: {reported:?}");
     shell.assert_private(".handbill/account.json");
     shell.assert_private(".handbill/curl");
-    told
+    reported
 }
 
 async fn publish(commands: &mut Commands<'_>, shell: &Shell, world: &World) {
@@ -140,7 +141,7 @@ async fn publish(commands: &mut Commands<'_>, shell: &Shell, world: &World) {
     assert_eq!((&again["url"], &again["version"]), (&site["url"], &json!(2)));
 }
 
-/// Tells the link that a person claims the account with.
+/// Prints the link for claiming the account.
 fn hand_over(commands: &mut Commands<'_>, shell: &Shell) -> String {
     let shown = commands.run("date -u", shell).succeeds();
     let (account, now) = shown.stdout.trim().rsplit_once('}').unwrap();
@@ -189,7 +190,7 @@ async fn every_call_of_the_reference_is_understood() {
         .with("SESSION", &session)
         .with("SIGNING_SECRET", World::SIGNING_SECRET);
     write_site(shell.folder());
-    // The reference says that the skill makes this. Here a refusal must not end the command.
+    // According to the reference, the skill creates this file. Here a refusal must not end the command.
     let config = format!("header = \"Authorization: Bearer {}\"\n", agent.token());
     std::fs::create_dir_all(shell.folder().join(".handbill")).unwrap();
     std::fs::write(shell.folder().join(".handbill/curl"), config).unwrap();
@@ -200,7 +201,7 @@ async fn every_call_of_the_reference_is_understood() {
     for call in calls {
         let ran = shell.run(&call.replacen("curl ", "curl -sS -w '\n%{http_code}' ", 1)).succeeds();
         let (body, status) = ran.stdout.rsplit_once('\n').unwrap();
-        // The example of a signature is nobody's signature, and an example's id is nobody's id.
+        // The signature and the ids of the examples are not valid.
         let is_example = call.contains("/webhooks/") || status == "404" && body.contains("\"not_found\"");
         let misunderstood = ["400", "404", "405", "413", "415", "500"].contains(&status);
         assert!(!misunderstood || is_example, "{call}\n{ran:?}");
@@ -215,13 +216,13 @@ async fn the_judges_from_outside_accept_the_skill_and_read_the_list_of_documents
     std::fs::create_dir_all(folder.join("handbill")).unwrap();
     std::fs::write(folder.join("handbill/SKILL.md"), read(&world, "/skill").await).unwrap();
     std::fs::write(folder.join("llms.txt"), read(&world, "/llms.txt").await).unwrap();
-    let judged = judge(&folder).await;
+    let validated = validate(&folder).await;
 
-    assert_eq!(judged["skill"]["faults"], json!([]));
-    assert_eq!(judged["skill"]["properties"]["name"], "handbill");
-    assert_eq!(judged["skill"]["properties"]["metadata"]["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(validated["skill"]["faults"], json!([]));
+    assert_eq!(validated["skill"]["properties"]["name"], "handbill");
+    assert_eq!(validated["skill"]["properties"]["metadata"]["version"], env!("CARGO_PKG_VERSION"));
 
-    let llms = &judged["llms"];
+    let llms = &validated["llms"];
     assert_eq!(llms["title"], "Handbill");
     assert!(llms["summary"].as_str().unwrap().starts_with("Handbill publishes static HTML: "), "{llms:#}");
     assert!(llms["info"].as_str().unwrap().contains("POST /v1/signup"), "{llms:#}");
@@ -235,10 +236,10 @@ async fn the_judges_from_outside_accept_the_skill_and_read_the_list_of_documents
     }
 }
 
-async fn judge(folder: &Path) -> Value {
+async fn validate(folder: &Path) -> Value {
     let python = std::env::var_os("HANDBILL_TEST_DOCUMENTS")
         .expect("HANDBILL_TEST_DOCUMENTS names no program: run the tests by scripts/test");
-    let judged = Command::new(python)
+    let validated = Command::new(python)
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/documents/check.py"))
         .arg(folder)
         .env("PYTHONDONTWRITEBYTECODE", "1")
@@ -246,11 +247,11 @@ async fn judge(folder: &Path) -> Value {
         .output()
         .await
         .expect("the judges run");
-    assert!(judged.status.success(), "{}", String::from_utf8_lossy(&judged.stderr));
-    serde_json::from_slice(&judged.stdout).expect("JSON from check.py")
+    assert!(validated.status.success(), "{}", String::from_utf8_lossy(&validated.stderr));
+    serde_json::from_slice(&validated.stdout).expect("JSON from check.py")
 }
 
-/// A document but for its fenced blocks, whose addresses are examples.
+/// A document without its fenced blocks, whose addresses are examples.
 fn without_examples(text: &str) -> String {
     text.split("```").step_by(2).collect()
 }
@@ -261,7 +262,7 @@ fn path_at(text: &str) -> &str {
     text[..end].trim_end_matches('.')
 }
 
-/// Whatever reads like `POST /v1/publish`.
+/// Every text like `POST /v1/publish`.
 fn endpoints_named_in(text: &str) -> BTreeSet<(&str, &str)> {
     let words: Vec<_> = text.split_whitespace().collect();
     let named = words.windows(2).filter_map(|pair| {

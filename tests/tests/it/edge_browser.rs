@@ -1,5 +1,4 @@
-//! Spec 4.12: what a browser makes of the edge: private sites work as whole sites, and what is closed says so in pages
-//! that suit the screen.
+//! Spec 4.12: the edge in a browser. Private sites work as whole sites, and error pages fit the screen.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,7 +10,7 @@ use handbill_tests::{
 use crate::expectations::page_saying;
 use crate::moderation::{SEED_PHRASE_FORM, becomes};
 
-/// Its `A` is three times as wide as high, as no other font's: `AAA` at 20px takes 180px.
+/// Its `A` is three times as wide as high, unlike in any other font: `AAA` at 20px takes 180px.
 const FONT: &str = "\
     774f4632000100000000011c000a000000000264000000d400010000000000000000000000000000000000000000000006600034\
     0a18380136022403080b06000420055d07201bca01609e07b6b3950ec7d5a0978b3788a05ab69e9dfd440cee8d22283861016172\
@@ -33,7 +32,7 @@ const SECOND: &str = "<!doctype html><html lang=\"en\"><head><title>Second</titl
     <link rel=\"stylesheet\" href=\"../css/app.css\"><script type=\"module\" src=\"../js/app.js\"></script></head>
     <body><h1>AAA</h1><img src=\"../img/a.png\" alt=\"\"><p id=\"said\"></p>
     <a id=\"on\" href=\"../\">On</a></body></html>";
-/// A style sheet that imports the one with the font, and has an image of its own.
+/// A style sheet that imports the one with the font, and uses an image.
 const STYLE: &str = "@import 'type/face.css';
     h1 { display: inline-block; font: 20px Square; color: rgb(1, 2, 3); background: url(../img/b.png) }";
 const FACE: &str = "@font-face { font-family: Square; src: url(../../fonts/square.woff2) }";
@@ -43,12 +42,12 @@ const SCRIPT: &str = "import { sentence } from './words/sentence.js';
     document.getElementById('said').textContent = sentence(facts.number);";
 const SENTENCE: &str = "export const sentence = number => `The number is ${number}`;";
 
-/// A page that a browser shows only if it is well-formed, also when it has been dressed.
+/// A page that a browser renders only if it is well-formed, also with the badge.
 const XHTML: &str = "<?xml version=\"1.0\"?><!DOCTYPE html>
     <html xmlns=\"http://www.w3.org/1999/xhtml\"><head><title>Strict</title><script src=\"js/mark.js\"/></head>
     <body><p>1 &lt; 2<br/></p><form action=\"more/second.html\"><button id=\"on\">On</button></form></body></html>";
 
-/// What a page of the site is made of, each by the end of its address.
+/// The files of a page, each by the end of its address.
 const PARTS: [&str; 8] = [
     "css/app.css",
     "css/type/face.css",
@@ -92,7 +91,7 @@ async fn a_private_xhtml_page_stays_well_formed_and_its_form_leads_on() {
     assert_whole(&browser, "Second").await;
 }
 
-/// Publishes the site, and has its signed link.
+/// Publishes the site, and returns its signed link.
 async fn publish_privately(world: &World) -> String {
     let (font, image) = (hex(FONT), hex(IMAGE));
     let files: [(&str, &[u8]); 12] = [
@@ -123,7 +122,7 @@ async fn private_site_works(signed_url: &str) {
     browser.open(signed_url).await;
     assert_eq!(browser.status().await, 200);
     assert_whole(&browser, "Front").await;
-    // There and back again, by relative links.
+    // To the second page and back, by relative links.
     for title in ["Second", "Front"] {
         browser.click("#on").await;
         eventually(PATIENCE, title, async || (browser.title().await == title).then_some(())).await;
@@ -131,14 +130,14 @@ async fn private_site_works(signed_url: &str) {
     }
 }
 
-/// The page has everything that it is made of, and it is put to use.
+/// All files of the page are loaded and in use.
 async fn assert_whole(browser: &Browser, title: &str) {
-    let said = eventually(PATIENCE, "the script has run to its end", async || {
-        let said = browser.evaluate("document.getElementById('said')?.textContent").await;
-        said.as_str().filter(|said| !said.is_empty()).map(str::to_owned)
+    let text = eventually(PATIENCE, "the script has run to its end", async || {
+        let text = browser.evaluate("document.getElementById('said')?.textContent").await;
+        text.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
     })
     .await;
-    assert_eq!(said, "The number is 7");
+    assert_eq!(text, "The number is 7");
     assert_eq!(browser.title().await, title);
     let faces = "document.fonts.ready.then(faces => [...faces].map(face => face.family + ' ' + face.status))";
     assert_eq!(browser.evaluate(faces).await, json!(["Square loaded"]));
@@ -154,9 +153,9 @@ async fn assert_whole(browser: &Browser, title: &str) {
     assert!(loaded.iter().all(|(_, status)| *status == 200), "{loaded:?}");
 }
 
-fn parts(told: &Value) -> Vec<(String, u16)> {
-    let told = told.as_array().expect("a list").iter();
-    told.map(|part| (part[0].as_str().unwrap().to_owned(), part[1].as_u64().unwrap() as u16)).collect()
+fn parts(reported: &Value) -> Vec<(String, u16)> {
+    let reported = reported.as_array().expect("a list").iter();
+    reported.map(|part| (part[0].as_str().unwrap().to_owned(), part[1].as_u64().unwrap() as u16)).collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -167,7 +166,7 @@ async fn what_is_closed_says_so_in_a_page_that_suits_the_screen() {
     let bad = agent.publish("bad-page", SEED_PHRASE_FORM).await.expect(201).string("url");
     becomes(&agent, "bad-page", "blocked").await;
     let browser = Browser::start().await;
-    // These pages stand without scripts.
+    // These pages need no scripts.
     browser.with_scripts(Scripts::Refused).await;
     assert_closed(&browser, &bad, 451, "This page has been blocked").await;
     agent.set_visibility("my-page", "private").paying("dev:0.5").await.expect(200);
@@ -178,8 +177,8 @@ async fn what_is_closed_says_so_in_a_page_that_suits_the_screen() {
     assert_closed(&browser, &page, 410, "This page has expired").await;
 }
 
-/// The address is answered with this status, and its page can be read on every screen. How it looks there is kept for
-/// whoever wants to see it.
+/// The address responds with this status, and its page is readable on every screen. Screenshots are kept for
+/// review.
 async fn assert_closed(browser: &Browser, address: &str, status: u64, title: &str) {
     for (screen, scheme) in [
         (Screen::Desktop, Scheme::Light),
@@ -204,7 +203,7 @@ async fn assert_closed(browser: &Browser, address: &str, status: u64, title: &st
     }
 }
 
-/// How bright a colour of the page is: the sum of its red, green and blue, 765 being white.
+/// The brightness of a colour of the page: the sum of red, green and blue, 765 for white.
 async fn brightness(browser: &Browser, property: &str) -> u32 {
     let color = browser.evaluate(&format!("getComputedStyle(document.body).{property}")).await;
     let color = color.as_str().expect("a colour").to_owned();

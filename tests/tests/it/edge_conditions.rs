@@ -1,5 +1,5 @@
-//! What a visitor holds is good only as long as it is what would be sent: by tag always, and by date, since no two changes
-//! bear the same one.
+//! Conditional requests: a validator is valid only as long as its content is current. This holds for ETags
+//! always, and for dates because no two changes have the same one.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use crate::expectations::{PAGE, assert_serves, front_page, page_saying};
 use crate::moderation::becomes;
 
 const SLUG: &str = "my-page";
-/// Until then dates may lie ahead of the clock, and are not told.
+/// Until then dates may be ahead of the clock, and are not sent.
 const SETTLED: Duration = Duration::from_secs(3);
-/// More than change the page here.
+/// More than the changes in this test.
 const PUBLISHES: &str = "50";
 
-/// Whatever changes what visitors see.
+/// All changes of what visitors see.
 #[derive(Clone, Copy, Debug)]
 enum Change {
     Publish,
@@ -37,8 +37,8 @@ impl Change {
             Self::Show => drop(agent.set_visibility(SLUG, "public").await.expect(200)),
             Self::Block => {
                 for action in ["block", "pass"] {
-                    let place = format!("/v1/moderation/{}", published.string("host"));
-                    human.post(&place).json(&json!({ "action": action })).await.expect(200);
+                    let path = format!("/v1/moderation/{}", published.string("host"));
+                    human.post(&path).json(&json!({ "action": action })).await.expect(200);
                 }
             }
             Self::Claim => {
@@ -78,7 +78,7 @@ in_both_modes! {
             let before = front_page(&visitor, &published).await.expect(200);
             let page = page_saying(&format!("number {number}"));
             agent.publish(SLUG, page.clone()).await.expect(201);
-            // The date that a visitor keeps: of the version before, or when it came.
+            // The visitor's date: that of the version before, or of its response.
             let given = Some(before.header("Last-Modified")).filter(|date| !date.is_empty());
             let date = given.unwrap_or(before.header("Date"));
             assert_serves(&since(&visitor, &published, date).await, &page);
@@ -88,7 +88,7 @@ in_both_modes! {
     }
 }
 
-/// The date of the page, once it is told.
+/// The date of the page, once it is sent.
 async fn settled_date(world: &World, visitor: &Visitor, published: &Reply) -> String {
     world.advance(SETTLED);
     front_page(visitor, published).await.expect(200).header("Last-Modified").to_owned()

@@ -1,4 +1,4 @@
-//! Spec 3.1 and 4.12: what the edge does to pages on their way: the badge, and the links of private sites.
+//! Spec 3.1 and 4.12: how the edge rewrites pages: the badge, and the links of private sites.
 
 use domain::Chance;
 use handbill_tests::{Mode, Reply, in_both_modes};
@@ -70,7 +70,7 @@ in_both_modes! {
     }
 }
 
-/// The signed link of a site that was just made private, and the signature in it.
+/// The signed link of a site that was just made private, and its signature.
 fn signed_link(reply: &Reply) -> (String, String) {
     assert_eq!(reply.status, 200, "{reply:?}");
     let signed_url = reply.string("signed_url");

@@ -1,5 +1,5 @@
-//! Spec 3.2 and 4.12: whoever asks while versions are made live, a thousand times, sees nothing old after an answer
-//! and never the files of two versions as one.
+//! Spec 3.2 and 4.12: while versions are activated a thousand times, no visitor sees an old version after a
+//! response, or files of two versions together.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -12,7 +12,7 @@ use crate::expectations::page_saying;
 
 const SLUG: &str = "my-site";
 const STYLE: &str = "style.css";
-/// As many as are free.
+/// The number of free publishes.
 const VERSIONS: u64 = 5;
 const ACTIVATIONS: u64 = 1_000;
 const READERS_PER_EDGE: usize = 2;
@@ -35,32 +35,32 @@ in_both_modes! {
     }
 }
 
-/// How far the activations are, by their number.
+/// The progress of the activations, by their number.
 #[derive(Default)]
 struct Progress {
-    asked: AtomicU64,
+    requested: AtomicU64,
     answered: AtomicU64,
     is_over: AtomicBool,
 }
 
-/// The version that an activation makes live; the last publish counts as the first of them.
+/// The version that an activation makes live. The last publish counts as the first activation.
 fn version_of(activation: u64) -> u64 {
     (activation + VERSIONS - 1) % VERSIONS + 1
 }
 
-/// A site of a page and a style sheet that belong together.
+/// A site with a page and a style sheet that belong together.
 struct Site {
     published: Reply,
-    /// The version that a page or a style sheet belongs to, by its tag.
+    /// The version of a page or a style sheet, by its ETag.
     versions: HashMap<String, u64>,
     page_tags: Vec<String>,
 }
 
-/// What one reader has seen.
+/// The observations of one reader.
 #[derive(Default)]
 struct Seen {
     visits: u64,
-    /// Visits during which no activation was under way.
+    /// Visits during which no activation was in progress.
     between_activations: u64,
 }
 
@@ -83,32 +83,32 @@ impl Site {
         Self { published: last.expect("a version"), versions, page_tags }
     }
 
-    /// The versions of the page and of the style sheet that a visitor gets, one after the other.
+    /// Reads the page and then the style sheet, and returns their versions.
     async fn visit(&self, visitor: &Visitor) -> (u64, u64) {
         let page = visitor.open_site(&self.published, "").await.expect(200);
         let style = visitor.open_site(&self.published, STYLE).await.expect(200);
         (self.versions[page.header("ETag")], self.versions[style.header("ETag")])
     }
 
-    /// Visits until it is over; what is seen must have been live at some moment of the visit, in the right order.
+    /// Visits until the end. Each result must have been live at some moment of the visit, in the right order.
     async fn read_on(&self, visitor: &Visitor, progress: &Progress) -> Seen {
         let mut seen = Seen::default();
         while !progress.is_over.load(Ordering::SeqCst) {
             let answered = progress.answered.load(Ordering::SeqCst);
             let (page, style) = self.visit(visitor).await;
-            let asked = progress.asked.load(Ordering::SeqCst);
+            let requested = progress.requested.load(Ordering::SeqCst);
             assert!(
-                could_be_seen(page, style, answered..=asked),
-                "page {page} and style {style} during the activations {answered} to {asked}"
+                could_be_seen(page, style, answered..=requested),
+                "page {page} and style {style} during the activations {answered} to {requested}"
             );
             seen.visits += 1;
-            seen.between_activations += u64::from(answered == asked);
+            seen.between_activations += u64::from(answered == requested);
         }
         seen
     }
 }
 
-/// Whether a page and then a style sheet of these versions could be live while these activations were under way.
+/// Whether a page and then a style sheet of these versions could be live during these activations.
 fn could_be_seen(page: u64, style: u64, activations: RangeInclusive<u64>) -> bool {
     let (first, last) = (*activations.start(), *activations.end());
     let of_page = (first..=last).find(|activation| version_of(*activation) == page);
@@ -118,12 +118,12 @@ fn could_be_seen(page: u64, style: u64, activations: RangeInclusive<u64>) -> boo
 async fn make_live(agent: &Agent, site: &Site, edges: &[Visitor], progress: &Progress) {
     for activation in 1..=ACTIVATIONS {
         let version = version_of(activation);
-        progress.asked.store(activation, Ordering::SeqCst);
+        progress.requested.store(activation, Ordering::SeqCst);
         agent.activate(SLUG, i64::try_from(version).unwrap()).await.expect(200);
         progress.answered.store(activation, Ordering::SeqCst);
         for edge in edges {
             assert_eq!(site.visit(edge).await, (version, version), "after activation {activation}");
-            // Who holds the version before is not told that it is still the one.
+            // The old ETag does not match any more.
             let old_tag = &site.page_tags[usize::try_from(version_of(activation - 1)).unwrap() - 1];
             edge.open_site(&site.published, "").header("If-None-Match", old_tag).await.expect(200);
         }

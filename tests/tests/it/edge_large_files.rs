@@ -1,4 +1,4 @@
-//! Large files stream from the store at the pace of the visitor, however slow that is.
+//! Large files stream from the store at the visitor's pace, however slow.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::sleep;
 
-/// More than all buffers on the way hold, and less than a publish may bring.
+/// More than all buffers on the way, and less than the maximum of a publish.
 const LARGE_BYTES: usize = 9 << 20;
-/// Longer than anything may wait for the store.
+/// Longer than any wait for the store.
 const PAUSE: Duration = Duration::from_secs(12);
-/// What the visitor's side takes by itself.
+/// The visitor's receive buffer.
 const RECEIVED_AHEAD_BYTES: u32 = 16 << 10;
 const PATH: &str = "large.bin";
 
@@ -41,7 +41,7 @@ async fn publish_large(world: &World) -> (Vec<u8>, Reply) {
     (content, published)
 }
 
-/// Bytes that nothing makes smaller.
+/// Incompressible bytes.
 fn noise() -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = || {
@@ -53,7 +53,7 @@ fn noise() -> Vec<u8> {
     (0..LARGE_BYTES / 8).flat_map(|_| next()).collect()
 }
 
-/// Asks for the large file, and takes nothing of it yet.
+/// Requests the large file, and reads nothing yet.
 async fn begin_visit(world: &World, published: &Reply) -> TcpStream {
     let address = world.serve_url().trim_start_matches("http://").to_owned();
     let socket = TcpSocket::new_v4().unwrap();
@@ -62,14 +62,14 @@ async fn begin_visit(world: &World, published: &Reply) -> TcpStream {
     let target = format!("/site/{}/{PATH}", published.string("host"));
     let request = format!("GET {target} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await.unwrap();
-    // The answer has begun.
+    // The response has begun.
     stream.readable().await.unwrap();
     stream
 }
 
 async fn rest_of(stream: &mut TcpStream) -> Vec<u8> {
     let mut answer = Vec::with_capacity(LARGE_BYTES);
-    // A connection that is cut shows as a file that is too short.
+    // A broken connection shows as a file that is too short.
     let _ = stream.read_to_end(&mut answer).await;
     let head_bytes = answer.windows(4).position(|end| end == b"\r\n\r\n").expect("a head") + 4;
     assert!(answer.starts_with(b"HTTP/1.1 200 OK\r\n"), "{}", String::from_utf8_lossy(&answer[..head_bytes]));

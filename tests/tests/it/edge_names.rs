@@ -1,4 +1,4 @@
-//! Under which names sites are served in either style of addresses, and what a network learns by guessing hosts.
+//! The names under which sites are served in either address style, and what guessing hosts reveals.
 
 use std::time::Duration;
 

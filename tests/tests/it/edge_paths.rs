@@ -1,5 +1,5 @@
-//! Spec 4.12: whatever a request says, and however it is spelled, it opens what it names or nothing. Over a bare
-//! socket, because every client library mends what is sent here.
+//! Spec 4.12: whatever a request contains and however it is spelled, it opens what it names or nothing. Uses
+//! a bare socket, because every client library corrects such requests.
 
 use std::time::Duration;
 
@@ -13,17 +13,17 @@ use crate::expectations::{assert_serves, front_page, page_saying};
 
 const MINE: &str = "this is my page";
 const OTHER: &str = "this is somebody else's page";
-/// Files of this machine begin like this, if ever one were served.
+/// The beginning of a file on this machine that must never be served.
 const PASSWD: &str = "root:";
-/// Whatever is not answered by then hangs.
+/// A response that takes longer hangs.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
 
-/// What a case must be answered with.
+/// The expected response.
 #[derive(Clone, Copy, Debug)]
 enum Expected {
     /// My front page.
     Mine,
-    /// One of these, and nobody's page.
+    /// One of these statuses, and no page.
     Refused(&'static [u16]),
 }
 use Expected::{Mine, Refused};
@@ -65,14 +65,14 @@ impl Scene {
         text.replace("{a}", &self.mine).replace("{A}", &upper).replace("{b}", &self.other)
     }
 
-    /// Sends bytes as they are, and reads until the edge hangs up.
+    /// Sends bytes unchanged, and reads until the edge closes the connection.
     async fn send(&self, request: &[u8]) -> EdgeResponse {
         let shown = String::from_utf8_lossy(&request[..request.len().min(200)]).into_owned();
         let exchange = async {
             let mut stream = TcpStream::connect(&self.address).await.unwrap();
             let (mut read, mut write) = stream.split();
             let mut answer = Vec::new();
-            // Who refuses a request early may hang up before all of it was sent.
+            // The edge may refuse a request and close the connection before all of it was sent.
             let (_, _) = tokio::join!(write.write_all(request), read.read_to_end(&mut answer));
             String::from_utf8_lossy(&answer).into_owned()
         };
@@ -103,7 +103,7 @@ impl Scene {
         self.ask(&get(target, host), expected).await;
     }
 
-    /// After all that, the edge serves as before.
+    /// Afterwards the edge serves as before.
     async fn end(self) {
         let page = self.world.visitor().open(&format!("/site/{}/", self.mine)).await;
         assert_serves(&page, &page_saying(MINE));
@@ -197,7 +197,7 @@ async fn no_spelling_of_a_host_in_the_path_is_taken_for_another() {
         ("/site/", MISSING),
         ("/site", MISSING),
         ("/", MISSING),
-        // Without its slash, the root leads to the root of the same site.
+        // Without its slash, the root redirects to the root of the same site.
         ("/site/{a}", Refused(&[301])),
         ("/site/{a}?next=/site/{b}/", Refused(&[301])),
         ("/site/{a}/docs", Refused(&[301])),
@@ -280,7 +280,7 @@ async fn who_names_no_host_or_two_is_refused_and_a_target_with_a_host_counts_alo
         ("CONNECT {b}.localhost:80 HTTP/1.1\r\nHost: {a}.localhost\r\n", Refused(&[400, 405])),
         ("TRACE / HTTP/1.1\r\nHost: {a}.localhost\r\n", Refused(&[405])),
         ("POST /../{b}/ HTTP/1.1\r\nHost: {a}.localhost\r\nContent-Length: 0\r\n", Refused(&[405])),
-        // What proxies say among themselves is nothing to an edge.
+        // An edge ignores headers between proxies.
         ("GET / HTTP/1.1\r\nHost: {a}.localhost\r\nX-Forwarded-Host: {b}.localhost\r\n", Mine),
         ("GET / HTTP/1.1\r\nHost: {a}.localhost\r\nForwarded: host={b}.localhost\r\n", Mine),
         ("GET / HTTP/1.1\r\nHost: {a}.localhost\r\nX-Original-URL: /site/{b}/\r\n", Mine),
@@ -345,7 +345,7 @@ async fn on_one_connection_each_request_names_its_own_host() {
     scene.end().await;
 }
 
-/// A login that may read the tables of the world's database and change nothing.
+/// A login that may only read the tables of the world's database.
 async fn reading_login(world: &World) -> (String, String) {
     let owner = world.setting("HANDBILL_DATABASE__URL").to_owned();
     let (server, database) = owner.rsplit_once('/').unwrap();
@@ -394,7 +394,7 @@ async fn an_edge_serves_and_counts_with_a_login_that_may_only_read_and_no_secret
     agent.delete("my-page").await.expect(200);
     front_page(&visitor, &rolled_back).await.expect(404);
 
-    // The login is what it is said to be.
+    // The login cannot write.
     let mut connection = PgConnection::connect(&reader).await.unwrap();
     for change in ["DELETE FROM routes", "UPDATE accounts SET balance_micro = 1", "CREATE TABLE x (y int)"] {
         assert!(connection.execute(sqlx::raw_sql(change)).await.is_err(), "{change}");

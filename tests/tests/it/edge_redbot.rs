@@ -1,5 +1,5 @@
-//! Spec 4.12, by a judge from outside: REDbot asks for pages and their parts in every way that HTTP knows, and looks
-//! for faults in what comes back.
+//! Spec 4.12, by a third-party validator: REDbot requests pages and their parts in every way that HTTP
+//! defines, and reports faults.
 
 use std::time::Duration;
 
@@ -11,15 +11,15 @@ use crate::moderation::becomes;
 
 const PAGE: &str = "<!doctype html><html lang=\"en\"><head><title>A page</title></head><body>";
 
-/// Warnings that are no faults of ours, by their names in REDbot.
+/// Accepted warnings, by their names in REDbot.
 const ACCEPTED: [&str; 2] = [
-    // The specification wants the word: `Cache-Control: public, max-age=60`.
+    // The specification requires it: `Cache-Control: public, max-age=60`.
     "STORE_PUBLIC_UNNECESSARY",
-    // The specification wants inline scripts and styles allowed, since published pages have them.
+    // The specification allows inline scripts and styles, because published pages contain them.
     "CSP_UNSAFE_INLINE",
 ];
 
-/// What REDbot must have found to be good: that it did look, and was answered as HTTP would have it.
+/// Checks of REDbot that must have passed, which proves that it ran them.
 const VALIDATED: [&str; 4] = ["DATE_CORRECT", "CL_CORRECT", "INM_304", "IMS_304"];
 const IN_PARTS: &str = "RANGE_CORRECT";
 const COMPRESSED: &str = "CONNEG_GZIP_GOOD";
@@ -28,7 +28,7 @@ const COMPRESSED: &str = "CONNEG_GZIP_GOOD";
 async fn redbot_finds_nothing_bad_in_what_the_edge_answers() {
     let world = World::with(Mode::Embedded, program!()).start().await;
     let url = publish_site(&world).await;
-    // From then on the edge tells when the site last changed.
+    // From then on the edge sends the time of the last change.
     world.advance(Duration::from_secs(3));
     let whole = [&VALIDATED[..], &[IN_PARTS]].concat();
     let compressed = [&whole[..], &[COMPRESSED]].concat();
@@ -53,7 +53,7 @@ async fn redbot_finds_nothing_bad_in_what_the_edge_answers() {
 async fn publish_site(world: &World) -> String {
     let page = format!("{PAGE}{}</body></html>", "<p>Hello there, reader.</p>\n".repeat(200));
     let style = "p { color: teal; }\n".repeat(200);
-    // The inside of an image is of no matter here.
+    // The content of the image does not matter here.
     let noise: Vec<u8> = (0..5_000_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     let image = [b"\x89PNG\r\n\x1a\n", &noise[..]].concat();
     let files: [(&str, &[u8]); 4] = [
@@ -68,7 +68,7 @@ async fn publish_site(world: &World) -> String {
     published.string("url")
 }
 
-/// Nothing went wrong, nothing is bad, and no warning is new.
+/// No request failed, no check is bad, and no warning is new.
 #[track_caller]
 fn assert_sound(path: &str, answers: &Value) {
     for answer in answers.as_array().expect("a list of answers") {

@@ -1,4 +1,4 @@
-//! Spec 7 and 4.10: every error has one form, and the documents say what there is.
+//! Spec 7 and 4.10: every error has the same form, and the documentation lists all of them.
 
 use handbill_tests::{Method, in_both_modes};
 
@@ -72,7 +72,7 @@ in_both_modes! {
         assert!(docs.text().contains("href=\"/docs/errors\""));
         let page = stranger.get("/docs/errors").await.expect(200);
         assert!(page.header("Content-Type").starts_with("text/html"), "{page:?}");
-        // Spec 7, and what the specification leaves open.
+        // The codes of spec 7, and those that it leaves open.
         for code in [
             "unauthorized", "account_expired", "payment_required", "insufficient_scope", "invalid_request",
             "invalid_body", "weak_password", "invalid_credentials", "rate_limited", "too_large", "slug_taken",
@@ -139,7 +139,7 @@ in_both_modes! {
 
     async fn the_documentation_is_a_page(world: World) {
         let docs = world.stranger().get("/docs").await;
-        // With or without a slash at the end.
+        // With or without a trailing slash.
         let docs = if docs.status == 200 { docs } else { world.stranger().get("/docs/").await };
         let docs = docs.expect(200);
         assert!(docs.header("Content-Type").starts_with("text/html"), "{docs:?}");

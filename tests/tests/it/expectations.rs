@@ -1,4 +1,4 @@
-//! What many chapters look for.
+//! Expectations that many test files share.
 
 use domain::Time;
 use handbill_tests::{Agent, LedgerEntry, Mode, Process, Reply, Visitor, World, fields_of};
@@ -6,15 +6,15 @@ use handbill_tests::{Agent, LedgerEntry, Mode, Process, Reply, Visitor, World, f
 pub const PAGE: &str =
     "<!doctype html><html><head><title>A page</title></head><body><h1>Hello</h1></body></html>";
 
-/// A password that suits anybody of the tests.
+/// A password for any person of the tests.
 pub const PASSWORD: &str = "correct horse battery";
 
-/// A page that says this and nothing else.
+/// A page with only this text.
 pub fn page_saying(text: &str) -> String {
     format!("<!doctype html><html><body><p>{text}</p></body></html>")
 }
 
-/// The moment that a timestamp of the wire names, in milliseconds from now.
+/// The time of a timestamp in a response, in milliseconds from now.
 #[track_caller]
 pub fn millis_from_now(timestamp: &str) -> i64 {
     assert!(timestamp.ends_with('Z'), "not in UTC with Z: {timestamp}");
@@ -23,7 +23,7 @@ pub fn millis_from_now(timestamp: &str) -> i64 {
     at.millis() - i64::try_from(now.as_millis()).expect("a time before the end of time")
 }
 
-/// The page as published, apart from the badge of a provisional account before `</body>`.
+/// Expects the page as published, apart from the badge of a provisional account before `</body>`.
 #[track_caller]
 pub fn assert_serves(reply: &Reply, html: &str) {
     assert_eq!(reply.status, 200, "{reply:?}");
@@ -33,7 +33,7 @@ pub fn assert_serves(reply: &Reply, html: &str) {
     assert!(served.len() > html.len(), "the badge is missing: {reply:?}");
 }
 
-/// Nothing of a refused publish is left: no artifact, no use of the allowance, no charge, no storage.
+/// A refused publish leaves nothing: no artifact, no use of the allowance, no charge, no storage.
 pub async fn assert_untouched(agent: &Agent) {
     assert_eq!(agent.artifacts().await.expect(200).json(), serde_json::json!([]));
     let usage = agent.usage().await.expect(200);
@@ -42,7 +42,7 @@ pub async fn assert_untouched(agent: &Agent) {
     assert_eq!(usage.number("credits_usd"), 0.0, "{usage:?}");
 }
 
-/// What a visitor sees of a site's front page.
+/// A site's front page as a visitor gets it.
 pub async fn front_page(visitor: &Visitor, published: &Reply) -> Reply {
     visitor.open(&published.string("url")).await
 }
@@ -52,7 +52,7 @@ pub fn entry(reason: impl Into<String>, delta_micro: i64) -> LedgerEntry {
     LedgerEntry { reason: reason.into(), delta_micro }
 }
 
-/// The ledger of a world with one account, which must be sound: the balance that the account is shown is the sum of
+/// The ledger of a world with one account, which must be sound: the account's displayed balance is the sum of
 /// its rows, and no reason occurs twice.
 pub async fn sound_ledger(world: &World, agent: &Agent) -> Vec<LedgerEntry> {
     let ledger = world.ledger().await;
@@ -66,7 +66,7 @@ pub async fn sound_ledger(world: &World, agent: &Agent) -> Vec<LedgerEntry> {
     ledger
 }
 
-/// The receipt of a call that was paid inline: the same in the body and in the header.
+/// The receipt of a call that was paid inline, which is the same in the body and in the header.
 #[track_caller]
 pub fn receipt_of(paid: &Reply, amount_usd: &str) -> serde_json::Value {
     let receipt = paid.at("receipt");
@@ -80,22 +80,27 @@ pub fn receipt_of(paid: &Reply, amount_usd: &str) -> serde_json::Value {
     receipt
 }
 
-/// A call that cost nothing has no receipt.
+/// A free call has no receipt.
 #[track_caller]
 pub fn assert_unpaid(free: &Reply) {
     assert_eq!(free.json().get("receipt"), None, "{free:?}");
     assert_eq!(free.header("X-PAYMENT-RESPONSE"), "", "{free:?}");
 }
 
-/// A persona at two doors: two processes of the control plane where there can be two.
-pub async fn at_two_doors<P: Clone>(world: &World, persona: &P, at: impl Fn(&P, &Process) -> P) -> [P; 2] {
+/// A persona at two processes of the control plane, if there can be two.
+pub async fn at_two_processes<P: Clone>(
+    world: &World,
+    persona: &P,
+    at: impl Fn(&P, &Process) -> P,
+) -> [P; 2] {
     match world.mode() {
         Mode::Embedded => [persona.clone(), persona.clone()],
         Mode::Production => [persona.clone(), at(persona, &world.start_api().await)],
     }
 }
 
-/// A page of our own: no script but the one of all pages, asking nobody else for anything, kept by no cache.
+/// One of our own pages: it contains only the common script, loads nothing from other sites, and is not
+/// cached.
 #[track_caller]
 pub fn assert_page(reply: &Reply, status: u16) {
     assert_eq!(reply.status, status, "{reply:?}");

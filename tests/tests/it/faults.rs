@@ -1,5 +1,5 @@
-//! A process dies at every step of a publish. Whatever was acknowledged is there and serves its exact bytes;
-//! whatever was not is whole or absent; the caller's retry gets its answer, and it is paid once.
+//! A process dies at every step of a publish. An acknowledged publish exists and serves its exact bytes. Any
+//! other is whole or absent. The caller's retry gets its response, and it is paid once.
 
 use std::future::IntoFuture;
 use std::time::Duration;
@@ -10,17 +10,17 @@ use crate::expectations::{assert_serves, front_page, page_saying};
 
 const PAYMENT: &str = "dev:0.005";
 const PRICE_MICRO: i64 = 5_000;
-/// An orphaned job is taken over when its worker has missed its heartbeats.
+/// An orphaned job is taken over after its worker has missed its heartbeats.
 const TAKE_OVER: Duration = Duration::from_secs(40);
 
-/// Which process passes a point.
+/// The process that reaches a fault point.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Passes {
-    Door,
+    ControlPlane,
     Worker,
 }
 
-/// Large enough to be spooled rather than to ride in the job.
+/// Large enough for the spool, because small contents are stored in the job.
 fn large_page() -> String {
     page_saying(&"A page that was published while everything fell. ".repeat(3_000))
 }
@@ -34,7 +34,7 @@ async fn a_kill_at(mode: Mode, point: &str, passes: Passes) {
     let setup = World::with(mode, program!()).env("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES", "0");
     let world = setup.start().await;
     let (agent, html) = (world.agent().await, large_page());
-    let victim = if passes == Passes::Door { world.api() } else { world.worker() };
+    let victim = if passes == Passes::ControlPlane { world.api() } else { world.worker() };
     victim.restart_with(&[("HANDBILL_TEST_FAULTS", &format!("{point}:kill"))]).await;
 
     let first = tokio::spawn(publish(&agent, &html));
@@ -58,11 +58,11 @@ async fn a_kill_at(mode: Mode, point: &str, passes: Passes) {
     assert_serves(&front_page(&world.visitor(), &retried).await, &html);
     assert_one_version_paid_once(&world, &agent).await;
     assert_it_is_scanned(&world, &agent).await;
-    // A redelivery that comes now would change what is there.
+    // A redelivery at this point would change the result.
     assert_one_version_paid_once(&world, &agent).await;
 }
 
-/// In production the control plane or the worker is still up while the other one is down.
+/// In production the control plane or the worker is still running while the other is down.
 async fn assert_whole_or_absent_when_asked(world: &World, agent: &Agent, html: &str) {
     let Ok(detail) = agent.artifact("my-page").try_send().await else { return };
     if detail.status == 404 {
@@ -90,7 +90,7 @@ async fn assert_one_version_paid_once(world: &World, agent: &Agent) {
     assert_eq!(world.ledger().await, paid_once);
 }
 
-/// The scan may have been lost with the process; then the sweep finds it.
+/// The scan may have been lost with the process. Then the sweep finds it.
 async fn assert_it_is_scanned(world: &World, agent: &Agent) {
     world.advance(Duration::from_secs(120));
     eventually(TAKE_OVER, "the scan's verdict", async || {
@@ -119,9 +119,9 @@ macro_rules! killed_at {
 }
 
 killed_at! {
-    killed_before_the_upload_is_spooled: "publish.before_spool", Passes::Door;
-    killed_between_spool_and_push: "publish.before_push", Passes::Door;
-    killed_after_the_push: "publish.after_push", Passes::Door;
+    killed_before_the_upload_is_spooled: "publish.before_spool", Passes::ControlPlane;
+    killed_between_spool_and_push: "publish.before_push", Passes::ControlPlane;
+    killed_after_the_push: "publish.after_push", Passes::ControlPlane;
     killed_before_the_blobs_are_put: "publish.before_blob_put", Passes::Worker;
     killed_between_blobs_and_ledger: "publish.after_blob_put", Passes::Worker;
     killed_before_the_commit: "settle.before_commit", Passes::Worker;
@@ -138,8 +138,8 @@ async fn a_stop_finishes_what_runs(mode: Mode, stopped: impl Fn(&World) -> Proce
     world.worker().restart_with(&slow).await;
     let html = page_saying("finished while stopping");
     let publishing = tokio::spawn(agent.publish("my-page", html.clone()).into_future());
-    // A job that runs is `Queued` in its row until it ends.
-    eventually(PATIENCE, "the publish is taken up", async || {
+    // A running job is `Queued` in its row until it ends.
+    eventually(PATIENCE, "the publish is running", async || {
         world.jobs("publish").await.iter().any(|job| job.status == "Queued").then_some(())
     })
     .await;

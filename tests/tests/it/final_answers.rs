@@ -1,5 +1,5 @@
-//! Every response is final. A 503 to a publish means that nothing was done and nothing will be, whatever comes back later;
-//! and what cannot be done is refused soon, in its own words.
+//! Every response is final. A 503 to a publish means that nothing was done and nothing will be, whatever
+//! recovers later. An impossible request is refused quickly with a specific error.
 
 use std::future::IntoFuture;
 use std::time::{Duration, Instant};
@@ -9,18 +9,18 @@ use handbill_tests::{Agent, Health, Mode, PATIENCE, Reply, World, eventually, in
 use crate::expectations::{assert_serves, assert_untouched, front_page, page_saying};
 
 const FAULTS: &str = "HANDBILL_TEST_FAULTS";
-/// Callers wait for three seconds in place of twenty.
+/// Callers wait for three seconds instead of twenty.
 const SHORT: &str = "answer.wait_ms:instead=3000";
-/// No content can be stored, for as long as the process runs.
+/// No content can be stored while the process runs.
 const NO_STORE: &str = "answer.wait_ms:instead=3000,publish.before_blob_put:fail";
 /// A refusal that needs no query.
 const AT_ONCE: Duration = Duration::from_secs(2);
-/// A store that might only be restarting is waited for.
+/// Callers wait for a store that might only be restarting.
 const SOON: Duration = Duration::from_secs(9);
-/// Every backoff of a job that failed within a few seconds, and an orphan's take-over.
+/// Every backoff of a job that failed within a few seconds, and the takeover of an orphan.
 const EVERY_BACKOFF: Duration = Duration::from_secs(60);
 
-/// Waits until no publish is left in the queue that could still be carried out.
+/// Waits until the queue contains no publish that could still be executed.
 async fn all_publishes_end(world: &World) {
     eventually(EVERY_BACKOFF, "no publish is left in the queue", async || {
         world.jobs("publish").await.iter().all(|job| job.status == "Done").then_some(())
@@ -181,7 +181,7 @@ async fn a_publish_whose_api_is_gone_does_not_land_after_its_deadline() {
     assert!(publish().try_send().await.is_err(), "the API is killed");
     world.api().exit_within(PATIENCE).await;
     world.api().restart().await;
-    // The deadline has passed by every clock before a worker is there to see the job.
+    // The deadline has passed by every clock before a worker can see the job.
     eventually(PATIENCE, "the deadline", async || {
         (queued_at.elapsed() > Duration::from_secs(4)).then_some(())
     })
@@ -258,8 +258,9 @@ async fn a_full_disk_is_named_at_once_and_the_process_is_not_ready() {
     assert!(refused.string("message").starts_with("the disk is full"), "{refused:?}");
     assert_is_final(&refused);
     world.stranger().get("/readyz").await.expect(503);
-    let told = world.ask_ops(&world.api(), "/readyz").await.expect(503).json();
-    let disk = told["parts"].as_array().unwrap().iter().find(|part| part["name"] == "disk").unwrap().clone();
+    let response = world.ask_ops(&world.api(), "/readyz").await.expect(503).json();
+    let disk =
+        response["parts"].as_array().unwrap().iter().find(|part| part["name"] == "disk").unwrap().clone();
     assert_eq!(disk["is_ready"], json!(false));
     assert!(disk["fault"].as_str().unwrap().contains("57 MB left"), "{disk}");
     world.api().restart().await;

@@ -1,5 +1,5 @@
-//! Whether a process lives and whether it is ready, as whatever stands before it asks: a part that is gone is named to the
-//! operator, and a process that stops says so while it finishes what it has.
+//! Liveness and readiness probes: an unavailable component is reported to the operator, and a stopping
+//! process says so while it finishes its work.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use handbill_tests::{
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// A part that is silent is waited for: two seconds, on a busy machine.
+/// The probe of a silent component takes two seconds, more on a busy machine.
 const PROBED_WITHIN: Duration = Duration::from_secs(4);
 
 in_both_modes! {
@@ -39,10 +39,10 @@ in_both_modes! {
     async fn strangers_hear_yes_or_no_at_the_doors(world: World) {
         let (stranger, visitor) = (world.stranger(), world.visitor());
         let probes = [("/healthz", json!({ "status": "ok" })), ("/readyz", json!({ "status": "ready" }))];
-        for (path, told) in probes {
+        for (path, response) in probes {
             for reply in [stranger.get(path).await, visitor.open(path).await] {
                 let reply = reply.expect(200);
-                assert_eq!(reply.json(), told, "{reply:?}");
+                assert_eq!(reply.json(), response, "{reply:?}");
                 assert_eq!(reply.header("Cache-Control"), "no-store");
                 assert_eq!(reply.header("X-Content-Type-Options"), "nosniff");
             }
@@ -107,8 +107,8 @@ async fn a_part_that_is_gone_is_named_until_it_is_back() {
     for process in [&api, &edge, &worker] {
         lacks(&world, process, "degraded", &["redis"]).await;
     }
-    for told in [world.stranger().get("/readyz").await, world.visitor().open("/readyz").await] {
-        assert_eq!(told.expect(200).json(), json!({ "status": "ready" }));
+    for response in [world.stranger().get("/readyz").await, world.visitor().open("/readyz").await] {
+        assert_eq!(response.expect(200).json(), json!({ "status": "ready" }));
     }
     assert!(api.log().contains("degraded: it goes on without a part"));
     assert!(!api.log().contains("not ready"), "without Redis it goes on");
@@ -124,8 +124,8 @@ async fn a_part_that_is_gone_is_named_until_it_is_back() {
     for process in [&api, &edge, &worker] {
         lacks(&world, process, "not ready", &["database", "queue"]).await;
     }
-    let told = world.stranger().get("/readyz").await.expect(503);
-    assert_eq!(told.json(), json!({ "status": "not ready" }));
+    let response = world.stranger().get("/readyz").await.expect(503);
+    assert_eq!(response.json(), json!({ "status": "not ready" }));
     world.visitor().open("/readyz").await.expect(503);
     world.postgres().start().await;
     for process in [&api, &edge, &worker] {
@@ -141,7 +141,7 @@ async fn an_operators_address_that_is_taken_is_named_in_one_line_before_any_work
     let world = World::with(Mode::Embedded, program!()).with_ops().start().await;
     let taken = world.api().ops_url().trim_start_matches("http://").to_owned();
     let second = World::with(Mode::Embedded, program!()).prepare().await;
-    // Doors that are small enough for any machine: it has nothing to warn of but the address.
+    // Limits that are small enough for any machine, so that the address is the only warning.
     let settings = [
         ("HANDBILL_OPS__LISTEN", taken.as_str()),
         ("HANDBILL_API__CONNECTIONS_MAX", "100"),
@@ -149,27 +149,27 @@ async fn an_operators_address_that_is_taken_is_named_in_one_line_before_any_work
     ];
     let refused = second.command(&["serve"], &settings).await;
     assert_eq!(refused.status.code(), Some(1), "{refused:?}");
-    let told = format!("handbill: listen on ops.listen {taken}: Address already in use (os error 98)\n");
-    assert_eq!(refused.output, told);
+    let response = format!("handbill: listen on ops.listen {taken}: Address already in use (os error 98)\n");
+    assert_eq!(refused.output, response);
 }
 
-/// Waits until a process lacks just these parts, and calls itself what it then is. All the while it is alive.
+/// Waits until exactly these components of a process fail, with this status. It stays alive all the while.
 async fn lacks(world: &World, process: &Process, status: &str, parts: &[&str]) {
     let what = format!("{} lacks {parts:?}", process.name());
     eventually(PATIENCE * 2, &what, async || {
         world.ask_ops(process, "/healthz").await.expect(200);
-        let asked = std::time::Instant::now();
-        let told = world.ask_ops(process, "/readyz").await;
-        assert!(asked.elapsed() < PROBED_WITHIN, "{:?}", asked.elapsed());
-        let body = told.json();
-        assert_eq!(told.status, if body["status"] == "not ready" { 503 } else { 200 }, "{told:?}");
-        (missing(&body) == parts).then(|| assert_eq!(body["status"], status, "{told:?}"))
+        let started = std::time::Instant::now();
+        let response = world.ask_ops(process, "/readyz").await;
+        assert!(started.elapsed() < PROBED_WITHIN, "{:?}", started.elapsed());
+        let body = response.json();
+        assert_eq!(response.status, if body["status"] == "not ready" { 503 } else { 200 }, "{response:?}");
+        (missing(&body) == parts).then(|| assert_eq!(body["status"], status, "{response:?}"))
     })
     .await;
 }
 
-fn missing(told: &Value) -> Vec<&str> {
-    let parts = told["parts"].as_array().expect("a list of parts").iter();
+fn missing(response: &Value) -> Vec<&str> {
+    let parts = response["parts"].as_array().expect("a list of parts").iter();
     let missing = parts.filter(|part| part["is_ready"] == false);
     missing.map(|part| part["name"].as_str().expect("a name")).collect()
 }

@@ -1,5 +1,5 @@
-//! What every HTTP client may expect of the API: names of files as clients really send them, `Location`, `ETag`,
-//! compression, redirects, and the files that crawlers and browsers ask for.
+//! What HTTP clients expect of the API: file names as clients send them, `Location`, `ETag`, compression,
+//! redirects, and the files for crawlers and browsers.
 
 use handbill_tests::{Agent, Method, Reply, in_both_modes, json};
 
@@ -111,7 +111,7 @@ in_both_modes! {
     }
 }
 
-/// Publishes one file whose part says this of its name.
+/// Publishes one file with this `Content-Disposition`.
 async fn publish_as(agent: &Agent, disposition: &str) -> Reply {
     let body = format!(
         "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"slug\"\r\n\r\nnamed\r\n--{BOUNDARY}\r\n\

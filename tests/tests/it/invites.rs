@@ -76,7 +76,7 @@ in_both_modes! {
         assert!(refused.string("hint").contains("claim"), "{refused:?}");
         assert_eq!(agent.invites().await.expect(200).json(), json!([]));
         let (_, owner) = claimed_by(&world, "olga").await;
-        // Another account's invites are not there.
+        // Another account's invites are not found.
         let code = owner.invite(&json!({})).await.expect(201).string("code");
         agent.revoke_invite(&code).await.refused(404, "not_found");
     }
@@ -100,7 +100,7 @@ in_both_modes! {
         assert_eq!(token.string("0.created_by"), owner.user_id().await);
         assert!(token.at("0.expires_at").is_null());
         assert_eq!(owner.invites().await.expect(200).at("0.uses"), 1);
-        // An agent is no member, whatever the invite's role.
+        // An agent is not a member, whatever the invite's role.
         assert_eq!(owner.members().await.expect(200).at("members").as_array().unwrap().len(), 1);
         for refused in [
             invited.members().await,
@@ -180,13 +180,13 @@ in_both_modes! {
         for _ in 0..3 {
             assert_eq!(guest.join(&url).await.expect(302).header("Location"), "/dashboard");
         }
-        // The owner, too, is a member already, and stays the owner.
+        // The owner is already a member, and stays the owner.
         owner.join(&url).await.expect(302);
         assert_eq!(owner.invites().await.expect(200).at("0.uses"), 1);
         let team = owner.members().await.expect(200);
         assert_eq!((team.string("members.0.role"), team.string("members.1.role")), ("owner".into(), "member".into()));
         assert_eq!(guest.me().await.expect(200).string("accounts.0.role"), "member");
-        // A use that is left serves the next, and one who is in may press the button of a dead invite.
+        // The remaining use serves the next person, and a member may press the button of an invalid invite.
         world.stranger().join(&code).await.expect(201);
         guest.join(&url).await.expect(302);
         owner.revoke_invite(&code).await.expect(200);
@@ -200,7 +200,8 @@ in_both_modes! {
         let admins = owner.invite(&json!({ "role": "admin" })).await.expect(201).string("invite_url");
         let members = owner.invite(&json!({ "role": "member" })).await.expect(201).string("invite_url");
         let role = async |person: &Human| person.me().await.expect(200).string("accounts.0.role");
-        // A rise is a join like any other: one link of one use does not make every member an admin.
+        // A rise in role uses up an invite too, so that a link for one use does not make every member an
+        // admin.
         member.join(&admins).await.expect(302);
         other.join(&admins).await.refused(409, "invite_used_up");
         assert_eq!((role(&member).await, role(&other).await), ("admin".into(), "member".into()));

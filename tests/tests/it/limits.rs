@@ -1,4 +1,4 @@
-//! Limits that hold: whatever address they come from, however many accounts a person claims, however much at once.
+//! Limits apply regardless of the address, the number of a person's accounts and the concurrency.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use futures::future::join_all;
 use handbill_tests::{Agent, Human, Mode, Reply, World, in_both_modes, json, program};
 
 use crate::admin::OPERATOR_PASSWORD;
-use crate::expectations::{PAGE, PASSWORD, assert_untouched, at_two_doors, page_saying};
+use crate::expectations::{PAGE, PASSWORD, assert_untouched, at_two_processes, page_saying};
 use crate::mcp::failed;
 use crate::teams::person;
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
-/// What each world of many addresses needs: the tests say by a header where they come from.
+/// Worlds with many addresses take the client's address from this header.
 const FORWARDED: &str = "X-Forwarded-For";
 
 in_both_modes! {
@@ -23,7 +23,7 @@ in_both_modes! {
     )]
     async fn ipv6_is_counted_by_64_and_56_and_48_together(world: World) {
         let sign_up = async |from: String| world.stranger().post("/v1/signup").header(FORWARDED, from).await;
-        // Eight of 256 networks of 64 bits, in each of eight of 256 networks of 56 bits.
+        // Eight of 256 /64 networks, in each of eight of 256 /56 networks.
         for number in 0..64 {
             let (of_48, of_56) = (number / 8, number % 8);
             sign_up(format!("2001:db8:1:{of_48:x}{of_56:02x}::1")).await.expect(201);
@@ -44,10 +44,10 @@ in_both_modes! {
         "HANDBILL_ALLOW_PUBLIC_DEV" = "true"
     )]
     async fn the_operators_password_is_tried_60_times_a_minute_from_all_addresses_together(world: World) {
-        let doors = at_two_doors(&world, &world.human(), Human::at).await;
+        let callers = at_two_processes(&world, &world.human(), Human::at).await;
         let sign_in = async |number: usize, password: &str| {
             let form = [("name", "Ada"), ("password", password), ("next", "/admin/audit")];
-            let call = doors[number % 2].post("/admin/signin").header("Accept", "text/html");
+            let call = callers[number % 2].post("/admin/signin").header("Accept", "text/html");
             call.header(FORWARDED, format!("198.51.100.{number}")).form(&form).await
         };
         for number in 0..5 {
@@ -65,10 +65,10 @@ in_both_modes! {
     #[settings("HANDBILL_LIMITS__CLAIMS_PER_PERSON" = "3", "HANDBILL_LIMITS__SIGNUPS_PER_MINUTE" = "100")]
     async fn one_person_claims_so_many_accounts_and_not_one_more_at_once(world: World) {
         let human = person(&world, "farmer").await;
-        let doors = at_two_doors(&world, &human, Human::at).await;
+        let callers = at_two_processes(&world, &human, Human::at).await;
         let agents = join_all((0..20).map(|_| world.agent())).await;
         let claims = agents.iter().enumerate().map(|(number, agent)| {
-            doors[number % 2].claim(&claim_url(agent)).into_future()
+            callers[number % 2].claim(&claim_url(agent)).into_future()
         });
         let replies = join_all(claims).await;
         let (claimed, refused): (Vec<_>, Vec<_>) = agents.iter().zip(replies).partition(|(_, reply)| reply.status == 200);
@@ -81,7 +81,7 @@ in_both_modes! {
         let page = human.post(human.path_of(&claim_url(refused[0].0))).header("Accept", "text/html").form(&[]).await;
         assert!(page.expect(403).text().contains("accounts per person"));
 
-        // The account is still there for somebody else, who may sign up on the way.
+        // Another person can still claim the account, and may create a user account on the way.
         for (agent, status) in refused.iter().map(|(agent, _)| agent).zip([200, 200, 200, 403]) {
             let form = [("username", "newcomer"), ("password", PASSWORD)];
             world.human().claim(&claim_url(agent)).form(&form).await.expect(status);
@@ -91,18 +91,18 @@ in_both_modes! {
     #[settings("HANDBILL_LIMITS__CLAIMS_PER_ADDRESS_PER_DAY" = "2", "HANDBILL_LIMITS__SIGNUPS_PER_MINUTE" = "100")]
     async fn from_one_address_so_many_accounts_are_claimed_a_day_by_whomever(world: World) {
         let agents = join_all((0..6).map(|_| world.agent())).await;
-        let doors = match world.mode() {
+        let processes = match world.mode() {
             Mode::Embedded => vec![world.api()],
             Mode::Production => vec![world.api(), world.start_api().await],
         };
-        // What is refused anyhow does not count.
+        // Refused attempts do not count.
         let first = person(&world, "first").await;
         for _ in 0..3 {
             first.claim(&format!("/claim/{}", "x".repeat(32))).await.refused(404, "not_found");
         }
         let mut claimers = Vec::new();
         for number in 0..agents.len() {
-            let claimer = world.human().at(&doors[number % doors.len()]);
+            let claimer = world.human().at(&processes[number % processes.len()]);
             claimer.dev_login(&format!("claimer-{number}")).await.expect(200);
             claimers.push(claimer);
         }
@@ -126,7 +126,7 @@ in_both_modes! {
             agent.publish_files("large", &[("index.html", &vec![b'x'; bytes])]).await.expect(201);
             human.claim(&claim_url(agent)).await.expect(200);
         }
-        // 400,000 bytes are left to the account that was claimed second: it pays for the rest.
+        // 400,000 bytes are left for the account that was claimed second. It pays for the rest.
         for (agent, usd) in [(&first, 0.0), (&second, 0.000_03), (&alone, 0.0)] {
             assert_eq!(agent.usage().await.expect(200).number("storage.est_monthly_cost_usd"), usd);
         }
@@ -148,7 +148,7 @@ in_both_modes! {
         assert_limited(agent.publish("my-page", PAGE).idempotency_key("second").await, MINUTE);
         assert_limited(agent.add_version("my-page", PAGE).await, MINUTE);
         failed(&agent.call_tool("publish_artifact", &files).await.expect(200), "rate_limited");
-        // A refused call costs nothing, and an answer that was given is given again.
+        // A refused call costs nothing, and a repeated call gets its first response.
         assert_eq!(agent.usage().await.expect(200).integer("publishes.used"), 2);
         let again = agent.publish("my-page", PAGE).idempotency_key("first").await.expect(201);
         assert_eq!(again.json(), first.json());
@@ -168,10 +168,10 @@ in_both_modes! {
         for _ in 0..2 {
             assert_eq!(publish().await.expect(201).json(), first.json());
         }
-        // Other content under the same key is a conflict, and is not read any more often.
+        // Other content with the same key is a conflict, and is read no more often.
         assert_limited(publish().await, MINUTE);
         assert_limited(agent.publish("my-page", page_saying("two")).idempotency_key("first").await, MINUTE);
-        // Repeats take nothing of the publishes.
+        // Repeats do not use the limit of publishes.
         agent.publish("my-page", PAGE).await.expect(201);
         world.advance(MINUTE);
         assert_eq!(publish().await.expect(201).json(), first.json());
@@ -180,8 +180,8 @@ in_both_modes! {
     #[settings("HANDBILL_LIMITS__PUBLISHES_PER_MINUTE" = "3")]
     async fn publishes_at_the_same_moment_stay_within_the_budget(world: World) {
         let agent = world.agent().await;
-        let doors = at_two_doors(&world, &agent, Agent::at).await;
-        let publish = |number: usize| doors[number % 2].publish(&format!("page-{number}"), PAGE).into_future();
+        let callers = at_two_processes(&world, &agent, Agent::at).await;
+        let publish = |number: usize| callers[number % 2].publish(&format!("page-{number}"), PAGE).into_future();
         let replies = join_all((0..20).map(publish)).await;
         assert_eq!(replies.iter().filter(|reply| reply.status == 201).count(), 3, "{replies:?}");
         for refused in replies.into_iter().filter(|reply| reply.status != 201) {
@@ -218,7 +218,7 @@ fn claim_url(agent: &Agent) -> String {
     agent.signup.as_ref().unwrap().string("claim_url")
 }
 
-/// How long to wait, which is no longer than this.
+/// The time to wait, which is at most this.
 #[track_caller]
 fn assert_limited(reply: Reply, at_most: Duration) -> u64 {
     let refused = reply.refused(429, "rate_limited");

@@ -1,4 +1,4 @@
-//! Long lists: given whole, or page by page, and never cut off without a sign.
+//! Long lists are complete or paged, and never cut off silently.
 
 use std::collections::HashSet;
 
@@ -6,11 +6,11 @@ use handbill_tests::{Agent, Human, Reply, Value, World, in_both_modes, json};
 
 use crate::teams::{claimed_by, joined_as};
 
-/// More than a page may have.
+/// More than the largest page.
 const MANY: u32 = 1_205;
 const BROWSER: &str = "text/html";
 
-/// The path to the next page, which an answer's `Link` leads to.
+/// The path to the next page, from a response's `Link`.
 fn next(world: &World, reply: &Reply) -> Option<String> {
     let link = reply.headers.get("Link")?.to_str().unwrap();
     let address = link.strip_prefix('<').unwrap().strip_suffix(">; rel=\"next\"").unwrap();
@@ -38,19 +38,19 @@ fn texts(rows: &[Value], field: &str) -> Vec<String> {
     rows.iter().map(|row| row[field].as_str().unwrap().to_owned()).collect()
 }
 
-/// The names of crowded artifacts, from this number down to that.
+/// The names of crowded artifacts, in descending order.
 fn down(from: u32, to: u32) -> Vec<String> {
     (to..=from).rev().map(|number| format!("page-{number:06}")).collect()
 }
 
-/// The path that a link on a page of the dashboard leads to.
+/// The path of a link on a page of the dashboard.
 fn linked(page: &Reply, rel: &str) -> Option<String> {
     let text = page.text();
     let (before, _) = text.split_once(&format!("\" rel=\"{rel}\""))?;
     Some(before.rsplit_once("href=\"").unwrap().1.replace("&amp;", "&").replace("&#38;", "&"))
 }
 
-async fn looked_at(owner: &Human, path: &str) -> Reply {
+async fn open_list(owner: &Human, path: &str) -> Reply {
     owner.get(path).header("Accept", BROWSER).await.expect(200)
 }
 
@@ -69,8 +69,8 @@ in_both_modes! {
         let (url, token) = (world.base_url(), agent.token().to_owned());
         let env = [("HANDBILL_URL", url.as_str()), ("HANDBILL_TOKEN", token.as_str())];
         let listed = world.command(&["list", "--json"], &env).await;
-        let told: Value = serde_json::from_str(&listed.output).unwrap();
-        assert_eq!(told, Value::from(all));
+        let reported: Value = serde_json::from_str(&listed.output).unwrap();
+        assert_eq!(reported, Value::from(all));
     }
 
     async fn artifacts_are_listed_in_pages_while_some_are_deleted(world: World) {
@@ -80,7 +80,7 @@ in_both_modes! {
         assert_eq!(texts(&rows(&[first.json()]), "slug"), down(1_205, 1_106));
         let path = next(&world, &first).unwrap();
         assert!(path.starts_with("/v1/artifacts?other=%C3%BC&limit=100&after="), "{path}");
-        // The last row of the page, the first of the next, and one far on.
+        // The last row of the page, the first of the next, and a later one.
         for slug in ["page-001106", "page-001105", "page-000500"] {
             agent.delete(slug).await.expect(200);
         }
@@ -90,7 +90,7 @@ in_both_modes! {
         let (last, full) = rest.split_last().unwrap();
         assert!(full.iter().all(|page| page.as_array().unwrap().len() == 100));
         assert_eq!(last.as_array().unwrap().len(), 3);
-        // Without a limit, what is after a position comes whole.
+        // Without a limit, the rest after a position is complete.
         let after = path.replace("limit=100&", "");
         assert_eq!(texts(&rows(&[agent.get(&after).await.expect(200).json()]), "slug"), expected);
     }
@@ -183,11 +183,11 @@ in_both_modes! {
         }
         let ledger = agent.get("/v1/account/ledger").await.expect(200);
         let entries = rows(&[ledger.json()]);
-        let told: Vec<_> = entries
+        let reported: Vec<_> = entries
             .iter()
             .map(|one| (one["id"].as_str().unwrap(), one["delta_micro"].as_i64().unwrap(), one["balance_usd"].as_f64().unwrap()))
             .collect();
-        assert_eq!(told, [("3", 3_500_000, 6.5), ("2", 2_000_000, 3.0), ("1", 1_000_000, 1.0)]);
+        assert_eq!(reported, [("3", 3_500_000, 6.5), ("2", 2_000_000, 3.0), ("1", 1_000_000, 1.0)]);
         assert_eq!(entries[0]["delta_usd"], 3.5);
         assert!(entries[0]["reason"].as_str().unwrap().starts_with("topup-dev:"), "{ledger:?}");
         assert!(entries[0]["created_at"].as_str().unwrap().ends_with('Z'), "{ledger:?}");
@@ -227,7 +227,7 @@ in_both_modes! {
         let path = format!("/dashboard/{}", agent.handle());
         let (mut seen, mut wanted, mut last) = (HashSet::new(), Some(path.clone()), String::new());
         while let Some(address) = wanted {
-            let page = looked_at(&owner, &address).await;
+            let page = open_list(&owner, &address).await;
             assert!(page.text().contains(" of 250 pages"), "{page:?}");
             let shown = (1..=250).filter(|number| page.text().contains(&format!("<strong>page-{number:06}<")));
             for number in shown {
@@ -236,9 +236,9 @@ in_both_modes! {
             (wanted, last) = (linked(&page, "next"), address);
         }
         assert_eq!(seen.len(), 250);
-        let middle = looked_at(&owner, &linked(&looked_at(&owner, &last).await, "prev").unwrap()).await;
+        let middle = open_list(&owner, &linked(&open_list(&owner, &last).await, "prev").unwrap()).await;
         assert!(middle.text().contains("<strong>page-000051<") && middle.text().contains("<strong>page-000150<"));
-        let first = looked_at(&owner, &linked(&middle, "prev").unwrap()).await;
+        let first = open_list(&owner, &linked(&middle, "prev").unwrap()).await;
         assert!(first.text().contains("<strong>page-000250<") && linked(&first, "prev").is_none());
         owner.get(&format!("{path}?after=l17")).header("Accept", BROWSER).await.expect(400);
     }

@@ -1,4 +1,4 @@
-//! The service as its users see it, a file per chapter of the specification.
+//! The service as its users see it, with a file for each chapter of the specification.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

@@ -1,4 +1,4 @@
-//! Spec 4.11: what the tools do. Each does what its endpoint does, and answers with the same body.
+//! Spec 4.11: the MCP tools. Each does the same as its endpoint, and responds with the same body.
 
 use std::time::Duration;
 
@@ -15,18 +15,18 @@ in_both_modes! {
     async fn a_page_is_published_looked_at_rolled_back_and_deleted(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
         let first = page_saying("first");
-        let published = told(&publish(&agent, "my-page", &first).await);
+        let published = tool_result(&publish(&agent, "my-page", &first).await);
         assert_eq!(fields_of(&published), ["account", "artifact_id", "host", "url", "version", "warnings"]);
         assert_eq!((&published["version"], &published["account"]["free_publishes_left"]), (&json!(1), &json!(4)));
         let url = published["url"].as_str().unwrap();
         assert_serves(&visitor.open(url).await, &first);
 
         let second = page_saying("second");
-        let again = told(&publish(&agent, "my-page", &second).await);
+        let again = tool_result(&publish(&agent, "my-page", &second).await);
         assert_eq!((&again["url"], &again["version"]), (&published["url"], &json!(2)));
         assert_serves(&visitor.open(url).await, &second);
 
-        let shown = told(&agent.call_tool("get_artifact", &json!({ "slug": "my-page" })).await);
+        let shown = tool_result(&agent.call_tool("get_artifact", &json!({ "slug": "my-page" })).await);
         assert_eq!(settled(shown.clone()), settled(agent.artifact("my-page").await.expect(200).json()));
         assert_eq!(shown["versions"][0]["created_via"], "mcp");
         let list = agent.call_tool("list_artifacts", &json!({})).await.expect(200);
@@ -37,9 +37,9 @@ in_both_modes! {
         assert_eq!(settled(listed), settled(agent.artifacts().await.expect(200).json()));
 
         let back = agent.call_tool("rollback_artifact", &json!({ "slug": "my-page", "version": 1 })).await;
-        assert_eq!(told(&back)["version"], 1);
+        assert_eq!(tool_result(&back)["version"], 1);
         assert_serves(&visitor.open(url).await, &first);
-        let gone = told(&agent.call_tool("delete_artifact", &json!({ "slug": "my-page" })).await);
+        let gone = tool_result(&agent.call_tool("delete_artifact", &json!({ "slug": "my-page" })).await);
         assert_eq!(gone, json!({ "slug": "my-page", "deleted": true }));
         visitor.open(url).await.expect(404);
         assert_eq!(text_of(&agent.call_tool("list_artifacts", &json!({})).await)["artifacts"], json!([]));
@@ -52,8 +52,8 @@ in_both_modes! {
             { "path": "css/app.css", "content": "h1 { color: teal }" },
             { "path": "img/dot.bin", "content": "AP8A/w==", "encoding": "base64" },
         ]);
-        // Without a slug one is made up.
-        let published = told(&agent.call_tool("publish_artifact", &json!({ "files": files })).await);
+        // Without a slug one is generated.
+        let published = tool_result(&agent.call_tool("publish_artifact", &json!({ "files": files })).await);
         let url = published["url"].as_str().unwrap();
         assert_eq!(visitor.open(&format!("{url}css/app.css")).await.expect(200).text(), "h1 { color: teal }");
         assert_eq!(&visitor.open(&format!("{url}img/dot.bin")).await.expect(200).body[..], b"\0\xff\0\xff");
@@ -61,27 +61,27 @@ in_both_modes! {
 
     async fn what_is_published_to_a_private_page_comes_with_the_link_that_opens_it(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
-        told(&publish(&agent, "my-page", PAGE).await);
+        tool_result(&publish(&agent, "my-page", PAGE).await);
         agent.call_tool("add_credits", &json!({ "amount_usd": 1, "payment_scheme": "dev" })).await;
         let shown = agent.set_visibility("my-page", "private").await.expect(200);
 
         let next = page_saying("next");
-        let published = told(&publish(&agent, "my-page", &next).await);
+        let published = tool_result(&publish(&agent, "my-page", &next).await);
         assert_eq!(published["signed_url"], shown.at("signed_url"));
         visitor.open(published["url"].as_str().unwrap()).await.expect(403);
         assert_serves(&visitor.open(published["signed_url"].as_str().unwrap()).await, &next);
         let by_rest = agent.publish("my-page", PAGE).await.expect(201);
         assert_eq!(by_rest.at("signed_url"), shown.at("signed_url"));
-        let public = told(&publish(&agent, "another-page", PAGE).await);
+        let public = tool_result(&publish(&agent, "another-page", PAGE).await);
         assert_eq!(public.get("signed_url"), None);
     }
 
     async fn a_whole_number_may_be_written_with_a_point_and_an_encoding_be_null(world: World) {
         let agent = world.agent().await;
         let files = json!([{ "path": "index.html", "content": PAGE, "encoding": null }]);
-        told(&agent.call_tool("publish_artifact", &json!({ "slug": "my-page", "files": files })).await);
+        tool_result(&agent.call_tool("publish_artifact", &json!({ "slug": "my-page", "files": files })).await);
         let back = agent.call_tool("rollback_artifact", &json!({ "slug": "my-page", "version": 1.0 })).await;
-        assert_eq!(told(&back)["version"], 1);
+        assert_eq!(tool_result(&back)["version"], 1);
         for (tool, arguments) in [
             ("rollback_artifact", json!({ "slug": "my-page", "version": 1.5 })),
             ("add_credits", json!({ "amount_usd": "5", "payment_scheme": "dev" })),
@@ -95,38 +95,38 @@ in_both_modes! {
 
     async fn the_account_is_shown_claimed_and_shared(world: World) {
         let agent = world.agent().await;
-        let shown = told(&agent.call_tool("get_account", &json!({})).await);
+        let shown = tool_result(&agent.call_tool("get_account", &json!({})).await);
         assert_eq!(without(&shown, "member_count"), agent.account().await.expect(200).json());
         assert_eq!((&shown["member_count"], &shown["allow_agent_join"]), (&json!(0), &json!(true)));
         let refused = failed(&agent.call_tool("create_invite", &json!({})).await, "forbidden");
         assert!(refused["hint"].as_str().unwrap().contains("claim_url"), "{refused}");
 
-        let link = told(&agent.call_tool("create_claim_link", &json!({})).await);
+        let link = tool_result(&agent.call_tool("create_claim_link", &json!({})).await);
         assert_eq!(fields_of(&link), ["claim_url", "expires_at"]);
         let human = person(&world, "ada").await;
         human.claim(shown["claim_url"].as_str().unwrap()).await.refused(404, "not_found");
         human.claim(link["claim_url"].as_str().unwrap()).await.expect(200);
-        let claimed = told(&agent.call_tool("get_account", &json!({})).await);
+        let claimed = tool_result(&agent.call_tool("get_account", &json!({})).await);
         assert_eq!((&claimed["status"], &claimed["member_count"]), (&json!("claimed"), &json!(1)));
         assert_eq!(claimed.get("claim_url"), None);
         failed(&agent.call_tool("create_claim_link", &json!({})).await, "already_claimed");
 
         let terms = json!({ "role": "admin", "max_uses": 2, "ttl_hours": 5 });
-        let invite = told(&agent.call_tool("create_invite", &terms).await);
+        let invite = tool_result(&agent.call_tool("create_invite", &terms).await);
         assert_eq!(fields_of(&invite), ["code", "expires_at", "invite_url", "max_uses", "role"]);
         assert_eq!((&invite["role"], &invite["max_uses"]), (&json!("admin"), &json!(2)));
         let hours = millis_from_now(invite["expires_at"].as_str().unwrap()) as f64 / 3_600_000.0;
         assert!((4.9..5.1).contains(&hours), "{invite}");
         let guest = agent.joined(invite["code"].as_str().unwrap()).await;
-        // One who was invited publishes on the account, and manages nothing.
-        told(&publish(&guest, "of-the-guest", PAGE).await);
+        // An invited agent can publish on the account, but not manage it.
+        tool_result(&publish(&guest, "of-the-guest", PAGE).await);
         let refused = failed(&guest.call_tool("create_invite", &json!({})).await, "insufficient_scope");
         assert!(refused["message"].as_str().unwrap().contains("account:manage"), "{refused}");
     }
 
     async fn a_refusal_has_the_body_that_its_endpoint_gives(world: World) {
         let agent = world.agent().await;
-        told(&publish(&agent, "my-page", PAGE).await);
+        tool_result(&publish(&agent, "my-page", PAGE).await);
         let missing = failed(&agent.call_tool("get_artifact", &json!({ "slug": "no-such-page" })).await, "not_found");
         assert_eq!(missing, agent.artifact("no-such-page").await.refused(404, "not_found").json());
         let rollback = json!({ "slug": "my-page", "version": 9 });
@@ -135,8 +135,8 @@ in_both_modes! {
         failed(&agent.call_tool("delete_artifact", &json!({ "slug": "no-such-page" })).await, "not_found");
 
         let reader = agent.minted(&json!({ "scopes": "artifacts:read" })).await;
-        told(&reader.call_tool("list_artifacts", &json!({})).await);
-        told(&reader.call_tool("get_account", &json!({})).await);
+        tool_result(&reader.call_tool("list_artifacts", &json!({})).await);
+        tool_result(&reader.call_tool("get_account", &json!({})).await);
         let refused = failed(&publish(&reader, "my-page", PAGE).await, "insufficient_scope");
         assert_eq!(refused, reader.publish("my-page", PAGE).await.refused(403, "insufficient_scope").json());
         for (tool, arguments) in [
@@ -163,12 +163,12 @@ in_both_modes! {
         ] {
             failed(&pinned.call_tool(tool, &arguments).await, "insufficient_scope");
         }
-        assert_eq!(told(&publish(&pinned, "my-page", PAGE).await)["version"], 2);
+        assert_eq!(tool_result(&publish(&pinned, "my-page", PAGE).await)["version"], 2);
     }
 
     async fn an_expired_account_is_read_and_not_changed(world: World) {
         let agent = world.agent().await;
-        told(&publish(&agent, "my-page", PAGE).await);
+        tool_result(&publish(&agent, "my-page", PAGE).await);
         world.advance(31 * MINUTE);
         for (tool, arguments) in [
             ("publish_artifact", json!({ "files": [{ "path": "index.html", "content": PAGE }] })),
@@ -180,20 +180,20 @@ in_both_modes! {
             ("publish_upload", json!({ "upload": "01KC4GZJ2Q8W5T7RXN3VB6M9DE" })),
         ] {
             let refused = failed(&agent.call_tool(tool, &arguments).await, "account_expired");
-            // No tool signs up: the human is to be told.
-            let told = format!("POST {}/v1/signup", world.base_url());
+            // No tool signs up. The hint refers to the API.
+            let hinted = format!("POST {}/v1/signup", world.base_url());
             let hint = refused["hint"].as_str().unwrap();
-            assert!(hint.contains(&told) && hint.contains("your human"), "{tool}: {refused}");
+            assert!(hint.contains(&hinted) && hint.contains("your human"), "{tool}: {refused}");
         }
-        told(&agent.call_tool("list_artifacts", &json!({})).await);
-        told(&agent.call_tool("get_artifact", &json!({ "slug": "my-page" })).await);
-        told(&agent.call_tool("get_account", &json!({})).await);
+        tool_result(&agent.call_tool("list_artifacts", &json!({})).await);
+        tool_result(&agent.call_tool("get_artifact", &json!({ "slug": "my-page" })).await);
+        tool_result(&agent.call_tool("get_account", &json!({})).await);
     }
 
     #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "1")]
     async fn a_price_is_told_with_the_call_that_pays_it(world: World) {
         let agent = world.agent().await;
-        told(&publish(&agent, "my-page", PAGE).await);
+        tool_result(&publish(&agent, "my-page", PAGE).await);
         let challenge = failed(&publish(&agent, "my-page", PAGE).await, "payment_required");
         assert_eq!(fields_of(&challenge), ["accepts", "amount_usd", "code", "hint", "message", "reason"]);
         assert_eq!(challenge["amount_usd"].to_string(), "0.005");
@@ -208,10 +208,10 @@ in_both_modes! {
         assert!(challenge["hint"].as_str().unwrap().contains("tell your human"), "{challenge}");
 
         let bought = agent.call_tool("add_credits", &json!({ "amount_usd": 1, "payment_scheme": "dev" })).await;
-        let bought = told(&bought);
+        let bought = tool_result(&bought);
         assert_eq!(fields_of(&bought), ["credits_usd", "receipt"]);
         assert_eq!((&bought["credits_usd"], &bought["receipt"]["rail"]), (&json!(1.0), &json!("dev")));
-        let paid = told(&publish(&agent, "my-page", PAGE).await);
+        let paid = tool_result(&publish(&agent, "my-page", PAGE).await);
         assert_eq!((&paid["version"], &paid["account"]["credits_usd"]), (&json!(2), &json!(0.995)));
         let version = agent.artifact("my-page").await.expect(200).string("versions.0.id");
         let top_up = format!("topup-dev:{}", bought["receipt"]["id"].as_str().unwrap());
@@ -226,7 +226,7 @@ in_both_modes! {
         for reply in [agent.call_tool("add_credits", &arguments).await, publish(&agent, "my-page", PAGE).await] {
             let refused = failed(&reply, "payment_required");
             let hint = refused["hint"].as_str().unwrap();
-            // No card is taken here either.
+            // Cards are not accepted here either.
             assert!(hint.contains("ask the operator") && !hint.contains("add_credits"), "{refused}");
             let accepts = refused["accepts"].as_array().unwrap();
             assert!(accepts.iter().all(|accept| accept.get("instructions").is_none()), "{refused}");
@@ -303,16 +303,16 @@ in_both_modes! {
     async fn tools_without_arguments_take_them_left_out(world: World) {
         let agent = world.agent().await;
         for params in [json!({ "name": "get_account" }), json!({ "name": "get_account", "arguments": null })] {
-            told(&agent.ask_mcp("tools/call", &params).await);
+            tool_result(&agent.ask_mcp("tools/call", &params).await);
         }
-        // What a client says beside the arguments is no argument.
+        // Fields next to the arguments are ignored.
         let params = json!({ "name": "get_account", "arguments": {}, "_meta": { "progressToken": 1 } });
-        told(&agent.ask_mcp("tools/call", &params).await);
+        tool_result(&agent.ask_mcp("tools/call", &params).await);
     }
 
     async fn another_account_s_artifact_is_not_there(world: World) {
         let (agent, _) = claimed_by(&world, "ada").await;
-        told(&publish(&agent, "my-page", PAGE).await);
+        tool_result(&publish(&agent, "my-page", PAGE).await);
         let other = world.agent().await;
         for (tool, arguments) in [
             ("get_artifact", json!({ "slug": "my-page" })),
@@ -331,7 +331,7 @@ async fn publish(agent: &Agent, slug: &str, html: &str) -> Reply {
     agent.call_tool("publish_artifact", &json!({ "slug": slug, "files": files })).await
 }
 
-/// The body in the one text block of a result.
+/// The body in the only text block of a result.
 #[track_caller]
 fn text_of(reply: &Reply) -> Value {
     assert_eq!(reply.status, 200, "{reply:?}");
@@ -341,9 +341,9 @@ fn text_of(reply: &Reply) -> Value {
     serde_json::from_str(content[0]["text"].as_str().unwrap()).expect("JSON in the text block")
 }
 
-/// What a tool answered that did what was asked: the same as text and as structured content.
+/// The result of a tool that succeeded, which is the same as text and as structured content.
 #[track_caller]
-pub fn told(reply: &Reply) -> Value {
+pub fn tool_result(reply: &Reply) -> Value {
     let body = text_of(reply);
     assert_eq!(reply.at("result.isError"), false, "{reply:?}");
     if body.is_object() {
@@ -352,7 +352,7 @@ pub fn told(reply: &Reply) -> Value {
     body
 }
 
-/// The body of a refusal with this code, that says what is wrong and what comes next.
+/// The body of a refusal with this code, which has a message and a next step.
 #[track_caller]
 pub fn failed(reply: &Reply, code: &str) -> Value {
     let body = text_of(reply);
@@ -369,7 +369,7 @@ fn without(body: &Value, field: &str) -> Value {
     body
 }
 
-/// A body without what the scan changes behind the answers.
+/// A body without the fields that the scan changes after the response.
 fn settled(mut body: Value) -> Value {
     match &mut body {
         Value::Object(fields) => {

@@ -1,5 +1,5 @@
-//! Spec 4.11, by clients that others wrote: the SDKs for Python and for TypeScript each tell an agent's whole story over
-//! MCP, and the protocol's own conformance suite tries what it knows.
+//! Spec 4.11 with third-party clients: the Python and TypeScript SDKs each run a whole scenario of an agent
+//! over MCP, and the protocol's own conformance suite runs its tests.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/mcp");
 in_both_modes! {
     #[settings("HANDBILL_LIMITS__CLAIMED_FREE_PUBLISHES" = "3")]
     async fn the_sdk_for_python_tells_an_agents_whole_story(world: World) {
-        // Those of today shake hands, those of tomorrow ask what there is.
+        // Older clients do a handshake, newer ones discover the server.
         for handshake in ["legacy", "auto"] {
             let mut story = command("HANDBILL_TEST_MCP", &world, &claimed_agent(&world, handshake).await);
             story.arg(format!("{SOURCES}/story.py")).env("HANDBILL_TEST_HANDSHAKE", handshake);
@@ -38,11 +38,11 @@ async fn the_conformance_suite_finds_no_fault_but_what_is_expected() {
         .arg(packages().join("@modelcontextprotocol/conformance/dist/index.js"))
         .args(["server", "--suite", "all", "--url", &format!("{}/mcp", world.base_url())])
         .args(["--expected-failures", &format!("{SOURCES}/conformance-expected-failures.yml")]);
-    // An expected failure that does not come fails the suite as well.
+    // An expected failure that does not occur fails the suite as well.
     assert_says(suite, "Baseline check passed").await;
 }
 
-/// An agent whose account somebody has claimed, so that it may invite others.
+/// An agent with a claimed account, so that it may invite others.
 async fn claimed_agent(world: &World, username: &str) -> Agent {
     let (agent, human) = (world.agent().await, world.human());
     human.register(username, "correct horse battery").await.expect(201);
@@ -50,7 +50,7 @@ async fn claimed_agent(world: &World, username: &str) -> Agent {
     agent
 }
 
-/// A program that is told whom to ask, and as whom.
+/// A program that gets the server's address and the agent's token.
 fn command(variable: &str, world: &World, agent: &Agent) -> Command {
     let mut command = Command::new(installed(variable));
     command
@@ -62,7 +62,8 @@ fn command(variable: &str, world: &World, agent: &Agent) -> Command {
     command
 }
 
-/// A copy of a script in the world's folder, beside the packages: where a script stands is where Node looks for them.
+/// Copies a script to the world's directory next to the packages, because Node searches for packages from the
+/// script's location.
 fn beside_packages(world: &World, script: &str) -> PathBuf {
     let copy = world.folder().join(script);
     std::fs::copy(Path::new(SOURCES).join(script), &copy).expect("a copy of the script");
@@ -81,7 +82,7 @@ fn installed(variable: &str) -> PathBuf {
 
 async fn assert_says(mut command: Command, last: &str) {
     let ended = command.output().await.expect("a program that runs");
-    let told = String::from_utf8_lossy(&ended.stdout);
+    let reported = String::from_utf8_lossy(&ended.stdout);
     let complaint = String::from_utf8_lossy(&ended.stderr);
-    assert!(ended.status.success() && told.contains(last), "{}\n{told}\n{complaint}", ended.status);
+    assert!(ended.status.success() && reported.contains(last), "{}\n{reported}\n{complaint}", ended.status);
 }

@@ -1,5 +1,4 @@
-//! Spec 4.11, the protocol's side: what is said before and around the calls of tools, and what answers a message that
-//! is none.
+//! Spec 4.11, the protocol: messages before and around tool calls, and responses to invalid messages.
 
 use handbill_tests::{Agent, Method, Reply, Value, fields_of, in_both_modes, json};
 
@@ -22,15 +21,15 @@ const PING: &str = r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#;
 in_both_modes! {
     async fn a_client_is_greeted_in_the_version_it_asks_for_or_in_the_newest(world: World) {
         let agent = world.agent().await;
-        for (asked, spoken) in [
+        for (requested, spoken) in [
             ("2025-06-18", "2025-06-18"),
             ("2025-11-25", "2025-11-25"),
             ("2024-11-05", "2025-11-25"),
             ("2031-01-01", "2025-11-25"),
             ("no version", "2025-11-25"),
         ] {
-            let greeting = greeted(&agent, asked).await;
-            assert_eq!(greeting.at("result.protocolVersion"), spoken, "asked for {asked}");
+            let greeting = greeted(&agent, requested).await;
+            assert_eq!(greeting.at("result.protocolVersion"), spoken, "requested {requested}");
             assert_eq!(greeting.at("id"), 1);
             assert_eq!(greeting.header("Mcp-Session-Id"), "");
         }
@@ -144,7 +143,7 @@ in_both_modes! {
         let id = agent.tokens().await.expect(200).string("0.id");
         agent.revoke_token(&id).await.expect(200);
         for bad in [&agent.with_token("nonsense"), &agent.with_token(&format!("svc_sk_{}", "x".repeat(32))), &revoked] {
-            // The token is looked at before anything else, the greeting included.
+            // The token is checked first, even for the handshake.
             let greeting = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client() });
             for refused in [
                 bad.ask_mcp("initialize", &greeting).await,
@@ -223,7 +222,7 @@ in_both_modes! {
         );
         let refused = agent.post("/mcp").raw("application/json", call).await.refused(413, "too_large");
         assert!(refused.string("message").contains("JSON values"), "{refused:?}");
-        // What is no message, and as large, is no better.
+        // A large invalid message gets the same refusal.
         let refused = agent.post("/mcp").raw("application/json", format!("[{zeros}0]")).await;
         refused.refused(413, "too_large");
     }

@@ -1,4 +1,4 @@
-//! Spec 4.13, 6.2 and 8: what recurs by the month is charged once, whatever the balance, by route and by schedule.
+//! Spec 4.13, 6.2 and 8: monthly charges are made once, regardless of the balance, by route and by schedule.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use handbill_tests::{
     Agent, LedgerEntry, Mode, Operator, PATIENCE, Reply, World, eventually, fields_of, in_both_modes, program,
 };
 
-use crate::expectations::{PAGE, at_two_doors, entry, sound_ledger};
+use crate::expectations::{PAGE, at_two_processes, entry, sound_ledger};
 use crate::teams::{claimed_by, person};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -27,7 +27,7 @@ in_both_modes! {
         let operator = world.operator();
         let before = sound_ledger(&world, &tenant.agent).await;
 
-        // The pages' first month was charged by the calls that took them off the public.
+        // The calls that hid the pages charged their first month.
         let metered = operator.run_metering().await.expect(200);
         assert_metered(&metered, this_month(&world), 1, 2, "0.000103");
         let (month, next) = (this_month(&world), next_month(&world));
@@ -49,7 +49,7 @@ in_both_modes! {
         expected.extend(tenant.pages.iter().map(|page| entry(format!("visibility:{page}:{next}"), -PAGE_MICRO)));
         assert_eq!(new_entries(&world, &tenant, &before).await, sorted(expected));
         assert_metered(&operator.run_metering_of(&next.to_string()).await.expect(200), next, 1, 0, "0.0");
-        // Whatever the balance.
+        // Metering charges even without credit.
         assert_eq!(tenant.agent.account().await.expect(200).number("credits_usd"), -1.000_203);
     }
 
@@ -109,7 +109,7 @@ in_both_modes! {
     async fn passes_at_the_same_moment_charge_once(world: World) {
         let tenant = Tenant::move_in(&world).await;
         let before = sound_ledger(&world, &tenant.agent).await;
-        let operators = at_two_doors(&world, &world.operator(), Operator::at).await;
+        let operators = at_two_processes(&world, &world.operator(), Operator::at).await;
         let next = next_month(&world).to_string();
         let calls = (0..10).map(|number| operators[number % 2].run_metering_of(&next).into_future());
         let metered: Vec<_> = join_all(calls).await.into_iter().map(|reply| reply.expect(200)).collect();
@@ -128,12 +128,12 @@ in_both_modes! {
         let expected = scheduled(&tenant, ended, begun);
         until_entries(&world, before.len() + expected.len()).await;
         assert_eq!(new_entries(&world, &tenant, &before).await, expected);
-        // The operator's pass finds nothing new: the pages of the ended month were paid when they went off the public.
+        // The operator's run finds nothing new: the pages of the ended month were paid when they were hidden.
         let again = world.operator().run_metering_of(&ended.to_string()).await.expect(200);
         assert_eq!(again.integer("charges"), 0, "{again:?}");
-        let looks = looks_of_the_schedule(&world);
+        let runs = runs_of_the_schedule(&world);
         world.advance(DAY);
-        eventually(PATIENCE, "a later look", async || (looks_of_the_schedule(&world) > looks).then_some(())).await;
+        eventually(PATIENCE, "a later run", async || (runs_of_the_schedule(&world) > runs).then_some(())).await;
         assert_eq!(new_entries(&world, &tenant, &before).await, expected);
     }
 }
@@ -149,12 +149,12 @@ async fn a_pass_that_died_is_made_good_when_the_workers_are_back() {
     let worker = world.worker();
     assert!(worker.terminate().await.status.success());
     world.advance(until(&world, begun.start().plus(3 * DAY)));
-    // It dies when it is about to commit its first charge.
+    // It dies just before it commits its first charge.
     worker.restart_with(&[("HANDBILL_TEST_FAULTS", "settle.before_commit:kill")]).await;
     assert!(!worker.exit_within(PATIENCE).await.success(), "no pass was made");
     assert_eq!(new_entries(&world, &tenant, &before).await, []);
     worker.restart().await;
-    // The queue takes an orphaned job over after a while; the next hour's look does not wait for it.
+    // The queue takes an orphaned job over after a while. The next hour's run does not wait for it.
     world.advance(Duration::from_secs(3600));
     let expected = scheduled(&tenant, ended, begun);
     until_entries(&world, before.len() + expected.len()).await;
@@ -162,7 +162,7 @@ async fn a_pass_that_died_is_made_good_when_the_workers_are_back() {
     assert_eq!(tenant.agent.account().await.expect(200).number("credits_usd"), -1.000_103);
 }
 
-/// A claimed account with a bill: storage and views beyond what is free, and two pages off the public.
+/// A claimed account with a bill: storage and views beyond the free amounts, and two hidden pages.
 struct Tenant {
     agent: Agent,
     pages: Vec<String>,
@@ -190,7 +190,7 @@ impl Tenant {
     }
 }
 
-/// What the schedule charges when one month ends and another begins.
+/// The charges of the schedule when one month ends and another begins.
 fn scheduled(tenant: &Tenant, ended: Month, begun: Month) -> Vec<LedgerEntry> {
     let mut expected = vec![
         entry(format!("storage:{ended}"), -STORAGE_MICRO),
@@ -211,8 +211,8 @@ async fn until_entries(world: &World, count: usize) {
     eventually(PATIENCE, &what, async || (world.ledger().await.len() >= count).then_some(())).await;
 }
 
-/// How often the job has run, whether it had anything to do or not.
-fn looks_of_the_schedule(world: &World) -> usize {
+/// The number of the job's runs, with or without work.
+fn runs_of_the_schedule(world: &World) -> usize {
     let is_done = |line: &&str| line.contains("job.kind=\"meter\"") && line.contains("outcome=\"done\"");
     world.worker().log().lines().filter(is_done).count()
 }

@@ -1,4 +1,4 @@
-//! What a process counts, as Prometheus reads it: what was done is what is told, and nobody's page is named by it.
+//! The metrics of a process as Prometheus reads them: they match what was done, and name no page.
 
 use std::collections::BTreeMap;
 use std::process::Stdio;
@@ -13,7 +13,7 @@ use tokio::process::Command;
 use crate::expectations::{PAGE, front_page};
 use crate::moderation::becomes;
 
-/// A scrape waits two seconds for the parts, one for what has to be read meanwhile, and is then read here.
+/// A scrape waits two seconds for the components and one for current values. Then this test reads it.
 const SCRAPED_WITHIN: Duration = Duration::from_secs(4);
 
 in_both_modes! {
@@ -98,7 +98,7 @@ in_both_modes! {
             Mode::Embedded => &[("serve", 1.0), ("api", 0.0), ("edge", 0.0), ("worker", 0.0)],
             Mode::Production => &[("serve", 0.0), ("api", 1.0), ("edge", 1.0), ("worker", 1.0)],
         };
-        eventually(PATIENCE, "every process is told, and every schedule was carried out", async || {
+        eventually(PATIENCE, "every process is reported, and every schedule ran", async || {
             let metrics = Metrics::at(&world, &worker).await;
             let is_so = |name, label, value, expected| metrics.find(name, &[(label, value)]) == Some(expected);
             let schedules = ["sweep-scans", "cleanup", "metering", "sweep-blobs", "sweep-records"];
@@ -113,7 +113,7 @@ in_both_modes! {
         let operator = world.operator();
         let paused = operator.post("/internal/queues/rescan/pause").header("X-Operator", "Ada").await;
         assert!((200..300).contains(&paused.status), "{paused:?}");
-        eventually(PATIENCE, "the pause is told", async || {
+        eventually(PATIENCE, "the pause is reported", async || {
             let metrics = Metrics::at(&world, &worker).await;
             (metrics.value("handbill_queue_paused", &[("queue", "rescan")]) == 1.0).then_some(())
         })
@@ -132,7 +132,7 @@ in_both_modes! {
         becomes(&agent, "my-page", "pass").await;
         let report = json!({ "host": host, "reason": "it is not mine" });
         world.stranger().post("/v1/reports").json(&report).await.expect(201);
-        eventually(PATIENCE, "the report is told", async || {
+        eventually(PATIENCE, "the report is counted", async || {
             let metrics = Metrics::at(&world, &api).await;
             let waiting = metrics.find("handbill_moderation_waiting", &[]) == Some(1.0);
             (waiting && metrics.find("handbill_reports_open", &[]) == Some(1.0)).then_some(())
@@ -175,8 +175,8 @@ in_both_modes! {
     #[given(with_ops)]
     async fn the_api_tells_its_metrics_to_the_operator_alone(world: World) {
         let operator = world.operator();
-        let told = operator.call(Method::GET, "/metrics").await.expect(200);
-        assert!(read(&told.text()).await.iter().any(|family| family["name"] == "handbill_http_requests"));
+        let reported = operator.call(Method::GET, "/metrics").await.expect(200);
+        assert!(read(&reported.text()).await.iter().any(|family| family["name"] == "handbill_http_requests"));
         let unknown = world.stranger().get("/metricz").await.refused(404, "not_found");
         for stranger in [world.stranger().get("/metrics"), operator.call_knowing("wrong", Method::GET, "/metrics")] {
             assert_eq!(stranger.await.refused(404, "not_found").json(), unknown.json());
@@ -203,29 +203,29 @@ async fn while_the_database_is_away_a_scrape_tells_what_it_has() {
     assert!(Metrics::at(&world, &api).await.find("handbill_queue_jobs", &[("queue", "scan")]).is_some());
     world.postgres().stop();
     eventually(PATIENCE, "a scrape without the queue", async || {
-        let asked = Instant::now();
+        let started = Instant::now();
         let metrics = Metrics::at(&world, &api).await;
-        assert!(asked.elapsed() < SCRAPED_WITHIN, "{:?}", asked.elapsed());
+        assert!(started.elapsed() < SCRAPED_WITHIN, "{:?}", started.elapsed());
         assert_eq!(metrics.value("handbill_http_requests_total", &publishes), 1.0);
-        let told = ["handbill_queue_jobs", "handbill_processes", "handbill_moderation_waiting"];
-        let is_told = told.iter().any(|name| metrics.find(name, &[]).is_some());
+        let reported = ["handbill_queue_jobs", "handbill_processes", "handbill_moderation_waiting"];
+        let is_reported = reported.iter().any(|name| metrics.find(name, &[]).is_some());
         let is_away = metrics.find("handbill_part_ready", &[("part", "database")]) == Some(0.0);
-        (is_away && !is_told).then_some(())
+        (is_away && !is_reported).then_some(())
     })
     .await;
     world.postgres().start().await;
-    eventually(PATIENCE, "the queue is told again", async || {
+    eventually(PATIENCE, "the queue is reported again", async || {
         Metrics::at(&world, &api).await.find("handbill_queue_jobs", &[("queue", "scan")])
     })
     .await;
 }
 
-/// What the processes of a world told, added up.
+/// The metrics of all processes of a world, added up.
 #[derive(Debug, Default)]
 struct Metrics(Vec<(String, BTreeMap<String, String>, f64)>);
 
 impl Metrics {
-    /// Of all the processes; in one mode that is one.
+    /// Scrapes all processes. In embedded mode there is one.
     async fn of(world: &World) -> Self {
         let mut all = Self::default();
         let mut seen = Vec::new();
@@ -251,7 +251,7 @@ impl Metrics {
         Self(samples.map(sample).collect())
     }
 
-    /// The sum of the samples that bear these labels, if there are any.
+    /// The sum of the samples with these labels, or `None` without any.
     fn find(&self, name: &str, labels: &[(&str, &str)]) -> Option<f64> {
         let bears = |borne: &BTreeMap<String, String>| {
             labels.iter().all(|(name, value)| borne.get(*name).is_some_and(|borne| borne == value))
@@ -270,7 +270,7 @@ impl Metrics {
     }
 }
 
-/// The families in a text, as the reference reads them.
+/// The metric families in a text, as the reference implementation parses them.
 async fn read(text: &str) -> Vec<Value> {
     let python = std::env::var_os("HANDBILL_TEST_METRICS")
         .expect("HANDBILL_TEST_METRICS names no program: run the tests by scripts/test");

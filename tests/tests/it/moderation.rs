@@ -1,5 +1,5 @@
-//! Spec 3.3 and 4.10: every version is looked at, what is found decides what is served, and a moderator's word outranks
-//! it.
+//! Spec 3.3 and 4.10: every version is scanned, the result decides what is served, and a moderator's decision
+//! overrides it.
 
 use handbill_tests::{Agent, Call, Human, PATIENCE, Reply, World, eventually, in_both_modes, json};
 

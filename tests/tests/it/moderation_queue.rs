@@ -1,4 +1,4 @@
-//! Spec 3.3 and 4.10: what waits for a moderator, what they see of it, and what comes of their word.
+//! Spec 3.3 and 4.10: the review queue, what moderators see of its pages, and the effects of their decisions.
 
 use std::future::IntoFuture;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::expectations::{PAGE, assert_serves, front_page, page_saying};
 use crate::moderation::{SEED_PHRASE_FORM, becomes};
 use crate::teams::claimed_by;
 
-/// A page that the scan is in doubt about.
+/// A page that the scan sends to review.
 pub const DOUBTFUL: &str =
     "<html><body><h1>PayPal</h1><form><input type=\"password\" name=\"p\"></form></body></html>";
 
@@ -30,7 +30,7 @@ in_both_modes! {
         assert_eq!(queue.at("items.0.rules"), json!(["password_near_lure"]));
         assert_eq!((queue.integer("items.0.open_reports"), queue.integer("items.0.version")), (1, 1));
 
-        let item = look(&world, &host).await.expect(200);
+        let item = review_item(&world, &host).await.expect(200);
         assert_eq!(item.string("account.status"), "provisional");
         assert_eq!(item.string("live.moderation_status"), "review");
         assert_eq!(item.string("live.moderated_by"), "scan");
@@ -40,8 +40,8 @@ in_both_modes! {
         assert_eq!(item.at("reports.0.answered_at"), json!(null));
         assert_eq!(item.string("decisions.0.source"), "scan");
 
-        let word = json!({ "action": "block", "note": "A copy of PayPal.", "version": 1 });
-        let made = decide(&world, &host, &word).await.expect(200);
+        let decision = json!({ "action": "block", "note": "A copy of PayPal.", "version": 1 });
+        let made = decide(&world, &host, &decision).await.expect(200);
         assert_eq!(made.json(), json!({
             "host": host, "slug": "my-page", "version": 1, "moderation_status": "blocked",
             "elsewhere": { "blocked": 0, "hosts": [], "has_more": false },
@@ -49,7 +49,7 @@ in_both_modes! {
         front_page(&visitor, &published).await.expect(451);
         assert_eq!(hosts(&list(&world, "").await.expect(200)), [""; 0]);
         assert_eq!(hosts(&list(&world, "?status=blocked").await.expect(200)), [host.as_str()]);
-        assert_ne!(look(&world, &host).await.expect(200).at("reports.0.answered_at"), json!(null));
+        assert_ne!(review_item(&world, &host).await.expect(200).at("reports.0.answered_at"), json!(null));
 
         let log = audit(&world, "?moderators=true").await.expect(200);
         assert_eq!(log.at("items").as_array().map(Vec::len), Some(1));
@@ -60,12 +60,12 @@ in_both_modes! {
         assert_eq!(passed.string("moderation_status"), "pass");
         assert_serves(&front_page(&visitor, &published).await, DOUBTFUL);
 
-        // What was decided stays when the page goes.
+        // Decisions are kept after the page is deleted.
         agent.delete("my-page").await.expect(200);
         let log = audit(&world, &format!("?host={host}")).await.expect(200);
         let sources: Vec<_> = (0..3).map(|at| log.string(&format!("items.{at}.source"))).collect();
         assert_eq!(sources, ["moderator", "moderator", "scan"]);
-        look(&world, &host).await.refused(404, "not_found").naming("host");
+        review_item(&world, &host).await.refused(404, "not_found").naming("host");
     }
 
     async fn a_word_on_a_version_that_is_not_live_any_more_is_refused(world: World) {
@@ -73,8 +73,8 @@ in_both_modes! {
         let published = agent.publish("my-page", DOUBTFUL).await.expect(201);
         let host = published.string("host");
         agent.publish("my-page", page_saying("mended")).await.expect(201);
-        let word = json!({ "action": "block", "version": 1 });
-        let refused = decide(&world, &host, &word).await.refused(409, "version_changed");
+        let decision = json!({ "action": "block", "version": 1 });
+        let refused = decide(&world, &host, &decision).await.refused(409, "version_changed");
         assert!(refused.string("message").contains("version 2"), "{refused:?}");
         assert!(refused.string("hint").contains("GET /internal/moderation/"), "{refused:?}");
         assert_serves(&front_page(&visitor, &published).await, &page_saying("mended"));
@@ -94,8 +94,8 @@ in_both_modes! {
             decide(&world, &host, &bad).await.refused(400, "invalid_body").naming(field);
         }
         for note in ["x".repeat(2_001), "a\u{0}b".to_owned()] {
-            let word = json!({ "action": "pass", "note": note });
-            decide(&world, &host, &word).await.refused(400, "invalid_request").naming("note");
+            let decision = json!({ "action": "pass", "note": note });
+            decide(&world, &host, &decision).await.refused(400, "invalid_request").naming("note");
         }
         let malformed = json!({ "action": "block", "elsewhere": ["NO"] });
         decide(&world, &host, &malformed).await.refused(400, "invalid_request").naming("elsewhere");
@@ -106,9 +106,9 @@ in_both_modes! {
         }
         let unnamed = world.operator().post(&path).json(&json!({ "action": "block" }));
         unnamed.await.refused(400, "invalid_request").naming("X-Operator");
-        let missing = decide(&world, "no-such-page-0000", &word).await.refused(404, "not_found").naming("host");
+        let missing = decide(&world, "no-such-page-0000", &decision).await.refused(404, "not_found").naming("host");
         assert!(missing.string("hint").contains("GET /internal/moderation"), "{missing:?}");
-        decide(&world, "No", &word).await.refused(400, "invalid_request").naming("host");
+        decide(&world, "No", &decision).await.refused(400, "invalid_request").naming("host");
         for (query, field) in
             [("?status=burnt", "status"), ("?after=x", "after"), ("?after=1.NO", "after")]
         {
@@ -138,16 +138,16 @@ in_both_modes! {
         let host = bad.string("host");
         let mut expected = [same.string("host"), own.string("host")];
         expected.sort();
-        let item = look(&world, &host).await.expect(200);
+        let item = review_item(&world, &host).await.expect(200);
         let listed: Vec<_> = (0..2).map(|at| item.string(&format!("same_content.pages.{at}.host"))).collect();
         assert_eq!((listed.as_slice(), item.at("same_content.has_more")), (expected.as_slice(), json!(false)));
         assert_eq!(item.string("same_content.pages.0.file"), "index.html");
         assert_eq!(item.at("same_content.pages.0.passed_by_moderator"), json!(false));
 
-        // What does not hold the same content is left, whoever names it.
+        // A page without the same content is not affected, even if it is named.
         let named = [&expected[..], &[other.string("host")]].concat();
-        let word = json!({ "action": "block", "version": 1, "elsewhere": named, "note": "One of three." });
-        let made = decide(&world, &host, &word).await.expect(200);
+        let decision = json!({ "action": "block", "version": 1, "elsewhere": named, "note": "One of three." });
+        let made = decide(&world, &host, &decision).await.expect(200);
         assert_eq!(made.at("elsewhere"), json!({ "blocked": 2, "hosts": expected, "has_more": false }));
         for page in [&bad, &same, &own] {
             front_page(&visitor, page).await.expect(451);
@@ -159,7 +159,7 @@ in_both_modes! {
         let mut all = [host.clone(), same.string("host"), own.string("host")];
         all.sort();
         assert_eq!(decided, all);
-        assert_eq!(look(&world, &host).await.expect(200).at("same_content.pages"), json!([]));
+        assert_eq!(review_item(&world, &host).await.expect(200).at("same_content.pages"), json!([]));
     }
 
     async fn pages_that_share_a_script_with_a_blocked_one_are_not_its_copies(world: World) {
@@ -169,7 +169,7 @@ in_both_modes! {
         let bad = one.publish_files("bad", &site(DOUBTFUL)).await.expect(201);
         another.publish_files("honest", &site(PAGE)).await.expect(201);
         becomes(&one, "bad", "review").await;
-        let item = look(&world, &bad.string("host")).await.expect(200);
+        let item = review_item(&world, &bad.string("host")).await.expect(200);
         assert_eq!(item.at("same_content.pages"), json!([]));
     }
 
@@ -183,12 +183,12 @@ in_both_modes! {
         let host = published[0].string("host");
         let mut others = [published[1].string("host"), published[2].string("host")];
         others.sort();
-        let word = json!({ "action": "block", "elsewhere": others });
-        let made = decide(&world, &host, &word).await.expect(200);
+        let decision = json!({ "action": "block", "elsewhere": others });
+        let made = decide(&world, &host, &decision).await.expect(200);
         assert_eq!(made.at("elsewhere"), json!({ "blocked": 1, "hosts": [others[0]], "has_more": true }));
         front_page(&visitor, &published[0]).await.expect(451);
-        // Whoever repeats it goes on with the rest.
-        let made = decide(&world, &host, &word).await.expect(200);
+        // Repeating the decision continues with the rest.
+        let made = decide(&world, &host, &decision).await.expect(200);
         assert_eq!(made.at("elsewhere"), json!({ "blocked": 1, "hosts": [others[1]], "has_more": false }));
         for page in &published {
             front_page(&visitor, page).await.expect(451);
@@ -205,7 +205,7 @@ in_both_modes! {
             last = page.string("host");
         }
         let others = async || {
-            let item = look(&world, &last).await.expect(200);
+            let item = review_item(&world, &last).await.expect(200);
             let pages = item.at("same_content.pages");
             let host = |page: &Value| page["host"].as_str().unwrap().to_owned();
             let hosts: Vec<_> = pages.as_array().unwrap().iter().map(host).collect();
@@ -241,27 +241,27 @@ in_both_modes! {
         let agent = world.agent().await;
         let host = agent.publish("my-page", DOUBTFUL).await.expect(201).string("host");
         becomes(&agent, "my-page", "review").await;
-        let seen = look(&world, &host).await.expect(200).at("seen");
+        let seen = review_item(&world, &host).await.expect(200).at("seen");
         assert_eq!(seen["report"], json!(null));
-        let word = |seen: &Value| json!({ "action": "pass", "version": 1, "seen": seen });
+        let decision = |seen: &Value| json!({ "action": "pass", "version": 1, "seen": seen });
         report(&world, &host, "It is not my bank.").await.expect(201);
-        decide(&world, &host, &word(&seen)).await.expect(200);
-        let item = look(&world, &host).await.expect(200);
+        decide(&world, &host, &decision(&seen)).await.expect(200);
+        let item = review_item(&world, &host).await.expect(200);
         assert_eq!(item.at("reports.0.answered_at"), json!(null));
-        let refused = decide(&world, &host, &word(&seen)).await.refused(409, "version_changed");
+        let refused = decide(&world, &host, &decision(&seen)).await.refused(409, "version_changed");
         assert!(refused.string("message").contains("it is pass now"), "{refused:?}");
         assert!(refused.string("hint").contains("seen"), "{refused:?}");
-        decide(&world, &host, &word(&item.at("seen"))).await.expect(200);
-        assert_ne!(look(&world, &host).await.expect(200).at("reports.0.answered_at"), json!(null));
+        decide(&world, &host, &decision(&item.at("seen"))).await.expect(200);
+        assert_ne!(review_item(&world, &host).await.expect(200).at("reports.0.answered_at"), json!(null));
     }
 
     #[settings("HANDBILL_TEST_FAULTS" = "moderation.before_rule:pause_ms=3000")]
     async fn a_page_that_is_deleted_while_it_is_decided_on_is_gone(world: World) {
         let agent = world.agent().await;
         let host = agent.publish("my-page", PAGE).await.expect(201).string("host");
-        let word = json!({ "action": "block", "version": 1 });
-        let deciding = tokio::spawn(decide(&world, &host, &word).into_future());
-        // Nothing tells from outside how far it is; it ends alike if it has not begun.
+        let decision = json!({ "action": "block", "version": 1 });
+        let deciding = tokio::spawn(decide(&world, &host, &decision).into_future());
+        // Its progress is not visible from outside. The result is the same if it has not begun.
         tokio::time::sleep(Duration::from_millis(700)).await;
         agent.delete("my-page").await.expect(200);
         deciding.await.unwrap().refused(404, "not_found").naming("host");
@@ -281,7 +281,7 @@ in_both_modes! {
             assert_eq!(hosts(&list(&world, query).await.expect(200)), [""; 0]);
         }
         world.operator().run_cleanup().await.expect(200);
-        look(&world, &host).await.refused(404, "not_found");
+        review_item(&world, &host).await.refused(404, "not_found");
         for query in ["", "?moderators=true", &format!("?host={host}")] {
             let log = audit(&world, query).await.expect(200);
             assert_eq!(log.at("items").as_array().map(Vec::len), Some(1), "{query}");
@@ -366,7 +366,7 @@ pub fn list(world: &World, query: &str) -> Call {
     world.operator().call(Method::GET, &format!("/internal/moderation{query}"))
 }
 
-pub fn look(world: &World, host: &str) -> Call {
+pub fn review_item(world: &World, host: &str) -> Call {
     world.operator().call(Method::GET, &format!("/internal/moderation/{host}"))
 }
 
@@ -374,10 +374,10 @@ pub fn audit(world: &World, query: &str) -> Call {
     world.operator().call(Method::GET, &format!("/internal/audit{query}"))
 }
 
-/// A word by Ada.
-pub fn decide(world: &World, host: &str, word: &Value) -> Call {
+/// A decision by Ada.
+pub fn decide(world: &World, host: &str, decision: &Value) -> Call {
     let path = format!("/internal/moderation/{host}");
-    world.operator().post(&path).header("X-Operator", "Ada").json(word)
+    world.operator().post(&path).header("X-Operator", "Ada").json(decision)
 }
 
 pub fn report(world: &World, host: &str, reason: &str) -> Call {

@@ -1,5 +1,5 @@
-//! What shares data must hear of each other's changes: one process works on the files of an embedded installation, and
-//! all processes over one PostgreSQL have one Redis.
+//! Processes that share data must receive each other's notices: one process owns the files of an embedded
+//! installation, and all processes with the same PostgreSQL use the same Redis.
 
 use handbill_tests::{Finished, Mode, PATIENCE, Port, World, eventually, program};
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
@@ -44,9 +44,9 @@ async fn a_process_that_others_cannot_hear_is_refused_while_they_are_alive() {
         ("HANDBILL_EDGE__LISTEN", edge.as_str()),
     ];
     assert_refused(&world.command(&["serve"], &without).await, "give all processes the same redis.url");
-    assert_eq!(present(&world).await, 3, "whoever is refused is gone");
+    assert_eq!(present(&world).await, 3, "a refused process ends");
 
-    // A start waits for processes that were killed, and not for those that said goodbye.
+    // A start waits for processes that were killed, and not for those that signed off.
     for process in [world.api(), world.edge()] {
         process.kill();
     }
@@ -83,7 +83,7 @@ async fn processes_start_beside_those_that_were_there_before_redis_lost_its_data
 async fn a_release_that_names_no_bus_may_run_beside() {
     let world = World::with(Mode::Production, program!()).prepare().await;
     let mut database = PgConnection::connect(world.setting("HANDBILL_DATABASE__URL")).await.unwrap();
-    // As the release before writes it, and as one that goes on for the whole of the test.
+    // A row of the release before, with a heartbeat in the future so that it counts for the whole test.
     let row = "INSERT INTO handbill_processes
             (instance, role, host, process_id, version, takes, rates, started_at_ms, seen_at_ms)
         VALUES ('older', 'api', 'a-host', 1, '0.0.9', '{}', '[]', 0,

@@ -1,4 +1,4 @@
-//! Spec 3.1 and 4.13: what the operator does at once, and that nobody else can see it.
+//! Spec 3.1 and 4.13: the operator's immediate actions, and that nobody else can reach them.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use handbill_tests::{
     Agent, Method, Mode, PATIENCE, Processor, Reply, WEBHOOK_SECRET, World, eventually, in_both_modes, json,
 };
 
-use crate::expectations::{PAGE, at_two_doors, front_page, page_saying};
+use crate::expectations::{PAGE, at_two_processes, front_page, page_saying};
 use crate::teams::claimed_by;
 
 const EXPIRY: Duration = Duration::from_secs(31 * 60);
@@ -61,7 +61,7 @@ in_both_modes! {
         }
         played.buy_credit(5.0).paying("dev:5").await.expect(200);
         let payment = Processor::paid("cs_1", &paid.handle(), 500);
-        world.processor().tell(&payment).await.expect(200);
+        world.processor().send_event(&payment).await.expect(200);
 
         let nothing = world.operator().run_cleanup().await.expect(200);
         assert_eq!(nothing.json(), json!({ "purged": 0, "blobs_deleted": 0, "bytes_freed": 0 }));
@@ -69,7 +69,7 @@ in_both_modes! {
         let young = world.agent().await;
         let cleaned = world.operator().run_cleanup().await.expect(200);
         assert_eq!(cleaned.integer("purged"), 2);
-        // What only they had is gone from the store; what others have too is not.
+        // Contents of only these accounts are deleted from the store. Shared contents stay.
         let own_bytes = [&expired, &played].map(|agent| page_saying(&agent.handle()).len());
         assert_eq!(cleaned.integer("blobs_deleted"), 2);
         assert_eq!(cleaned.integer("bytes_freed"), i64::try_from(own_bytes.iter().sum::<usize>()).unwrap());
@@ -105,7 +105,7 @@ in_both_modes! {
     #[settings("HANDBILL_LIMITS__SIGNUPS_PER_MINUTE" = "1000")]
     async fn a_page_that_is_published_during_a_cleanup_is_served(world: World) {
         let (keeper, _) = claimed_by(&world, "owner").await;
-        let doors = at_two_doors(&world, &keeper, Agent::at).await;
+        let callers = at_two_processes(&world, &keeper, Agent::at).await;
         let operators = match world.mode() {
             Mode::Embedded => vec![world.operator(), world.operator()],
             Mode::Production => vec![world.operator(), world.operator().at(&world.start_api().await)],
@@ -114,8 +114,8 @@ in_both_modes! {
             let page = page_saying(&format!("round {round}"));
             world.agent().await.publish("my-page", page.clone()).await.expect(201);
             world.advance(EXPIRY);
-            let publishes = doors.iter().enumerate().map(|(door, agent)| {
-                agent.publish(&format!("page-{round}-{door}"), page.clone()).into_future()
+            let publishes = callers.iter().enumerate().map(|(caller, agent)| {
+                agent.publish(&format!("page-{round}-{caller}"), page.clone()).into_future()
             });
             let cleanups = operators.iter().map(|operator| operator.run_cleanup().into_future());
             let (published, cleaned) = join(join_all(publishes), join_all(cleanups)).await;
@@ -139,7 +139,7 @@ in_both_modes! {
         let at_once = join_all((0..20).map(|_| world.operator().count_view(&host).into_future())).await;
         at_once.into_iter().for_each(|reply| drop(reply.expect(200)));
         assert_eq!(agent.usage().await.expect(200).integer("traffic.views"), 23);
-        // The edge counts on.
+        // The edge keeps counting.
         front_page(&world.visitor(), &published).await.expect(200);
         eventually(PATIENCE, "the visitor's view", async || {
             (agent.usage().await.expect(200).integer("traffic.views") == 24).then_some(())

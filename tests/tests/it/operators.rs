@@ -1,4 +1,4 @@
-//! Operators who have passwords of their own, and the credit that operators give and take.
+//! Operators with passwords of their own, and the credit that operators grant and take.
 
 use std::process::Stdio;
 
@@ -49,7 +49,7 @@ in_both_modes! {
         let (ada, ben) = (world.human(), world.human());
         sign_in(&ada, "ada", ADAS_PASSWORD).await.expect(302);
         sign_in(&ben, "ben", BENS_PASSWORD).await.expect(302);
-        // Without the shared password no other name opens anything.
+        // Without the shared password no other name can sign in.
         assert_eq!(sign_in(&world.human(), "carol", ADAS_PASSWORD).await.status, 401);
         world.api().restart_with(&[("HANDBILL_SECRETS__OPERATORS", BEN)]).await;
         ada.get("/admin/audit").await.expect(302);
@@ -74,7 +74,7 @@ in_both_modes! {
 
         let trail = agent.get("/v1/account/audit").await.expect(200);
         assert_eq!((trail.string("0.action"), trail.string("1.action")), ("credit.taken".into(), "credit.given".into()));
-        // Which operator it was, and why, is not the account's to know.
+        // The account must not see which operator it was, or why.
         assert_eq!((trail.string("1.actor"), trail.string("1.via")), ("operator".into(), "operator".into()));
         assert!(!trail.text().contains("Grace") && !trail.text().contains("outage"), "{trail:?}");
         assert!(world.api().log().contains("operator.name=Grace"), "{}", world.api().log());
@@ -170,7 +170,7 @@ async fn add_operator(name: &str, typed: &str) -> (Option<i32>, String) {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // One that refuses the name does not read.
+    // A command that refuses the name does not read its input.
     let _ = child.stdin.take().unwrap().write_all(typed.as_bytes()).await;
     let ended = child.wait_with_output().await.unwrap();
     let output = [ended.stdout, ended.stderr].concat();

@@ -1,5 +1,5 @@
-//! A part is gone for a while. The caller is told to retry, nothing is half-written, nothing is lost or done twice,
-//! and everything goes on by itself when the part is back.
+//! A component is down for a while. The caller gets a hint to retry, nothing is half-written, lost or done
+//! twice, and everything continues once the component is back.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,11 +9,13 @@ use handbill_tests::{Cable, Mode, PATIENCE, World, eventually, program};
 
 use crate::expectations::{assert_serves, front_page, page_saying};
 
-/// Without Redis a change waits until every edge has forgotten: two seconds, and the looks for the outcome.
+/// Without Redis a change waits until every edge's lease has expired, which is two seconds, and for polling
+/// its outcome.
 const WITHOUT_REDIS: Duration = Duration::from_secs(10);
-/// An edge that does not answer is waited for until it trusts nothing: two seconds, and the publish itself.
+/// A silent edge is waited for until its lease has expired, which is two seconds. The rest is for the publish
+/// itself.
 const CUT_OFF: Duration = Duration::from_secs(4);
-/// An edge waits one second for a database that hangs; the rest is for a machine that is busy.
+/// An edge waits one second for a hanging database. The rest is for a busy machine.
 const NOTICED: Duration = Duration::from_secs(3);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -48,7 +50,7 @@ async fn an_edge_that_alone_is_cut_off_from_redis_serves_nothing_old() {
         assert_serves(&front_page(visitor, &published).await, &page_saying("number 0"));
     }
     cable.cut();
-    // First while it still trusts what it has, and then while it has given that up.
+    // First while its lease is valid, and then after it has expired.
     for number in 1..4 {
         let page = page_saying(&format!("number {number}"));
         let started = Instant::now();
@@ -58,7 +60,7 @@ async fn an_edge_that_alone_is_cut_off_from_redis_serves_nothing_old() {
             assert_serves(&front_page(visitor, &published).await, &page);
         }
     }
-    cable.mend();
+    cable.reconnect();
     eventually(PATIENCE, "the edge hears of changes again", async || {
         edge.log().contains("Redis is back").then_some(())
     })
@@ -94,11 +96,11 @@ async fn while_postgres_hangs_a_page_is_refused_soon_and_then_served_again() {
     let world = World::with(Mode::Production, program!()).with_own_postgres().start().await;
     let published = world.agent().await.publish("my-page", page_saying("hot")).await.expect(201);
     let (visitor, url) = (world.visitor(), published.string("url"));
-    let ask = async |place: &str| {
-        let asked = Instant::now();
-        (visitor.open(place).await, asked.elapsed())
+    let ask = async |path: &str| {
+        let started = Instant::now();
+        (visitor.open(path).await, started.elapsed())
     };
-    // The verdict of the scan would make the edge forget the page.
+    // The scan's verdict would evict the page from the edge's cache.
     eventually(PATIENCE, "no job is left", async || world.unfinished_jobs().await.is_empty().then_some(()))
         .await;
     assert_serves(&ask(&url).await.0, &page_saying("hot"));
@@ -156,7 +158,7 @@ async fn without_a_worker_the_caller_is_told_to_retry_and_the_retry_is_answered(
     assert_serves(&front_page(&world.visitor(), &published).await, &page);
 }
 
-/// A small disk of its own, mounted while this lives.
+/// A small file system of its own, mounted while this value exists.
 struct SmallDisk<'a>(&'a Path);
 
 impl<'a> SmallDisk<'a> {
@@ -177,7 +179,7 @@ impl Drop for SmallDisk<'_> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn on_a_full_disk_nothing_is_half_written_and_room_mends_it() {
-    // Otherwise a disk as small as this one is refused beforehand.
+    // Otherwise a disk as small as this is refused beforehand.
     let faults = "disk.free_bytes:instead=4000000000,answer.wait_ms:instead=4000";
     let setup = World::with(Mode::Embedded, program!()).env("HANDBILL_TEST_FAULTS", faults);
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! More than can be done: what is taken on is done in time, the rest is told to come again, memory stays bounded, and
-//! when it is over all is as before.
+//! Overload: accepted work is done in time, the rest is refused with a hint to retry, memory stays bounded,
+//! and afterwards everything works as before.
 
 mod connections;
 mod load;

@@ -1,5 +1,4 @@
-//! Spec 4.6 and the browser routes: the pages that people sign in with, and what a browser is shown when something is
-//! wrong.
+//! Spec 4.6 and the browser routes: the pages for signing in, and errors in a browser.
 
 use handbill_tests::{Human, Method, Reply, in_both_modes};
 
@@ -42,7 +41,8 @@ in_both_modes! {
             let encoded = encoded_query("next", next);
             let page = human.get(&format!("/signin?{encoded}")).await.expect(200);
             assert!(!page.text().contains("evil") && !page.text().contains("alert"), "{page:?}");
-            // Logins are limited; two show it, and a foreign `next` of the form is the same as one of the link.
+            // Logins are limited. Two suffice, and a foreign `next` in the form is treated like one in the
+            // link.
             if number < 2 {
                 let signed_in = submit(&human, "sign_in", "ada", PASSWORD, next).await.expect(302);
                 assert_eq!(signed_in.header("Location"), "/dashboard");
@@ -61,7 +61,7 @@ in_both_modes! {
         assert_page(&submit(&human, "register", "ada", "weak", "").await, 400);
         assert_page(&submit(&human, "sign_in", "ada", PASSWORD, "").await, 401);
         assert_eq!(human.cookie("svc_sess"), None);
-        // A program that posts the same is told in JSON.
+        // A program that posts the same gets JSON.
         let fields = [("username", "ada"), ("password", PASSWORD)];
         human.post("/signin").form(&fields).await.refused(401, "invalid_credentials");
         let elsewhere = human.on_a_page_of(&world.serve_url());
@@ -103,7 +103,7 @@ in_both_modes! {
         let large = paste(&human, &"x".repeat(10 * 1_048_576 + 1)).await;
         assert_page(&large, 413);
         assert!(large.text().contains("10 MB") && large.body.len() < 20_000);
-        // Other pages' forms do nothing here, and programs are told in JSON.
+        // Forms of other sites have no effect, and programs get JSON.
         let elsewhere = human.on_a_page_of(&world.serve_url());
         assert_page(&paste(&elsewhere, PAGE).await, 403);
         human.post("/").field("html", "").await.refused(400, "invalid_request").naming("html");
@@ -124,7 +124,7 @@ in_both_modes! {
         assert!((1..=60).contains(&limited.header("Retry-After").parse::<u64>().unwrap()), "{limited:?}");
         assert!(limited.text().contains("&#34;kept&#34; &#38; shown"), "{limited:?}");
         world.stranger().post("/v1/signup").await.refused(429, "rate_limited");
-        // Of much that was pasted nothing is read, and nothing sent back five times as long.
+        // A large paste is not read, and is not sent back at five times its length.
         let large = paste(&human, &"<".repeat(10 * 1_048_576)).await;
         assert_page(&large, 429);
         assert!(large.body.len() < 20_000, "{} bytes", large.body.len());
@@ -143,7 +143,7 @@ in_both_modes! {
             assert_eq!(page.header("Allow"), allowed);
         }
         human.call(Method::HEAD, "/signin").await.expect(200);
-        // What is no path for people tells a browser as it tells everybody.
+        // A path that is not for people responds to a browser as to all clients.
         human.get("/v1/account").header("Accept", BROWSER).await.refused(401, "unauthorized");
     }
 
@@ -153,9 +153,9 @@ in_both_modes! {
         assert!(!style.text().contains("@import") && !style.text().contains("url("), "{style:?}");
         let script = world.human().get("/assets/page.js").await.expect(200);
         assert_eq!(script.header("Content-Type"), "text/javascript; charset=utf-8");
-        let asked = |call: &str| script.text().matches(call).count();
-        let asks_for_itself_alone = asked("fetch(") == asked("fetch(location.href,");
-        assert!(asked("://") == 0 && asks_for_itself_alone, "{script:?}");
+        let count_of = |call: &str| script.text().matches(call).count();
+        let asks_for_itself_alone = count_of("fetch(") == count_of("fetch(location.href,");
+        assert!(count_of("://") == 0 && asks_for_itself_alone, "{script:?}");
     }
 }
 
@@ -170,7 +170,7 @@ async fn paste(human: &Human, html: &str) -> Reply {
     human.post("/").header("Accept", BROWSER).field("html", html.to_owned()).await
 }
 
-/// What stands between the two in a text.
+/// The text between two others.
 #[track_caller]
 fn between(text: &str, before: &str, after: &str) -> String {
     let (_, rest) = text.split_once(before).unwrap_or_else(|| panic!("{before} is missing: {text}"));

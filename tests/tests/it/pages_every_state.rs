@@ -1,5 +1,5 @@
-//! Every page for people in every state that it is rendered in, as the snapshots of the `api` crate have them: shown by a
-//! browser, they fit the smallest screen and have no barriers in either scheme.
+//! Every page for people in every state of the `api` crate's snapshots: in a browser it fits the smallest
+//! screen and has no accessibility violations in either scheme.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ fn states() -> Vec<String> {
     names
 }
 
-/// Serves the snapshots with what they load, and nothing else.
+/// Serves the snapshots and the files that they load.
 fn answer(request: Request) -> Response {
     let path = request.uri().path().trim_start_matches('/');
     let (file, content_type) = match path.strip_prefix("assets/") {

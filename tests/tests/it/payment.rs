@@ -93,7 +93,7 @@ in_both_modes! {
 
     async fn a_new_version_past_the_allowance_is_paid_like_a_publish(world: World) {
         let agent = agent_out_of_allowance(&world).await;
-        // What is not there is no matter of money.
+        // A missing page is 404 and not 402.
         agent.add_version("no-such-page", PAGE).await.refused(404, "not_found");
         agent.add_version("no-such-page", PAGE).paying("dev:0.005").await.refused(404, "not_found");
         let challenge = agent.add_version("my-page", PAGE).await.refused(402, "payment_required");
@@ -107,7 +107,7 @@ in_both_modes! {
         receipt_of(&paid, "0.005");
         assert_serves(&front_page(&world.visitor(), &paid).await, &html);
         assert_publishes(&agent, 6).await;
-        // A staged version costs the same.
+        // A version that is not activated costs the same.
         let stage = || agent.post("/v1/artifacts/my-page/versions?activate=false").field("html", PAGE);
         stage().await.refused(402, "payment_required");
         assert_eq!(stage().paying("dev:0.005").await.expect(201).integer("version"), 7);
@@ -124,7 +124,7 @@ in_both_modes! {
         assert_eq!(published.at("account.credits_usd").to_string(), "0.995");
         let added = agent.add_version("my-page", PAGE).await.expect(201);
         assert_eq!(added.at("account.credits_usd").to_string(), "0.99");
-        // A payment beside the credit is credited, then spent: the credit stays.
+        // A payment on top of the credit is credited, then spent. The credit stays.
         let paid = agent.publish("my-page", PAGE).paying("dev:0.005").await.expect(201);
         assert_eq!(paid.at("account.credits_usd").to_string(), "0.99");
         let versions = agent.artifact("my-page").await.expect(200).at("versions");
@@ -186,7 +186,7 @@ async fn agent_out_of_allowance(world: &handbill_tests::World) -> Agent {
     agent
 }
 
-/// So many versions there are, and every payment was spent: the balance is zero.
+/// Expects this many versions and a balance of zero, so that every payment was spent.
 async fn assert_publishes(agent: &Agent, count: i64) {
     let usage: Reply = agent.usage().await.expect(200);
     assert_eq!(usage.integer("publishes.used"), count, "{usage:?}");

@@ -31,7 +31,8 @@ in_both_modes! {
         elsewhere.me().await.expect(200);
     }
 
-    // More refusals than registrations are allowed in a minute: what is malformed does not count.
+    // More refusals than the registrations that are allowed in a minute, because invalid attempts do not
+    // count.
     async fn a_registration_that_does_not_fit_is_told_why(world: World) {
         let human = world.human();
         for malformed in ["", "ab", "-ada", "ada lovelace", "äda", &"a".repeat(31)] {
@@ -64,8 +65,8 @@ in_both_modes! {
     }
 
     async fn two_who_want_one_name_at_once_are_one_person(world: World) {
-        let doors = humans_at_two_doors(&world).await;
-        let calls = doors.iter().map(|human| human.register("ada", PASSWORD).into_future());
+        let callers = humans_at_two_processes(&world).await;
+        let calls = callers.iter().map(|human| human.register("ada", PASSWORD).into_future());
         let mut statuses: Vec<_> = join_all(calls).await.into_iter().map(|reply| reply.status).collect();
         statuses.sort_unstable();
         assert_eq!(statuses, [201, 409]);
@@ -76,7 +77,7 @@ in_both_modes! {
         let human = world.human();
         human.register("ada", PASSWORD).await.expect(201);
         human.dev_login("dev").await.expect(200);
-        // In turns, so that a busy machine is as slow with one as with the other; the shortest of each counts.
+        // In alternation, so that a busy machine slows all of them down. The shortest time of each counts.
         let mut shortest = [Duration::MAX; 5];
         let mut answers = Vec::new();
         for _ in 0..3 {
@@ -108,7 +109,7 @@ in_both_modes! {
         for from in ["192.0.2.1", "192.0.2.2", "192.0.2.3"] {
             login("ada", WRONG_PASSWORD, from).await.refused(401, "invalid_credentials");
         }
-        // The right password from yet another address, in capitals: it is the same name.
+        // The right password from another address, in capitals: it is the same username.
         assert_limited(&login("ADA", PASSWORD, "192.0.2.4").await);
         for _ in 0..2 {
             login("nobody", WRONG_PASSWORD, "192.0.2.4").await.refused(401, "invalid_credentials");
@@ -172,7 +173,7 @@ async fn limits_are_shared_by_all_processes() {
         .env("HANDBILL_LIMITS__LOGINS_PER_MINUTE", "2")
         .start()
         .await;
-    let [one, other] = humans_at_two_doors(&world).await;
+    let [one, other] = humans_at_two_processes(&world).await;
     one.login("nobody", WRONG_PASSWORD).await.refused(401, "invalid_credentials");
     other.login("nobody", WRONG_PASSWORD).await.refused(401, "invalid_credentials");
     assert_limited(&one.login("nobody", WRONG_PASSWORD).await);
@@ -186,8 +187,8 @@ fn assert_limited(reply: &Reply) {
     assert!((1..=60).contains(&seconds), "{refused:?}");
 }
 
-/// Two people, each at a process of their own where there can be two.
-async fn humans_at_two_doors(world: &World) -> [Human; 2] {
+/// Two people, each at a process of their own if there can be two.
+async fn humans_at_two_processes(world: &World) -> [Human; 2] {
     match world.mode() {
         Mode::Embedded => [world.human(), world.human()],
         Mode::Production => [world.human(), world.human().at(&world.start_api().await)],

@@ -1,5 +1,5 @@
-//! The pages for people as a browser shows them, with and without scripts: from an agent's link to an account of one's
-//! own, a second person's way in, and every end that a link may have come to.
+//! The pages for people in a browser, with and without scripts: from an agent's link to a claimed account, a
+//! second person who joins, and every state of a link.
 
 use std::process::Command;
 use std::time::Duration;
@@ -25,7 +25,7 @@ async fn from_claim_to_join(scripts: Scripts) {
     let world = World::with(Mode::Embedded, program!()).start().await;
     let agent = world.agent().await;
     let published = agent.publish("my-page", PAGE).await.expect(201).string("url");
-    // Seen by somebody else: what a browser has shown it keeps for a minute.
+    // As another visitor, because a browser caches what it has shown for a minute.
     assert_serves(&world.visitor().open(&published).await, PAGE);
     let browser = Browser::start().await;
     browser.with_scripts(scripts).await;
@@ -42,7 +42,8 @@ async fn from_claim_to_join(scripts: Scripts) {
     );
 }
 
-/// Opens the claim link, creates a sign-in at the second try, claims, and sees the page without its badge.
+/// Opens the claim link, creates a user account after one mistake, claims, and sees the page without its
+/// badge.
 async fn claim(browser: &Browser, agent: &Agent, published: &str, scripts: Scripts) {
     let with = suffix(scripts);
     let claim_url = agent.account().await.expect(200).string("claim_url");
@@ -59,7 +60,7 @@ async fn claim(browser: &Browser, agent: &Agent, published: &str, scripts: Scrip
     assert_eq!(browser.evaluate("document.querySelector('#new-username').value").await, "Ada");
     browser.inspect(&format!("claim-weak-password{with}")).await;
 
-    // A name that nobody has makes no new owner of who only mistyped theirs.
+    // A mistyped username does not create a new owner.
     sign_in(browser, "Adaa", PASSWORD).await;
     assert_eq!(browser.status().await, 401);
     browser.inspect(&format!("claim-wrong{with}")).await;
@@ -76,7 +77,7 @@ async fn claim(browser: &Browser, agent: &Agent, published: &str, scripts: Scrip
     assert!(browser.path().await.starts_with("/dashboard"));
 }
 
-/// The server's words for the time, or a clock that runs.
+/// The time in the server's text, or a running clock.
 async fn time_runs(browser: &Browser, scripts: Scripts) {
     let first = browser.text("main time").await;
     match scripts {
@@ -91,7 +92,7 @@ async fn time_runs(browser: &Browser, scripts: Scripts) {
     }
 }
 
-/// A second person in a browser of their own opens the invite, creates a sign-in on the way, and joins.
+/// A second person in a browser of their own opens the invite, creates a user account on the way, and joins.
 async fn join(world: &World, invite_url: &str, handle: &str, scripts: Scripts) {
     let with = suffix(scripts);
     let browser = Browser::start().await;
@@ -145,9 +146,9 @@ async fn from_front_page(scripts: Scripts) {
     let claim_url = browser.text("#claim-url").await;
     if scripts == Scripts::Run {
         browser.click("[data-copy=token]").await;
-        eventually(PATIENCE, "the token was taken along", async || {
-            let told = browser.text("[data-copy=token]").await;
-            (told == "Copied" || told == "Selected").then_some(())
+        eventually(PATIENCE, "the token was copied", async || {
+            let reported = browser.text("[data-copy=token]").await;
+            (reported == "Copied" || reported == "Selected").then_some(())
         })
         .await;
         eventually(PATIENCE, "the button says again what it copies", async || {
@@ -200,7 +201,7 @@ async fn a_page_is_reported() {
         assert_eq!(browser.status().await, 404);
         assert!(browser.text("#host-fault").await.contains("No page has this name"));
         browser.inspect(&format!("report-unknown{with}")).await;
-        // The whole address does as well as the name, and what was typed stands there still.
+        // The whole address works as well as the host, and the typed text stays in the form.
         browser.fill("#host", &published.string("url")).await;
         browser.follow("main form button").await;
         assert_eq!((browser.status().await, browser.path().await.as_str()), (200, "/report/thanks"));
@@ -268,26 +269,29 @@ async fn a_sign_in_that_is_refused_says_why_beside_the_field() {
     assert!(browser.text("#new-username-fault").await.contains("taken"));
     browser.inspect("signin-username-taken").await;
     create(&browser, "bea", "password").await;
-    let told = browser.text("#new-password-fault").await;
-    assert!(told.contains("10 to 200") && told.contains("two of") && told.contains("common"), "{told}");
+    let reported = browser.text("#new-password-fault").await;
+    assert!(
+        reported.contains("10 to 200") && reported.contains("two of") && reported.contains("common"),
+        "{reported}"
+    );
     browser.inspect("signin-weak-password").await;
     create(&browser, "b!", PASSWORD).await;
     assert!(browser.text("#new-username-fault").await.contains("3 to 30"));
 
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for username in ["ada", "nobody"] {
         sign_in(&browser, username, "wrong horse battery").await;
         assert_eq!(browser.status().await, 401);
-        told.push(browser.text("#password-fault").await);
+        reported.push(browser.text("#password-fault").await);
     }
-    assert_eq!(told[0], told[1], "whether a name exists is nobody's business");
+    assert_eq!(reported[0], reported[1], "the response must not reveal whether a name exists");
     browser.inspect("signin-wrong").await;
     sign_in(&browser, "ada", PASSWORD).await;
     assert_eq!(browser.status().await, 429);
     assert!(browser.text("[role=alert]").await.contains(" seconds"));
     browser.inspect("signin-rate-limited").await;
     world.advance(MINUTE);
-    // Through all of that it is still known where to go on to.
+    // After all of that the destination is still known.
     sign_in(&browser, "ada", PASSWORD).await;
     assert_eq!((browser.status().await, browser.path().await.as_str()), (200, "/report"));
 }
@@ -304,7 +308,7 @@ async fn sign_in(browser: &Browser, username: &str, password: &str) {
     browser.follow("button[value=sign_in]").await;
 }
 
-/// Whether a line of the logs is of a claim page's GET.
+/// Whether a log line is about a GET of a claim page.
 fn is_claim_shown(line: &str) -> bool {
     line.contains("request answered") && line.contains("GET") && line.contains("/claim/")
 }
@@ -313,7 +317,7 @@ fn code_of(address: &str) -> &str {
     address.rsplit('/').next().expect("a code")
 }
 
-/// What the pictures of a story are called by.
+/// The suffix of the screenshots' names.
 fn suffix(scripts: Scripts) -> &'static str {
     if scripts == Scripts::Run { "" } else { "-no-script" }
 }

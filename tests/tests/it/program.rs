@@ -1,4 +1,4 @@
-//! The program itself: how it starts, what it refuses to start with, and how it stops.
+//! The program itself: how it starts, which settings it refuses, and how it stops.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +10,7 @@ use handbill_tests::{Mode, World, in_both_modes, program};
 
 use crate::expectations::{PAGE, assert_serves, front_page};
 
-/// The longest that a role may take to finish what it has.
+/// The longest that a role may take to finish its work.
 const GRACE: Duration = Duration::from_secs(30);
 
 in_both_modes! {
@@ -97,11 +97,11 @@ async fn a_panic_is_told_by_its_place_and_never_by_its_words() {
     world.api().restart_with(&fault).await;
     agent.publish("my-page", PAGE).await.expect(500);
     let log = world.api().log();
-    let told = log.lines().find(|line| line.contains("panicked at")).expect("a line that tells of the panic");
-    assert!(told.contains("ERROR") && told.contains("faults/src/lib.rs:"), "{told}");
-    assert!(told.contains("thread.name=\"tokio-"), "{told}");
+    let reported = log.lines().find(|line| line.contains("panicked at")).expect("a line about the panic");
+    assert!(reported.contains("ERROR") && reported.contains("faults/src/lib.rs:"), "{reported}");
+    assert!(reported.contains("thread.name=\"tokio-"), "{reported}");
     assert!(!log.contains("the words of a page"), "{log}");
-    // A world that ends by itself fails over every panic.
+    // A world that ends by itself fails on every panic.
     std::fs::remove_dir_all(world.end_and_keep()).unwrap();
 }
 
@@ -176,12 +176,12 @@ async fn a_process_opens_as_many_connections_to_the_databases_as_it_is_told() {
         let metrics = world.ask_ops(&process, "/metrics").await.expect(200).text();
         for line in [r#"{pool="database"} 4"#, r#"{pool="queue"} 5"#] {
             let line = format!("handbill_database_connections_max{line}");
-            assert!(metrics.lines().any(|told| told == line), "{}: {metrics}", process.name());
+            assert!(metrics.lines().any(|reported| reported == line), "{}: {metrics}", process.name());
         }
     }
 }
 
-/// Starts the program as a shell does that allows few open files at first, and more to whoever asks.
+/// Starts the program with a low soft limit of open files and a higher hard limit.
 fn program_with_few_files(folder: &Path) -> &'static str {
     let script = folder.join("with-few-files");
     let text = format!("#!/bin/sh\nulimit -Sn 256 && ulimit -Hn 4096 && exec {} \"$@\"\n", program!());
@@ -196,8 +196,8 @@ async fn a_process_takes_all_the_open_files_that_it_may_have_and_says_when_they_
     let world = World::with(Mode::Embedded, program_with_few_files(folder.path())).with_ops().start().await;
     let metrics = world.ask_ops(&world.api(), "/metrics").await.expect(200).text();
     assert!(metrics.contains("process_max_fds 4096"), "{metrics}");
-    let told = "fewer files may be open than connections may be";
-    assert!(world.api().log().contains(told), "{}", world.api().log());
+    let reported = "fewer files may be open than connections may be";
+    assert!(world.api().log().contains(reported), "{}", world.api().log());
     let doctor = world.command(&["doctor"], &[]).await;
     assert!(doctor.status.success() && doctor.output.contains("WARN  files: 4096 may be open"), "{doctor:?}");
 
@@ -230,8 +230,8 @@ async fn a_host_that_is_all_edge_can_be_prepared_shown_and_examined() {
         let done = world.command(&[command], &env).await;
         assert!(done.status.success(), "{command} {done:?}");
         assert!(!done.output.contains(secret), "{command} {done:?}");
-        for told in ["ok    secrets: secrets.links is set", "WARN  workers: no process runs"] {
-            assert_eq!(done.output.contains(told), command == "doctor", "{done:?}");
+        for reported in ["ok    secrets: secrets.links is set", "WARN  workers: no process runs"] {
+            assert_eq!(done.output.contains(reported), command == "doctor", "{done:?}");
         }
     }
     let examined = world.command(&["doctor"], &env[..2]).await;

@@ -1,4 +1,4 @@
-//! Spec 2.8 and 4.2: what a publish takes, what it answers, and what it refuses whole.
+//! Spec 2.8 and 4.2: what a publish accepts, responds and refuses as a whole.
 
 use std::collections::HashSet;
 
@@ -62,7 +62,7 @@ in_both_modes! {
         for field in ["url", "host", "artifact_id"] {
             assert_eq!(second.string(field), first.string(field));
         }
-        // No waiting: once the API has answered, no edge serves the old state.
+        // There is no wait: after the API's response, no edge serves the old state.
         assert_serves(&front_page(&visitor, &first).await, &page_saying("two"));
     }
 
@@ -125,7 +125,7 @@ in_both_modes! {
             let call = agent.publish_files("my-site", &[("index.html", PAGE.as_bytes()), (path, b"x")]);
             call.await.refused(400, "invalid_request").naming("path");
         }
-        // A header cannot carry this one, so no path can be named.
+        // A header cannot contain this path, so that the error names none.
         let call = agent.publish_files("my-site", &[("a/\u{1}.html", b"x")]);
         call.await.refused(400, "invalid_request");
         assert_untouched(&agent).await;
@@ -196,7 +196,7 @@ in_both_modes! {
         }
         let refused = agent.publish_files("my-site", &[("a.txt", &content(b'c'))]).await.refused(413, "too_large");
         assert!(refused.string("hint").contains("claim_url from GET /v1/account"), "{refused:?}");
-        // What is stored already takes no more room.
+        // Content that is stored already takes no more storage.
         agent.publish_files("my-site", &[("again.txt", &content(b'a'))]).await.expect(201);
     }
 

@@ -1,5 +1,5 @@
-//! The queue board for programs and at a shell: what is seen of queues, processes and jobs, and what an operator may do
-//! about them.
+//! The queue board for programs and in a shell: the state of queues, processes and jobs, and the operator's
+//! actions on them.
 
 use std::time::Duration;
 
@@ -13,14 +13,14 @@ use crate::moderation::becomes;
 
 /// Every scan fails, and a rescan that fails three times is dead.
 pub const FAILING: (&str, &str) = ("HANDBILL_TEST_FAULTS", "scan.before_judge:fail");
-/// Three attempts with their waits, and the process that has to hear of the job first.
+/// Three attempts with their backoff, and the poll of the process.
 const TO_DIE: Duration = Duration::from_secs(40);
 const BROWSER: &str = "text/html,application/xhtml+xml";
 const NO_JOB: &str = "01KC4GZJ2Q8W5T7RXN3VB6M9DE";
 
 in_both_modes! {
     async fn a_job_made_to_fail_is_seen_dead_is_retried_and_succeeds(world: World) {
-        let host = judged_page(&world).await;
+        let host = scanned_page(&world).await;
         world.worker().restart_with(&[FAILING]).await;
         let path = dead_rescan(&world, &host).await;
 
@@ -53,7 +53,7 @@ in_both_modes! {
     }
 
     async fn the_dead_of_a_queue_begin_anew_together(world: World) {
-        let host = judged_page(&world).await;
+        let host = scanned_page(&world).await;
         world.worker().restart_with(&[FAILING]).await;
         let path = dead_rescan(&world, &host).await;
         world.worker().restart().await;
@@ -65,7 +65,7 @@ in_both_modes! {
     }
 
     async fn a_dead_job_is_discarded_and_counts_as_dead_no_more(world: World) {
-        let host = judged_page(&world).await;
+        let host = scanned_page(&world).await;
         world.worker().restart_with(&[FAILING]).await;
         let path = dead_rescan(&world, &host).await;
         world.worker().restart().await;
@@ -95,7 +95,7 @@ in_both_modes! {
         let agent = world.agent().await;
         let paused = steer(&world, "/internal/queues/scan/pause").await.expect(200);
         assert_eq!(paused.json(), json!({ "queue": "scan", "paused": true }));
-        // Who paused it first is whom one asks.
+        // The first pause names the operator to ask.
         world.operator().post("/internal/queues/scan/pause").header("X-Operator", "Bea").await.expect(200);
         assert_eq!(counts(&world, "scan").await["paused"]["by"], "Ada");
         in_force(&world).await;
@@ -106,14 +106,14 @@ in_both_modes! {
             list.at("items").as_array().unwrap().first().cloned()
         })
         .await;
-        // Three looks of every worker.
+        // Three polls of every worker.
         in_force(&world).await;
         assert_eq!(agent.artifact("my-page").await.expect(200).string("moderation_status"), "pending");
         let counted = counts(&world, "scan").await;
         assert_eq!((&counted["waiting"], &counted["depth"]), (&json!(1), &json!(1)), "{counted}");
         assert!(counted["oldest_waiting_since"].is_string(), "{counted}");
 
-        // It can be cancelled while it waits, and be done after all.
+        // It can be cancelled while it waits, and retried later.
         let path = format!("/internal/queues/scan/jobs/{}", waiting["id"].as_str().unwrap());
         steer(&world, &format!("{path}/cancel")).await.expect(200);
         let cancelled = get(&world, &path).await.expect(200);
@@ -144,7 +144,7 @@ in_both_modes! {
             Mode::Embedded => &["serve"],
             Mode::Production => &["api", "edge", "worker"],
         };
-        eventually(PATIENCE, "every process is heard of", async || (roles().await == all).then_some(())).await;
+        eventually(PATIENCE, "every process has a heartbeat", async || (roles().await == all).then_some(())).await;
         let board = get(&world, "/internal/queues").await.expect(200);
         assert!(list(&board, "queues").iter().all(|queue| queue["taken"] == true), "{board:?}");
         let worker = list(&board, "processes").remove(0);
@@ -152,9 +152,9 @@ in_both_modes! {
         assert_eq!(worker["takes"].as_array().unwrap().len(), 5, "{worker}");
         assert!(worker["process_id"].as_u64() > Some(1) && worker["host"].as_str() > Some(""), "{worker}");
         if world.mode() == Mode::Production {
-            // One that stops in good order says goodbye; then nobody takes the jobs.
+            // A worker that stops normally signs off. Then nobody takes the jobs.
             world.worker().terminate().await;
-            eventually(PATIENCE, "the worker is gone", async || (roles().await == ["api", "edge"]).then_some(())).await;
+            eventually(PATIENCE, "the worker has signed off", async || (roles().await == ["api", "edge"]).then_some(())).await;
             assert_eq!(counts(&world, "publish").await["taken"], false);
         }
     }
@@ -173,10 +173,10 @@ in_both_modes! {
         assert_eq!(shown.string("payload.slug"), "my-page", "{shown:?}");
         let at_a_shell = admin(&world, &["job", "publish", id]).await.output;
         let on_a_page = page(&world, &format!("/admin/queues/publish/{id}")).await;
-        for told in [&shown.text(), &at_a_shell, &on_a_page] {
-            // `PGh0bWw` is how any base64 of a page that begins with `<html` begins.
+        for reported in [&shown.text(), &at_a_shell, &on_a_page] {
+            // `PGh0bWw` is the beginning of the base64 of any page that begins with `<html`.
             for content in [secret, "PCFkb2N0", "PGh0bWw"] {
-                assert!(!told.contains(content), "{told}");
+                assert!(!reported.contains(content), "{reported}");
             }
         }
     }
@@ -217,8 +217,8 @@ in_both_modes! {
                     world.stranger().call(method.clone(), path),
                     world.operator().call_knowing("wrong", method.clone(), path).header("X-Operator", "Ada"),
                 ] {
-                    let told = call.await.refused(404, "not_found");
-                    assert_eq!(told.json(), unknown.json(), "{path}");
+                    let reported = call.await.refused(404, "not_found");
+                    assert_eq!(reported.json(), unknown.json(), "{path}");
                 }
             }
         }
@@ -246,9 +246,9 @@ in_both_modes! {
             ("/admin/queues/scan/x", 404),
             (&format!("/admin/queues/scan/{NO_JOB}"), 404),
         ] {
-            let told = human.get(path).header("Accept", BROWSER).await;
-            assert_page(&told, status);
-            assert!(told.text().contains("<a class=\"button\" href=\"/admin/queues\">"), "{told:?}");
+            let reported = human.get(path).header("Accept", BROWSER).await;
+            assert_page(&reported, status);
+            assert!(reported.text().contains("<a class=\"button\" href=\"/admin/queues\">"), "{reported:?}");
         }
         let pause = [("action", "pause")];
         human.on_a_page_of(&world.serve_url()).post("/admin/queues/scan").form(&pause).await.refused(403, "forbidden");
@@ -275,7 +275,7 @@ in_both_modes! {
     }
 
     async fn the_same_is_done_at_a_shell(world: World) {
-        let host = judged_page(&world).await;
+        let host = scanned_page(&world).await;
         let board = admin(&world, &["queues"]).await;
         assert!(board.output.contains("QUEUE") && board.output.contains("rescan"), "{board:?}");
         assert_eq!(in_json(&admin(&world, &["--json", "queues"]).await)["queues"][4]["name"], "rescan");
@@ -297,7 +297,7 @@ in_both_modes! {
         assert!(late.status.code() == Some(1) && late.output.contains("the job is cancelled"), "{late:?}");
         let late = world.command(&["admin", "cancel", "rescan", &id, "--json"], &[]).await;
         assert!(late.status.code() == Some(1) && in_json(&late)["code"] == "job_state", "{late:?}");
-        // What somebody has cancelled stays so until it is asked for by name.
+        // A cancelled job stays so until it is retried by id.
         let requeued = admin(&world, &["requeue-dead", "rescan"]).await;
         assert!(requeued.output.contains("nothing to do"), "{requeued:?}");
         let discarded = admin(&world, &["discard-dead", "rescan"]).await;
@@ -318,27 +318,27 @@ in_both_modes! {
         let ran = in_json(&admin(&world, &["run", "sweep-records", "--json"]).await);
         let path = format!("/internal/queues/upkeep/jobs/{}", ran["job_id"].as_str().unwrap());
         becomes_state(&world, &path, "done").await;
-        for (wrong, told) in [
+        for (wrong, reported) in [
             (&["jobs", "burnt"][..], "the queues are publish, scan"),
             (&["jobs", "scan", "--state", "burnt"], "the states are waiting"),
             (&["run", "burnt"], "handbill admin schedules"),
             (&["retry", "scan", NO_JOB], "handbill admin jobs scan"),
         ] {
             let refused = world.command(&[&["admin"], wrong].concat(), &[]).await;
-            assert!(!refused.status.success() && refused.output.contains(told), "{refused:?}");
+            assert!(!refused.status.success() && refused.output.contains(reported), "{refused:?}");
         }
     }
 }
 
-/// A page that was published and found harmless. Its host.
-pub async fn judged_page(world: &World) -> String {
+/// Publishes a page that passes. Returns its host.
+pub async fn scanned_page(world: &World) -> String {
     let agent = world.agent().await;
     let host = agent.publish("my-page", PAGE).await.expect(201).string("host");
     becomes(&agent, "my-page", "pass").await;
     host
 }
 
-/// Has the page judged again by workers that fail, until the job is dead. Its path.
+/// Rescans the page with failing workers until the job is dead. Returns its path.
 async fn dead_rescan(world: &World, host: &str) -> String {
     admin(world, &["rescan", "--host", host]).await;
     let dead = eventually(TO_DIE, "the rescan is dead", async || {
@@ -349,18 +349,18 @@ async fn dead_rescan(world: &World, host: &str) -> String {
     format!("/internal/queues/rescan/jobs/{}", dead["id"].as_str().unwrap())
 }
 
-/// Processes say every other second that they live; when they were heard of is told to some milliseconds.
-const ANOTHER_WORD_AFTER_MS: i64 = 1_200;
+/// Processes send a heartbeat every two seconds. Its time is exact to some milliseconds.
+const NEXT_HEARTBEAT_AFTER_MS: i64 = 1_200;
 
-/// Waits until every process has said twice more that it lives, and so has heard what is paused by now.
+/// Waits for two more heartbeats of every process, after which it knows the paused queues.
 async fn in_force(world: &World) {
     for _ in 0..2 {
-        let seen = heard_of(world).await;
-        eventually(PATIENCE, "another word of every process", async || {
-            let again = heard_of(world).await;
+        let seen = heartbeats(world).await;
+        eventually(PATIENCE, "another heartbeat of every process", async || {
+            let again = heartbeats(world).await;
             seen.iter()
                 .all(|(instance, at)| {
-                    again.iter().any(|(one, later)| one == instance && later - at > ANOTHER_WORD_AFTER_MS)
+                    again.iter().any(|(one, later)| one == instance && later - at > NEXT_HEARTBEAT_AFTER_MS)
                 })
                 .then_some(())
         })
@@ -368,8 +368,8 @@ async fn in_force(world: &World) {
     }
 }
 
-/// When each process was heard of, in milliseconds.
-async fn heard_of(world: &World) -> Vec<(String, i64)> {
+/// The time of each process's heartbeat, in milliseconds.
+async fn heartbeats(world: &World) -> Vec<(String, i64)> {
     let board = get(world, "/internal/queues").await.expect(200);
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let millis = |value: &Value| Time::parse_rfc3339(value.as_str().unwrap()).unwrap().millis();
@@ -391,7 +391,7 @@ async fn becomes_state(world: &World, path: &str, state: &str) -> Reply {
     .await
 }
 
-/// What happened to a job, in order.
+/// The events of a job, in order.
 fn happened(job: &Reply) -> Vec<String> {
     list(job, "timeline").iter().map(|event| event["what"].as_str().unwrap().to_owned()).collect()
 }
@@ -412,14 +412,14 @@ async fn page(world: &World, path: &str) -> String {
     get(world, path).header("Accept", BROWSER).await.expect(200).text()
 }
 
-/// `handbill admin`, which must succeed.
+/// Runs `handbill admin`, which must succeed.
 pub async fn admin(world: &World, args: &[&str]) -> Finished {
     let done = world.command(&[&["admin"], args].concat(), &[]).await;
     assert!(done.status.success(), "{done:?}");
     done
 }
 
-/// The JSON that a command printed, beside the log.
+/// The JSON that a command printed among its logs.
 fn in_json(done: &Finished) -> Value {
     let mut printed = done.output.lines().filter(|line| line.starts_with(['{', '[']));
     printed.find_map(|line| serde_json::from_str(line).ok()).unwrap_or_else(|| panic!("no JSON: {done:?}"))

@@ -1,26 +1,25 @@
-//! The queue board in a browser: it shows what is true now without being loaded again, and whoever uses it meanwhile is
-//! not disturbed.
+//! The queue board in a browser: it shows the current state without a reload, and does not disturb its user.
 
 use std::time::Duration;
 
 use handbill_tests::{Browser, PATIENCE, Scripts, eventually, in_both_modes, json};
 
-use crate::queue_board::{FAILING, admin, judged_page};
+use crate::queue_board::{FAILING, admin, scanned_page};
 
 const TO_DIE: Duration = Duration::from_secs(40);
-/// A process is stopped and started, and asked again.
+/// A process is stopped, started and probed.
 const TO_RESTART: Duration = Duration::from_secs(60);
 
 in_both_modes! {
     async fn a_job_made_to_fail_is_seen_dead_on_the_page_is_retried_by_a_click_and_succeeds(world: World) {
-        let host = judged_page(&world).await;
+        let host = scanned_page(&world).await;
         world.worker().restart_with(&[FAILING]).await;
         let browser = Browser::start().await;
         browser.open(&format!("{}/admin/queues", world.base_url())).await;
         assert_eq!(browser.text("#queue-rescan td[data-label=Dead]").await, "0");
         browser.inspect("admin-queues").await;
         stays(&browser).await;
-        // Whoever is about to press a button is not disturbed.
+        // A button with focus is not replaced.
         browser.evaluate("void document.querySelector('#schedule-cleanup button').focus()").await;
 
         admin(&world, &["rescan", "--host", &host]).await;
@@ -38,8 +37,8 @@ in_both_modes! {
         browser.follow("tbody th a").await;
         browser.inspect("admin-job").await;
         let shown = browser.text("main").await;
-        for told in ["dead", "3 of 3", "injected fault at scan.before_judge", "dead after attempt 3"] {
-            assert!(shown.contains(told), "{told}: {shown}");
+        for reported in ["dead", "3 of 3", "injected fault at scan.before_judge", "dead after attempt 3"] {
+            assert!(shown.contains(reported), "{reported}: {shown}");
         }
 
         stays(&browser).await;
@@ -63,7 +62,7 @@ in_both_modes! {
     }
 
     async fn the_dead_are_discarded_by_a_click_and_one_of_them_had_back(world: World) {
-        let host = judged_page(&world).await;
+        let host = scanned_page(&world).await;
         world.worker().restart_with(&[FAILING]).await;
         let browser = Browser::start().await;
         browser.open(&format!("{}/admin/queues/rescan", world.base_url())).await;
@@ -128,12 +127,12 @@ in_both_modes! {
     }
 }
 
-/// Marks the page that is shown.
+/// Marks the current page.
 async fn stays(browser: &Browser) {
     browser.evaluate("void (window.isTheSame = true)").await;
 }
 
-/// It was not loaded again since.
+/// Expects that the page was not loaded again.
 async fn assert_has_stayed(browser: &Browser) {
     assert_eq!(browser.evaluate("window.isTheSame === true").await, json!(true));
 }

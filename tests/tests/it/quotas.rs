@@ -1,4 +1,4 @@
-//! Spec 2.7 and 8: what a claimed account has free of charge, by the month, and how many artifacts it may have.
+//! Spec 2.7 and 8: the monthly free amounts of a claimed account, and its limit of artifacts.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ in_both_modes! {
         agent.publish("my-page", PAGE).await.refused(402, "payment_required");
         claim(&world, &agent).await;
         assert_left(&agent, 3).await;
-        // A version is a publish too, staged or not.
+        // A version counts as a publish, activated or not.
         agent.publish("my-page", PAGE).await.expect(201);
         agent.add_version("my-page", PAGE).await.expect(201);
         agent.post("/v1/artifacts/my-page/versions?activate=false").field("html", PAGE).await.expect(201);

@@ -1,4 +1,4 @@
-//! Spec 3.3 and 4.10: anyone may report a page; a report sends an unscanned page to review and clears nothing.
+//! Spec 3.3 and 4.10: anyone may report a page. A report sends an unscanned page to review and releases none.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Spec 1 and 3.3: every version is scanned, whatever gets lost on the way, and judged again when the rules have
-//! risen; a blocked page is off the edge before its scan is done.
+//! Spec 1 and 3.3: every version is scanned, whatever is lost on the way, and scanned again under new rules.
+//! An edge stops serving a blocked page before its scan is done.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use handbill_tests::{Agent, Finished, PATIENCE, Reply, World, eventually, in_bot
 use crate::expectations::{PAGE, assert_serves, front_page};
 use crate::moderation::{SEED_PHRASE_FORM, becomes, moderate, moderator};
 
-/// An orphaned job is taken over when its worker has missed its heartbeats.
+/// An orphaned job is taken over after its worker has missed its heartbeats.
 const TAKE_OVER: Duration = Duration::from_secs(40);
-/// The scanner sees nothing, as rules that know less would.
+/// The scanner finds nothing, as under weaker rules.
 const BLIND: (&str, &str) = ("HANDBILL_TEST_FAULTS", "scan.blind:fail");
 const RISEN: (&str, &str) = ("HANDBILL_TEST_FAULTS", "scan.rules:instead=1000");
 
@@ -33,7 +33,7 @@ in_both_modes! {
         let agent = world.agent().await;
         let worker = world.worker();
         worker.restart_with(&[("HANDBILL_TEST_FAULTS", "scan.after_judge:kill")]).await;
-        // In one process the answer may die as well.
+        // In embedded mode the response may be lost as well.
         let _ = agent.publish("my-page", SEED_PHRASE_FORM).try_send().await;
         assert!(!worker.exit_within(PATIENCE).await.success());
         assert!(!worker.log().contains("version scanned"), "{}", worker.log());
@@ -44,11 +44,11 @@ in_both_modes! {
             world.jobs("scan").await.iter().any(|scan| scan.status == "Done" && scan.attempts == 2).then_some(())
         })
         .await;
-        assert!(worker.log().contains("version scanned"), "no edge was told:\n{}", worker.log());
+        assert!(worker.log().contains("version scanned"), "no edge was notified:\n{}", worker.log());
         front_page(&world.visitor(), &published).await.expect(451);
     }
 
-    // After the answer nothing of the publish is done any more, so its scan is never queued.
+    // The publish does nothing after its response, so that its scan is never queued.
     #[settings("HANDBILL_TEST_FAULTS" = "publish.after_reply:fail")]
     async fn a_page_whose_scan_was_lost_is_scanned_after_a_minute(world: World) {
         let agent = world.agent().await;
@@ -70,7 +70,7 @@ in_both_modes! {
         let harmful = passes(&agent, "harmful", SEED_PHRASE_FORM).await;
         let ruled = passes(&agent, "ruled", SEED_PHRASE_FORM).await;
         passes(&agent, "harmless", PAGE).await;
-        // What is not live any more is judged as well.
+        // A version that is not live is scanned as well.
         passes(&agent, "twice", SEED_PHRASE_FORM).await;
         passes(&agent, "twice", PAGE).await;
         let moderator = moderator(&world, "ada").await;
@@ -88,10 +88,10 @@ in_both_modes! {
         assert_serves(&front_page(&visitor, &ruled).await, SEED_PHRASE_FORM);
         becomes(&agent, "harmless", "pass").await;
         let twice = agent.artifact("twice").await.expect(200).at("versions");
-        let of_versions = [0, 1].map(|place| twice[place]["moderation_status"].clone());
+        let of_versions = [0, 1].map(|index| twice[index]["moderation_status"].clone());
         assert_eq!(of_versions, [json!("pass"), json!("blocked")]);
         assert!(world.worker().log().contains("rescans queued"), "{}", world.worker().log());
-        // Each once, and never again by the same rules.
+        // Each once, and never again under the same rules.
         world.advance(Duration::from_secs(15));
         let before = sweeps_done(&world).await;
         eventually(PATIENCE, "a sweep", async || (sweeps_done(&world).await > before).then_some(())).await;
@@ -136,7 +136,7 @@ in_both_modes! {
         let two = passes(&agent, "two", PAGE).await;
         let of_newer = world.command(&["admin", "rescan", "--host", &one.string("host")], &[RISEN]).await;
         assert!(of_newer.output.contains("1 version is queued"), "{of_newer:?}");
-        // Comes after it in the queue.
+        // It is behind the other in the queue.
         let of_older = world.command(&["admin", "rescan", "--host", &two.string("host")], &[]).await;
         assert!(of_older.status.success(), "{of_older:?}");
         eventually(PATIENCE, "the end of the other rescan", async || {
@@ -150,7 +150,7 @@ in_both_modes! {
         assert!(shown.contains("1  are to be judged again because an operator asked"), "{shown}");
 
         world.worker().restart_with(&[RISEN]).await;
-        // As long as it is left alone.
+        // Within the takeover time if nothing interferes.
         eventually(TAKE_OVER, "the newer one's verdict", async || {
             let detail = agent.artifact("one").await.expect(200);
             (detail.string("moderation_status") == "blocked").then_some(())
@@ -159,7 +159,7 @@ in_both_modes! {
     }
 }
 
-/// Published, and found harmless by whatever rules there are.
+/// Publishes a page that passes under the current rules.
 async fn passes(agent: &Agent, slug: &str, html: &str) -> Reply {
     let published = agent.publish(slug, html).await.expect(201);
     becomes(agent, slug, "pass").await;

@@ -1,8 +1,8 @@
-//! A release is rolled out: the schema of the next one comes while processes of this one run, and some of them start
-//! again on it. Nobody may notice.
+//! A rolling upgrade: the schema of the next release is installed while processes of this one run, and some
+//! of them restart with it. No client may notice.
 //!
-//! The next release is made up here. It expands every table there is, which is more than any release will do: so
-//! whatever of this one leans on the exact form of a table shows.
+//! The next release is simulated. It expands every table, more than any real release does, so that any code
+//! that depends on the exact form of a table fails.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -15,13 +15,13 @@ use crate::cluster::{ALLOWANCE, assert_nothing_is_lost_or_twice, nothing_is_left
 use crate::expectations::{assert_serves, front_page, page_saying};
 
 const CLIENTS: usize = 4;
-/// A table in use is waited for only briefly, and then asked for again, as an operator does.
+/// A migration waits only briefly for a table lock, and is repeated, as an operator does.
 const PATIENCE_WITH_LOCKS: Duration = Duration::from_secs(30);
-/// Every table of ours and of the queue, but those that note which changes were made.
+/// Every table of ours and of the queue, except those with the history of migrations.
 const TABLES: &str = "SELECT format('%I.%I', table_schema, table_name) FROM information_schema.tables
     WHERE table_schema IN ('public', 'apalis') AND table_type = 'BASE TABLE'
         AND table_name NOT IN ('seaql_migrations', '_sqlx_migrations')";
-/// What this release must not mind: a table of which it knows nothing, and indexes that are built beside it.
+/// Additions that this release must tolerate: an unknown table, and indexes that are built concurrently.
 const ADDITIONS: [&str; 3] = [
     "CREATE TABLE next_notes (
         id TEXT PRIMARY KEY, account_id TEXT NOT NULL REFERENCES accounts (id) ON DELETE CASCADE
@@ -29,7 +29,7 @@ const ADDITIONS: [&str; 3] = [
     "CREATE INDEX CONCURRENTLY next_versions ON versions (next_note)",
     "CREATE INDEX CONCURRENTLY next_jobs ON apalis.jobs (job_type, next_count)",
 ];
-/// As sea-orm's migrator and sqlx' note what they did.
+/// As sea-orm's migrator and sqlx record their migrations.
 const HISTORY: [&str; 2] = [
     "INSERT INTO seaql_migrations (version, applied_at)
         VALUES ('m9999_the_next_release', extract(epoch FROM now())::bigint)",
@@ -37,7 +37,7 @@ const HISTORY: [&str; 2] = [
         VALUES (29990101000000, 'the next release', true, '\\x00', 0)",
 ];
 
-/// Every table of a file, but those that note which changes were made.
+/// Every table of a file, except those with the history of migrations.
 const FILE_TABLES: &str = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'
     AND name NOT IN ('seaql_migrations', '_sqlx_migrations')";
 const FILE_HISTORY: &str = "INSERT INTO seaql_migrations (version, applied_at)
@@ -54,7 +54,7 @@ async fn this_release_does_not_mind_the_schema_of_the_next_one_coming_while_it_r
     load.goes_on().await;
     expand(&world).await;
     load.goes_on().await;
-    // More often than there are connections that know how the tables were.
+    // More often than there are connections with cached statements.
     load.goes_on().await;
     let clients = load.end().await;
     assert_nothing_is_lost_or_twice(&world, &clients, ALLOWANCE).await;
@@ -67,7 +67,7 @@ async fn a_process_of_this_release_starts_and_works_on_the_schema_of_the_next_on
     let agent = world.agent().await;
     agent.publish("my-page", page_saying("before")).await.expect(201);
     expand(&world).await;
-    // As somebody does whose start script migrates first, whatever release it is of.
+    // As a start script does that always migrates first, whatever its release is.
     let migrated = world.command(&["migrate"], &[]).await;
     assert!(migrated.status.success(), "{migrated:?}");
     for process in [world.worker(), world.api(), world.edge()] {
@@ -148,7 +148,7 @@ async fn until_done(connection: &mut PgConnection, sql: &str) {
     }
 }
 
-/// No job failed, and no process had a bad word to say.
+/// No job failed, and no process logged a warning.
 async fn every_job_went_well(world: &World) {
     nothing_is_left_to_do(world).await;
     let logs = world.logs();

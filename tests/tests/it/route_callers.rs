@@ -1,6 +1,6 @@
-//! Who may call what: every route of the served document, called by every kind of caller there is. What each of them
-//! gets follows from the table in [`rules`]; a route that is not in it fails the test. What strangers get tells nothing
-//! of an account that is not theirs, and leaves it as it was.
+//! Authorization: every route of the OpenAPI document is called by every kind of caller. The table in
+//! [`rules`] determines each response. A route that is missing there fails the test. Responses to outsiders
+//! reveal nothing of an account that is not theirs, and leave it unchanged.
 
 mod callers;
 mod fixture;
@@ -46,13 +46,13 @@ in_both_modes! {
 async fn assert_rules_are_kept(world: &World, mode: Mode) {
     let (rules, documented) = (rules(), documented(world).await);
     assert_no_route_is_without_a_rule(&documented, &rules);
-    let mut house = RouteFixture::furnish(world, mode).await;
+    let mut fixture = RouteFixture::furnish(world, mode).await;
     for rule in rules.iter().filter(|rule| documented.contains(rule.call)) {
-        assert_rule_is_kept(&mut house, rule, mode).await;
+        assert_rule_is_kept(&mut fixture, rule, mode).await;
     }
 }
 
-/// `METHOD /path`, as the document has them.
+/// `METHOD /path`, as in the document.
 async fn documented(world: &World) -> BTreeSet<String> {
     let document = world.stranger().get("/openapi.json").await.expect(200).json();
     let mut calls = BTreeSet::new();
@@ -71,21 +71,21 @@ fn assert_no_route_is_without_a_rule(documented: &BTreeSet<String>, rules: &[Rul
     assert!(without.is_empty(), "say in route_callers/rules.rs who may call these: {without:#?}");
 }
 
-/// Outsiders come first, all to the same thing: it must still be there for the others.
-async fn assert_rule_is_kept(house: &mut RouteFixture<'_>, rule: &Rule, mode: Mode) {
+/// Outsiders come first, all with the same object, which must still exist for the others.
+async fn assert_rule_is_kept(fixture: &mut RouteFixture<'_>, rule: &Rule, mode: Mode) {
     let (outside, inside): (Vec<_>, Vec<_>) =
-        house.callers().into_iter().partition(|caller| rule.is_closed_to(caller.kind, mode));
-    let target = house.target(rule).await;
-    let before = house.seen_from_inside().await;
+        fixture.callers().into_iter().partition(|caller| rule.is_closed_to(caller.kind, mode));
+    let target = fixture.target(rule).await;
+    let before = fixture.seen_from_inside().await;
     for caller in &outside {
-        let called = house.call(rule, caller, &target).await;
+        let called = fixture.call(rule, caller, &target).await;
         assert_answer(&called.reply, rule, caller, mode);
-        house.assert_nothing_is_told(&called, caller);
+        fixture.assert_nothing_is_revealed(&called, caller);
     }
-    assert_eq!(house.seen_from_inside().await, before, "{} changed something for a stranger", rule.call);
+    assert_eq!(fixture.seen_from_inside().await, before, "{} changed something for a stranger", rule.call);
     for caller in &inside {
-        let target = house.target(rule).await;
-        assert_answer(&house.call(rule, caller, &target).await.reply, rule, caller, mode);
+        let target = fixture.target(rule).await;
+        assert_answer(&fixture.call(rule, caller, &target).await.reply, rule, caller, mode);
     }
 }
 
@@ -96,6 +96,6 @@ fn assert_answer(reply: &Reply, rule: &Rule, caller: &Caller, mode: Mode) {
     if let Some(code) = code {
         assert_eq!(reply.json()["code"], code, "{} by {who}: {reply:?}", rule.call);
     }
-    // No page of another origin reads any answer.
+    // No page of another origin may read a response.
     assert_eq!(reply.header("Access-Control-Allow-Origin"), "", "{} by {who}: {reply:?}", rule.call);
 }

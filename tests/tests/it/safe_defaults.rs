@@ -1,4 +1,4 @@
-//! What stands between a forgotten setting and a service that is open to everybody.
+//! Safeguards against a service that is open to everybody because of a forgotten setting.
 
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -9,7 +9,7 @@ use crate::expectations::{PAGE, PASSWORD};
 
 const PAYMENT: &str = "dev:100";
 
-/// The headers of a request that did not come straight from this machine.
+/// The headers of a request that did not come directly from this machine.
 const FROM_ELSEWHERE: [(&str, &str); 6] = [
     ("X-Forwarded-For", "203.0.113.10"),
     ("X-Forwarded-Proto", "https"),
@@ -19,7 +19,7 @@ const FROM_ELSEWHERE: [(&str, &str); 6] = [
     ("Host", "rebound.example:8080"),
 ];
 
-/// What only dev mode offers, each time as a fresh call. The last one signs in as somebody else.
+/// Features of dev mode, each as a new call. The last one signs in as another person.
 fn offers_of_dev_mode(agent: &Agent, human: &Human) -> Vec<Call> {
     vec![
         agent.buy_credit(100.0).paying(PAYMENT),
@@ -107,7 +107,7 @@ in_both_modes! {
             agent.publish("my-page", PAGE).header(name, value).await.expect(201);
             agent.account().header(name, value).await.expect(200);
             world.stranger().get("/v1/artifacts").header(name, value).await.refused(401, "unauthorized");
-            // Sessions are taken by these outside dev mode, too.
+            // Outside of dev mode these accept sessions, too.
             human.me().header(name, value).await.expect(200);
             human.invites().header(name, value).await.expect(200);
         }
@@ -173,10 +173,10 @@ in_both_modes! {
         // A victim who is not signed in, in a browser.
         let signed_out = open(planted.clone()).header("Sec-Fetch-Site", "cross-site").await.expect(200).text();
         assert!(!signed_out.contains("attacker"), "{signed_out}");
-        // A program that knows the one name of the specification.
+        // A program that uses only the cookie name of the specification.
         let me = |cookies: &str| stranger.get("/auth/me").header("Cookie", cookies);
         assert_eq!(me(&planted).await.expect(200).string("user.username"), "attacker");
-        // Of two cookies without the prefixed one, either may be planted.
+        // With two cookies and no prefixed one, either may be planted.
         me(&format!("{planted}; svc_sess={victim}")).await.refused(401, "unauthorized");
 
         let all = format!("{planted}; __Host-svc_sess={victim}");
@@ -198,7 +198,7 @@ async fn world() -> World {
     World::with(Mode::Embedded, program!()).prepare().await
 }
 
-/// The start ends at once, and names these settings.
+/// Expects that the start ended at once, and names these settings.
 #[track_caller]
 fn assert_stopped(ended: &Finished, settings: &[&str]) {
     assert_eq!(ended.status.code(), Some(2), "{ended:?}");
@@ -291,7 +291,7 @@ async fn what_is_kept_is_its_owners_alone_also_in_a_directory_that_was_there_bef
     while let Some(folder) = unseen.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            // What is written under another name first may be gone by now.
+            // A temporary file may be gone by now.
             let Ok(found) = fs::metadata(&path) else { continue };
             assert_eq!(found.mode() & 0o077, 0, "{} has {:o}", path.display(), found.mode());
             names.push(path.file_name().unwrap().to_string_lossy().into_owned());

@@ -1,5 +1,5 @@
-//! Scans under load: the same content is judged once, no account starves another, and what is not judged in time is not
-//! shown for a provisional account.
+//! Scans under load: the same content is scanned once, no account starves another, and unscanned pages of
+//! provisional accounts are held back.
 
 use std::time::{Duration, Instant};
 
@@ -12,9 +12,9 @@ use crate::expectations::{PAGE, assert_serves, front_page, page_saying};
 use crate::moderation::{SEED_PHRASE_FORM, becomes};
 use crate::teams::claimed_by;
 
-/// A scan of the longest that the budget allows.
+/// The duration of the longest scan that the budget allows.
 const SCAN_TIME: Duration = Duration::from_secs(3);
-/// By how much the scans of one account may delay those of another.
+/// The delay that one account's scans may cause for another.
 const DELAY_MAX: Duration = Duration::from_secs(5);
 const FLOOD: usize = 12;
 const ACCOUNTS: usize = 6;
@@ -40,7 +40,7 @@ in_both_modes! {
         becomes(&other, "my-page", "blocked").await;
         let waited = published.elapsed();
         assert!(waited < SCAN_TIME + DELAY_MAX, "{waited:?}");
-        // The flood was not done before, so it was overtaken.
+        // The flood was not done before, so that it was overtaken.
         let left = world.jobs("scan").await.iter().filter(|scan| scan.status != "Done").count();
         assert!(left > FLOOD / 2, "only {left} scans of the flood are left");
         assert!(world.jobs("scan").await.iter().all(|scan| scan.attempts <= 1), "waiting uses up no attempt");
@@ -57,7 +57,7 @@ in_both_modes! {
         let waited = published.elapsed();
         assert!(waited < 3 * SCAN_TIME, "{ACCOUNTS} scans of {SCAN_TIME:?} took {waited:?}");
 
-        // Another process finds the verdict in the database: computing would fail there.
+        // Another process finds the verdict in the database. Computing it would fail there.
         world.worker().restart_with(&[("HANDBILL_TEST_FAULTS", "scan.compute:fail")]).await;
         let late = world.agent().await;
         late.publish("my-page", PAGE).await.expect(201);
@@ -87,13 +87,13 @@ in_both_modes! {
             assert_eq!((held.header("Cache-Control"), held.header("Retry-After")), ("no-store", "10"));
         }
         assert_eq!(visitor.open_site(&page, "app.css").at_once().await.expect(200).text(), "p { color: teal }");
-        // A backlog holds back what is published from now on at once.
+        // A backlog holds new pages back at once.
         let next = world.agent().await.publish("next-page", page_saying("next")).await.expect(201);
         first_answer(&visitor, &next).await.expect(503);
         let of_claimed = claimed.publish("my-page", page_saying("claimed")).await.expect(201);
         first_answer(&visitor, &of_claimed).await.expect(200);
 
-        // A report does not open what waits for a scan.
+        // A report does not release a page that waits for its scan.
         world.stranger().post("/v1/reports").json(&json!({ "host": page.string("host") })).await.expect(201);
         first_answer(&visitor, &page).await.expect(503);
 
@@ -119,7 +119,7 @@ in_both_modes! {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_version_whose_scan_is_given_up_is_left_to_the_moderators() {
-    /// Eight attempts, with their waits.
+    /// Eight attempts with their backoff.
     const TO_DIE: Duration = Duration::from_secs(150);
     let world = World::with(Mode::Embedded, program!())
         .env("HANDBILL_TEST_FAULTS", "scan.compute:fail")
@@ -141,7 +141,7 @@ async fn first_answer(visitor: &Visitor, published: &Reply) -> Reply {
     visitor.open_site(published, "").at_once().await
 }
 
-async fn steer(world: &World, queue: &str, word: &str) {
-    let call = world.operator().call(Method::POST, &format!("/internal/queues/{queue}/{word}"));
+async fn steer(world: &World, queue: &str, action: &str) {
+    let call = world.operator().call(Method::POST, &format!("/internal/queues/{queue}/{action}"));
     call.header("X-Operator", "Ada").await.expect(200);
 }

@@ -1,4 +1,4 @@
-//! Spec 6.2: what happens by itself fires once for its slot, however many processes run.
+//! Spec 6.2: a schedule fires once for each fire time, however many processes run.
 
 use std::time::Duration;
 
@@ -6,20 +6,20 @@ use handbill_tests::{Mode, PATIENCE, World, eventually, in_both_modes};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// How long it is until the clock shows this minute of an hour.
+/// The time until the clock reaches this minute of an hour.
 fn until_minute(minute: u64) -> Duration {
     let now = handbill_tests::system_time().as_secs() % 3600;
     Duration::from_secs((minute * 60 + 3600 - now) % 3600)
 }
 
-/// The hourly cleanup fired for so many slots, and each firing ran once.
+/// The hourly cleanup fired this many times, and each firing ran once.
 async fn assert_fired(world: &World, slots: usize) {
     eventually(PATIENCE, "the cleanup", async || {
         let jobs = world.jobs("cleanup").await;
         (jobs.len() == slots && jobs.iter().all(|job| job.status == "Done")).then_some(())
     })
     .await;
-    // What would fire twice has had the time to.
+    // Enough time for a second firing.
     tokio::time::sleep(Duration::from_secs(3)).await;
     let jobs = world.jobs("cleanup").await;
     assert_eq!(jobs.len(), slots, "{jobs:?}");
@@ -32,7 +32,7 @@ in_both_modes! {
             world.start_worker(&[]).await;
             world.start_worker(&["--queues", "upkeep"]).await;
         }
-        // Far from :07, when the cleanup fires, so that the hour does not turn in the middle of the test.
+        // Far from :07, when the cleanup fires, so that the hour does not change in the middle of the test.
         world.advance(until_minute(20));
         eventually(PATIENCE, "the first firing", async || (!world.jobs("cleanup").await.is_empty()).then_some(())).await;
         tokio::time::sleep(Duration::from_secs(3)).await;
@@ -45,7 +45,7 @@ in_both_modes! {
             assert!(worker.terminate().await.status.success());
             world.advance(5 * HOUR);
             worker.restart().await;
-            // The last slot alone: every job of the schedule does all that is due.
+            // Only the last fire time, because every scheduled job does all due work.
             assert_fired(&world, first + 2).await;
         }
     }

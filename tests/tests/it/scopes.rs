@@ -1,4 +1,4 @@
-//! Spec 5: what each call asks of a token, call by call. A call that is not in the table fails the first test here.
+//! Spec 5: the scope that each call needs. A call that is missing in the table fails the first test here.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,16 +14,16 @@ const TOKENS: &str = "tokens:manage";
 const ACCOUNT: &str = "account:manage";
 const ALL: [&str; 4] = [WRITE, READ, TOKENS, ACCOUNT];
 
-/// What a call does to the account.
+/// The effect of a call on the account.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effect {
-    Looks,
+    Reads,
     Changes,
 }
 
-use Effect::{Changes, Looks};
+use Effect::{Changes, Reads};
 
-/// One kind of call: its path as the document has it, the scope that it needs, and a good body.
+/// One kind of call: its path in the document, its scope, and a valid body.
 struct Kind {
     method: Method,
     path: &'static str,
@@ -42,26 +42,26 @@ enum Body {
 fn kinds() -> Vec<Kind> {
     use Method as M;
     let kind = |method, path, scope, effect, body| Kind { method, path, scope, effect, body };
-    // A call that takes the artifact away comes last.
+    // A call that removes the artifact comes last.
     vec![
         kind(M::POST, "/v1/publish", WRITE, Changes, Body::Page),
-        kind(M::GET, "/v1/artifacts", READ, Looks, Body::None),
-        kind(M::GET, "/v1/artifacts/{slug}", READ, Looks, Body::None),
+        kind(M::GET, "/v1/artifacts", READ, Reads, Body::None),
+        kind(M::GET, "/v1/artifacts/{slug}", READ, Reads, Body::None),
         kind(M::PATCH, "/v1/artifacts/{slug}", WRITE, Changes, Body::Json(r#"{"visibility":"public"}"#)),
         kind(M::POST, "/v1/artifacts/{slug}/versions", WRITE, Changes, Body::Page),
         kind(M::POST, "/v1/artifacts/{slug}/activate", WRITE, Changes, Body::Json(r#"{"version":1}"#)),
-        kind(M::GET, "/v1/account", READ, Looks, Body::None),
-        kind(M::GET, "/v1/usage", READ, Looks, Body::None),
+        kind(M::GET, "/v1/account", READ, Reads, Body::None),
+        kind(M::GET, "/v1/usage", READ, Reads, Body::None),
         kind(M::PATCH, "/v1/account", ACCOUNT, Changes, Body::Json(r#"{"allow_agent_join":true}"#)),
         kind(M::POST, "/v1/account/claim-link", ACCOUNT, Changes, Body::None),
         kind(M::POST, "/v1/account/invites", ACCOUNT, Changes, Body::None),
-        kind(M::GET, "/v1/account/invites", ACCOUNT, Looks, Body::None),
+        kind(M::GET, "/v1/account/invites", ACCOUNT, Reads, Body::None),
         kind(M::DELETE, "/v1/account/invites/{code}", ACCOUNT, Changes, Body::None),
-        kind(M::GET, "/v1/account/audit", ACCOUNT, Looks, Body::None),
-        kind(M::GET, "/v1/account/ledger", ACCOUNT, Looks, Body::None),
-        kind(M::GET, "/v1/account/members", ACCOUNT, Looks, Body::None),
+        kind(M::GET, "/v1/account/audit", ACCOUNT, Reads, Body::None),
+        kind(M::GET, "/v1/account/ledger", ACCOUNT, Reads, Body::None),
+        kind(M::GET, "/v1/account/members", ACCOUNT, Reads, Body::None),
         kind(M::DELETE, "/v1/account/members/{user_id}", ACCOUNT, Changes, Body::None),
-        kind(M::GET, "/v1/tokens", TOKENS, Looks, Body::None),
+        kind(M::GET, "/v1/tokens", TOKENS, Reads, Body::None),
         kind(M::POST, "/v1/tokens", TOKENS, Changes, Body::None),
         kind(M::DELETE, "/v1/tokens/{id}", TOKENS, Changes, Body::None),
         kind(M::POST, "/v1/credits", ACCOUNT, Changes, Body::Json(r#"{"amount_usd":1}"#)),
@@ -110,9 +110,9 @@ in_both_modes! {
                 }
             }
         }
-        // Checkout knows tokens only to send them elsewhere.
+        // Checkout accepts no token, and only refers to another call.
         documented.remove("POST /v1/credits/checkout");
-        // An appeal needs a page that is not passed: it is tried among the appeals.
+        // An appeal needs a page that has not passed. The tests of appeals cover it.
         documented.remove("POST /v1/artifacts/{slug}/appeal");
         let listed: BTreeSet<_> = kinds().iter().map(|kind| format!("{} {}", kind.method, kind.path)).collect();
         assert_eq!(listed, documented);
@@ -128,13 +128,13 @@ in_both_modes! {
                 assert_refused(kind.by(&lesser, "my-page").await, "insufficient_scope").naming(lacking);
             }
         }
-        // What is no id is looked for by nobody who lacks the scope.
+        // Without the scope, an invalid id is not looked up.
         let lesser = agent.minted(&json!({ "scopes": READ })).await;
         for path in ["/v1/tokens/x", "/v1/account/members/x", "/v1/account/invites/x"] {
             assert_refused(lesser.call(Method::DELETE, path).await, "insufficient_scope");
             agent.call(Method::DELETE, path).await.refused(404, "not_found");
         }
-        // With the scope alone, no call is refused for a scope.
+        // With only this scope, no call is refused for a scope.
         for scope in ALL {
             let just = agent.minted(&json!({ "scopes": scope })).await;
             for kind in kinds().iter().filter(|kind| kind.scope == scope && kind.method != Method::DELETE) {
@@ -198,7 +198,7 @@ in_both_modes! {
         for kind in kinds() {
             let reply = kind.by(&agent, "my-page").await;
             match kind.effect {
-                Looks => drop(reply.expect(200)),
+                Reads => drop(reply.expect(200)),
                 Changes => drop(assert_refused(reply, "account_expired")),
             }
         }

@@ -1,11 +1,12 @@
-//! Secrets in what is published: active tokens of this service are refused, keys of other providers are warned of.
+//! Secrets in published files: active tokens of this service are refused, keys of other providers cause a
+//! warning.
 
 use std::time::Duration;
 
 use handbill_tests::{Agent, Reply, in_both_modes, json};
 
 use crate::expectations::{PAGE, assert_page, page_saying};
-use crate::mcp::{failed, told};
+use crate::mcp::{failed, tool_result};
 use crate::uploads::{address, stage};
 
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
@@ -45,7 +46,7 @@ in_both_modes! {
         let page = page_saying(&revoked.string("token"));
         let call = || agent.publish("my-page", page.clone()).idempotency_key("1");
         assert_eq!(call().await.refused(400, "secret_in_publish").status, 400);
-        // A refused publish leaves its key free.
+        // A refused publish does not occupy its idempotency key.
         agent.publish("other-page", PAGE).idempotency_key("1").await.expect(201);
         agent.revoke_token(&revoked.string("id")).await.expect(200);
         agent.publish("my-page", page.clone()).await.expect(201);
@@ -62,7 +63,7 @@ in_both_modes! {
     async fn a_key_of_another_provider_is_warned_of_and_published(world: World) {
         let agent = world.agent().await;
         assert_eq!(agent.publish("my-page", PAGE).await.expect(201).at("warnings"), json!([]));
-        // In two parts, so that nobody's scanner takes this file for one that holds a key.
+        // In two parts, so that secret scanners do not report this file.
         let key = format!("AK{}", "IAQ7RTWXK4ZB2MNV6A");
         let files: [(&str, &[u8]); 2] =
             [("index.html", PAGE.as_bytes()), ("js/app.js", &format!("//\nconst key = '{key}';\n").into_bytes())];
@@ -78,7 +79,7 @@ in_both_modes! {
         assert_eq!(call().await.expect(201).json(), published.json());
         let files = json!([{ "path": "index.html", "content": page_saying(&key) }]);
         let tool = agent.call_tool("publish_artifact", &json!({ "slug": "by-tool", "files": files })).await;
-        assert_eq!(told(&tool)["warnings"][0]["path"], "index.html");
+        assert_eq!(tool_result(&tool)["warnings"][0]["path"], "index.html");
     }
 
     async fn the_front_page_tells_of_both(world: World) {
@@ -106,7 +107,7 @@ in_both_modes! {
         assert_page(&paste(page_saying("no secret")).await, 201);
         assert_page(&paste(page_saying("no secret")).await, 429);
         world.advance(Duration::from_secs(60));
-        // So many are given back in a minute: a third one counts.
+        // Only this many are refunded in a minute. Further ones count.
         for _ in 0..4 {
             assert_page(&paste(page_saying(agent.token())).await, 400);
         }
@@ -114,7 +115,7 @@ in_both_modes! {
     }
 }
 
-/// The publish was refused, in words that do not hold the token.
+/// The publish was refused, and the error does not contain the token.
 #[track_caller]
 fn assert_held_back(reply: &Reply, owner: &Agent) -> Reply {
     let refused = reply.clone().refused(400, "secret_in_publish");

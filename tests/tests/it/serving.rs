@@ -1,4 +1,4 @@
-//! Spec 4.12: how pages are found, dressed and answered.
+//! Spec 4.12: how pages are found, rewritten and served.
 
 use std::time::Duration;
 
@@ -67,7 +67,7 @@ in_both_modes! {
     async fn what_is_unknown_is_a_styled_404(world: World) {
         let site = publish_site(&world).await;
         let host = site.string("host");
-        let places = [
+        let addresses = [
             format!("/site/{host}/nothing"),
             format!("/site/{host}/css/nothing.css"),
             "/site/no-such-site-0000/".into(),
@@ -76,8 +76,8 @@ in_both_modes! {
             "/".into(),
             format!("/site/{host}/%2e%2e/%2e%2e/etc/passwd"),
         ];
-        for place in places {
-            let missing = world.visitor().open(&place).await.expect(404);
+        for address in addresses {
+            let missing = world.visitor().open(&address).await.expect(404);
             assert!(missing.header("Content-Type").starts_with("text/html"), "{missing:?}");
             assert_eq!(missing.header("X-Content-Type-Options"), "nosniff", "{missing:?}");
         }
@@ -217,7 +217,7 @@ in_both_modes! {
         visitor.call(Method::HEAD, &published.string("url")).await.expect(200);
         let views = async || agent.usage().await.expect(200).integer("traffic.views");
         eventually(PATIENCE, "three views", async || (views().await == 3).then_some(())).await;
-        // A view counted late would show as a fourth.
+        // A late view would show as a fourth.
         tokio::time::sleep(Duration::from_millis(1_200)).await;
         assert_eq!(views().await, 3);
     }

@@ -1,4 +1,4 @@
-//! Spec 4.6, 5.3: what a session is, what it stands for, and who may use it.
+//! Spec 4.6, 5.3: what a session is, what it represents, and who may use it.
 
 use std::time::Duration;
 
@@ -60,7 +60,7 @@ in_both_modes! {
         assert!(flags_of(&signed_out).contains(&"Max-Age=0".to_owned()), "{signed_out:?}");
         assert_eq!(human.cookie("svc_sess"), None);
         me_with(&world, &stolen).await.refused(401, "unauthorized");
-        // Once more, with no session: nothing is wrong with that.
+        // A second time, without a session, is not an error.
         assert_eq!(human.logout().await.expect(200).json(), json!({ "signed_out": true }));
         human.logout().header("Cookie", stolen).await.expect(200);
     }
@@ -69,7 +69,7 @@ in_both_modes! {
         let (here, elsewhere) = (world.human(), world.human());
         here.register("ada", PASSWORD).await.expect(201);
         elsewhere.login("ada", PASSWORD).await.expect(200);
-        // Somebody else has a copy of the very cookie that asks.
+        // Another person has a copy of the same cookie.
         let stolen = format!("svc_sess={}", here.cookie("svc_sess").unwrap());
         let new = "another Word for 1";
 
@@ -96,7 +96,7 @@ in_both_modes! {
     async fn a_page_of_one_person_changes_no_password_of_another(world: World) {
         let here = world.human();
         here.register("ada", PASSWORD).await.expect(201);
-        // Bob has signed in in another tab meanwhile, and has the same password.
+        // Bob has signed in in another tab meanwhile, with the same password.
         here.register("bob", PASSWORD).await.expect(201);
         let new = "another Word for 1";
         let of = |username| {
@@ -147,7 +147,7 @@ in_both_modes! {
         let secrets = [&here, &elsewhere].map(|human| human.cookie("svc_sess").unwrap());
         assert!(secrets.iter().all(|secret| !page.contains(secret.as_str())), "{page}");
         for id in &ids {
-            // The id in the list is no credential.
+            // The id in the list is not a credential.
             me_with(&world, &format!("svc_sess={id}")).await.refused(401, "unauthorized");
         }
         let (mine, theirs) = (session_ids(&elsewhere.get("/you").await.expect(200).text()), &ids);
@@ -163,7 +163,7 @@ in_both_modes! {
         assert_eq!(end(&here, &remote).await.expect(302).header("Location"), "/you?done=session-ended");
         elsewhere.me().await.refused(401, "unauthorized");
         here.me().await.expect(200);
-        // What has ended already is no fault; ending the own one is signing out.
+        // Ending an ended session is not an error. Ending the current one signs out.
         end(&here, &remote).await.expect(302);
         assert_eq!(end(&here, &current).await.expect(302).header("Location"), "/signin");
         assert_eq!(here.cookie("svc_sess"), None);
@@ -203,7 +203,7 @@ in_both_modes! {
             let elsewhere = human.on_a_page_of(origin);
             elsewhere.logout().await.refused(403, "forbidden");
             elsewhere.call(Method::DELETE, "/v1/artifacts/a-page").await.refused(403, "forbidden");
-            // A look changes nothing, and its answer is not shown to the other page.
+            // A read changes nothing, and the other page cannot read its response.
             elsewhere.me().header("Origin", origin).await.expect(200);
         }
         let cookie = format!("svc_sess={}", human.cookie("svc_sess").unwrap());
@@ -238,7 +238,7 @@ in_both_modes! {
         let others = world.agent().await;
         let foreign = human.get("/v1/account").header("X-Account", others.handle()).await;
         foreign.refused(403, "forbidden");
-        // A token outranks the cookie.
+        // A token takes precedence over the cookie.
         let token = human.get("/v1/account").header("Authorization", format!("Bearer {}", others.token())).await;
         assert_eq!(token.expect(200).string("handle"), others.handle());
         human.get("/v1/account").header("Authorization", "Bearer nonsense").await.refused(401, "unauthorized");
@@ -273,13 +273,13 @@ async fn me_with(world: &World, cookie: &str) -> Reply {
     world.stranger().get("/auth/me").header("Cookie", cookie).await
 }
 
-/// The ids of the sessions that a page lists, in its order.
+/// The ids of the sessions on a page, in its order.
 fn session_ids(page: &str) -> Vec<String> {
     let after = page.split("/you/sessions/").skip(1);
     after.map(|rest| rest.split("/end").next().unwrap().to_owned()).collect()
 }
 
-/// The session that looks at the page, and another.
+/// The session that reads the page, and another.
 fn current_and_other(page: &str, ids: &[String]) -> (String, String) {
     let before_its_form = page.split("this one").nth(1).unwrap();
     let current = session_ids(before_its_form)[0].clone();

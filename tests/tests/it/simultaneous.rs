@@ -1,9 +1,9 @@
-//! Spec 2.3, 4.9 and 9: many calls at the same moment, one truth.
+//! Spec 2.3, 4.9 and 9: many simultaneous calls, one consistent state.
 
 use futures::future::join_all;
 use handbill_tests::{Agent, Mode, World, in_both_modes, json, program};
 
-use crate::expectations::{PAGE, assert_serves, at_two_doors, front_page, page_saying};
+use crate::expectations::{PAGE, assert_serves, at_two_processes, front_page, page_saying};
 
 const CALLERS: i64 = 32;
 
@@ -27,7 +27,7 @@ in_both_modes! {
             .map(|version| version["seq"].as_i64().unwrap())
             .collect();
         assert_eq!(listed, (1..=CALLERS).rev().collect::<Vec<_>>());
-        // What is live is what that version's caller sent.
+        // The live content is that of the version's caller.
         let live = detail.integer("version");
         let sent = published.iter().position(|reply| reply.integer("version") == live).unwrap();
         assert_serves(&front_page(&world.visitor(), &published[0]).await, &page_saying(&sent.to_string()));
@@ -35,12 +35,12 @@ in_both_modes! {
 
     async fn a_new_slug_published_twice_at_once_is_one_artifact_with_two_versions(world: World) {
         let agent = world.agent().await;
-        let doors = at_two_doors(&world, &agent, Agent::at).await;
+        let callers = at_two_processes(&world, &agent, Agent::at).await;
         if world.mode() == Mode::Production {
             world.start_worker(&["--queues", "publish"]).await;
         }
         for slug in ["page-one", "page-two"] {
-            let calls = doors.iter().map(|door| door.publish(slug, PAGE).into_future());
+            let calls = callers.iter().map(|caller| caller.publish(slug, PAGE).into_future());
             let published: Vec<_> = join_all(calls).await.into_iter().map(|reply| reply.expect(201)).collect();
             let mut numbers: Vec<_> = published.iter().map(|reply| reply.integer("version")).collect();
             numbers.sort_unstable();

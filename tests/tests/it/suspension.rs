@@ -1,4 +1,5 @@
-//! An operator suspends an account and lifts that again: what is refused meanwhile, what goes on, and what visitors see.
+//! An operator suspends an account and lifts the suspension: what is refused meanwhile, what continues, and
+//! what visitors see.
 
 use std::future::IntoFuture;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use handbill_tests::{
 use crate::admin::{OPERATOR_PASSWORD, sign_in};
 use crate::checkout::CHECKOUT;
 use crate::expectations::{PAGE, assert_serves, front_page, page_saying};
-use crate::mcp::{failed, told};
+use crate::mcp::{failed, tool_result};
 use crate::teams::{claimed_by, joined_as, person};
 use crate::uploads::{address, stage};
 
@@ -48,7 +49,7 @@ impl<'w> Team<'w> {
         }
     }
 
-    /// Every call of REST that changes something.
+    /// Every REST call that changes something.
     fn writes(&self) -> Vec<(&'static str, Call)> {
         let Self { agent, owner, member, .. } = self;
         vec![
@@ -77,7 +78,7 @@ impl<'w> Team<'w> {
         ]
     }
 
-    /// Every form of the dashboard that changes something.
+    /// Every dashboard form that changes something.
     fn forms(&self) -> Vec<Call> {
         let post = |below: &str| self.owner.post(&format!("/dashboard/{}{below}", self.agent.handle()));
         vec![
@@ -95,7 +96,7 @@ impl<'w> Team<'w> {
         ]
     }
 
-    /// Every tool of MCP that changes something.
+    /// Every MCP tool that changes something.
     fn tools(&self) -> Vec<Call> {
         let file = json!([{ "path": "index.html", "content": PAGE }]);
         let call = |tool, arguments| self.agent.call_tool(tool, &arguments);
@@ -110,7 +111,7 @@ impl<'w> Team<'w> {
         ]
     }
 
-    /// What the account has, as its own can read it at any time.
+    /// The state of the account, which its members can read at any time.
     async fn read(&self) -> Vec<Value> {
         let agent = &self.agent;
         let paths = [
@@ -168,14 +169,14 @@ in_both_modes! {
         for account in [agent.account().await, owner.account().await] {
             assert_eq!(account.expect(200).at("suspended"), suspended.at("suspended"));
         }
-        let shown = told(&agent.call_tool("get_account", &json!({})).await);
+        let shown = tool_result(&agent.call_tool("get_account", &json!({})).await);
         assert_eq!(shown["suspended"], suspended.at("suspended"));
 
         let trail = agent.get("/v1/account/audit").await.expect(200);
         assert_eq!((trail.string("0.action"), trail.string("0.actor")), ("account.suspended".into(), "operator".into()));
         assert!(!trail.text().contains("Grace"), "{trail:?}");
 
-        // The next sign-in works as well.
+        // Signing in again works as well.
         owner.logout().await.expect(200);
         owner.dev_login("olga").await.expect(200);
         let paths = ["", "/pages/my-page", "/usage", "/credit", "/team", "/tokens", "/audit"];
@@ -285,10 +286,10 @@ in_both_modes! {
 
     async fn a_publish_that_is_queued_when_the_suspension_comes_is_refused(world: World) {
         let agent = world.agent().await;
-        // The worker has stored the files by then, and has only the ledger's commit before it.
+        // By then the worker has stored the files, and only the ledger's commit is left.
         world.worker().restart_with(&[("HANDBILL_TEST_FAULTS", "publish.after_blob_put:pause_ms=6000")]).await;
         let publish = tokio::spawn(agent.publish("my-page", PAGE).into_future());
-        eventually(PATIENCE, "the publish is carried out", async || {
+        eventually(PATIENCE, "the publish is executed", async || {
             let running = world.operator().call(Method::GET, "/internal/queues/publish/jobs?state=running").await;
             (running.expect(200).at("items") != json!([])).then_some(())
         })
@@ -307,7 +308,7 @@ in_both_modes! {
         let opened = owner.post(CHECKOUT).json(&json!({ "amount_usd": 20 })).await.expect(200);
         suspend(&world, &agent.handle()).await.expect(200);
         let paid = Processor::paid(&opened.string("session_id"), &agent.handle(), 2_000);
-        let credited = world.processor().tell(&paid).await.expect(200);
+        let credited = world.processor().send_event(&paid).await.expect(200);
         assert_eq!(credited.json(), json!({ "received": true, "credited": true }));
         let grant = json!({ "account": agent.handle(), "amount_usd": 1, "reason": "Goodwill" });
         world.operator().post("/internal/credit").header("X-Operator", "Grace").json(&grant).await.expect(200);
@@ -390,9 +391,9 @@ in_both_modes! {
             world.command(&["admin", "suspend", &handle, "--reason", REASON, "--as", "Grace"], &[]).await;
         assert!(suspended.status.success() && suspended.output.contains("suspended"), "{suspended:?}");
         agent.publish("my-page", PAGE).await.refused(403, "account_suspended");
-        // An edge without Redis hears of it within the time for which it trusts what it has read.
+        // An edge without Redis notices it before its lease expires.
         let becomes = async |status| {
-            eventually(PATIENCE, "the edge has heard of it", async || {
+            eventually(PATIENCE, "the edge has received the notice", async || {
                 (front_page(&world.visitor(), &published).await.status == status).then_some(())
             })
             .await;
@@ -410,7 +411,7 @@ in_both_modes! {
     }
 }
 
-/// A body without what changes by reading, or behind the responses.
+/// A body without what changes by reading, or after the responses.
 fn without_what_changes_by_itself(mut body: Value) -> Value {
     match &mut body {
         Value::Object(fields) => {

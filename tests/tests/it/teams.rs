@@ -1,4 +1,5 @@
-//! Spec 2.5, 4.4 and 4.5: who is on an account, what each role may, and what goes with a person who is removed.
+//! Spec 2.5, 4.4 and 4.5: the members of an account, the permissions of each role, and what a removed person
+//! loses.
 
 use std::time::Duration;
 
@@ -15,14 +16,14 @@ pub async fn claimed_by(world: &World, name: &str) -> (Agent, Human) {
     (agent, owner)
 }
 
-/// Somebody who is signed in.
+/// A signed-in person.
 pub async fn person(world: &World, name: &str) -> Human {
     let person = world.human();
     person.dev_login(name).await.expect(200);
     person
 }
 
-/// Somebody whom the owner has invited and who has come.
+/// A person whom the owner invited and who joined.
 pub async fn joined_as(world: &World, owner: &Human, name: &str, role: &str) -> Human {
     let invite = owner.invite(&json!({ "role": role })).await.expect(201);
     let joining = person(world, name).await;
@@ -142,7 +143,7 @@ in_both_modes! {
         world.stranger().join(&invite.string("code")).await.refused(409, "invite_revoked");
         owner.remove_member(&admin_id).await.refused(404, "not_found").naming("member");
 
-        // What came from others stays.
+        // Tokens of other members stay.
         agent.account().await.expect(200);
         of_owner.account().await.expect(200);
         admin.join(&owners.string("invite_url")).await.expect(302);
@@ -165,7 +166,7 @@ in_both_modes! {
         for unknown in ["no-id", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "%00"] {
             agent.remove_member(unknown).await.refused(404, "not_found").naming("member");
         }
-        // Whoever is on another account only is none of this one's.
+        // A member of another account only is not found here.
         let (_, elsewhere) = claimed_by(&world, "emil").await;
         owner.remove_member(&elsewhere.user_id().await).await.refused(404, "not_found");
     }
@@ -178,7 +179,7 @@ in_both_modes! {
         assert_eq!(changed.at("allow_agent_join"), false);
         let refused = world.stranger().join(&code).await.refused(403, "agent_join_disabled");
         assert!(refused.string("hint").contains("PATCH /v1/account"), "{refused:?}");
-        // A person may still come, and a refused join has spent nothing.
+        // A person can still join, and a refused join did not use up the invite.
         person(&world, "mia").await.join(&format!("/invite/{code}")).await.expect(302);
         assert_eq!(owner.invites().await.expect(200).at("0.uses"), 1);
         assert_eq!(agent.allow_agent_join(true).await.expect(200).at("allow_agent_join"), true);
@@ -275,7 +276,7 @@ in_both_modes! {
         let (other, _) = claimed_by(&world, "emil").await;
         let invite = other.invite(&json!({})).await.expect(201);
         owner.join(&invite.string("invite_url")).await.expect(302);
-        // Of several accounts it is the one in which the role is highest.
+        // Among several accounts the one with the highest role is the default.
         assert_eq!(owner.account().await.expect(200).string("handle"), agent.handle());
         let named = owner.account().header("X-Account", other.handle()).await.expect(200);
         assert_eq!(named.string("handle"), other.handle());
@@ -301,7 +302,8 @@ async fn a_member_removed_at_one_process_is_gone_at_another() {
     admin.at(&other_api).members().await.refused(403, "forbidden");
 }
 
-// A removal and what the removed person makes meanwhile are decided under one lock: whatever was made is gone with them.
+// A removal and concurrent creations by the removed person are decided under one lock, so that the removal
+// includes them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_that_is_made_during_a_removal_outlives_it() {
     let world = World::with(Mode::Production, program!()).start().await;

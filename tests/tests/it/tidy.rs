@@ -1,7 +1,7 @@
-//! Rules about the source that a program can check, so that nobody has to remember them.
+//! Rules about the source that a program can check.
 //!
-//! An exception is named in a list beside its rule. An entry that is no longer needed fails as well, so the lists
-//! only shrink.
+//! An exception is named in a list with its rule. An entry that is no longer needed fails as well, so that
+//! the lists only shrink.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,7 +18,7 @@ fn workspace() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// All files below a folder, without build output and what a dot hides.
+/// All files below a folder, without build output and hidden files.
 fn files_in(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     take_files(folder, &mut files);
@@ -44,17 +44,17 @@ fn has_extension(file: &Path, wanted: &str) -> bool {
     file.extension().is_some_and(|extension| extension == wanted)
 }
 
-/// A path as it is named in messages and lists: relative to the workspace.
+/// A path as in messages and lists: relative to the workspace.
 fn name_of(root: &Path, file: &Path) -> String {
     file.strip_prefix(root).unwrap().to_string_lossy().into_owned()
 }
 
-/// The crate or folder of the workspace that a file is in, or `.` for a file beside them.
+/// The crate or folder of the workspace that contains a file, or `.` for a file at the top.
 fn top_folder(name: &str) -> &str {
     name.split_once('/').map_or(".", |(folder, _)| folder)
 }
 
-/// What the rule finds is what the list names: nothing new, and no entry that is no longer needed.
+/// The rule's findings equal the list: no new finding, and no entry that is no longer needed.
 #[track_caller]
 fn assert_listed(rule: &str, found: &BTreeSet<String>, listed: &[&str]) {
     let listed: BTreeSet<String> = listed.iter().map(|&entry| entry.to_owned()).collect();
@@ -76,7 +76,7 @@ fn an_exception_that_is_not_needed_any_more_fails() {
     assert_listed("too long", &["a"].map(str::to_owned).into(), &["a", "b"]);
 }
 
-/// Puts a sample below a folder.
+/// Writes a sample below a folder.
 fn write(root: &Path, path: &str, text: &str) {
     let path = root.join(path);
     fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -1,4 +1,5 @@
-//! Spec 2.4, 4.7 and 5: tokens are listed without secrets, never mint more than they have, and end at once.
+//! Spec 2.4, 4.7 and 5: tokens are listed without secrets, never mint more than their own scopes, and end at
+//! once.
 
 use std::time::Duration;
 
@@ -169,7 +170,7 @@ in_both_modes! {
         holder.account().await.refused(401, "unauthorized");
         holder.publish("a-page", PAGE).await.refused(401, "unauthorized");
         agent.revoke_token(&id).await.expect(200);
-        // A token may end itself.
+        // A token may revoke itself.
         let own = agent.tokens().await.string("0.id");
         agent.revoke_token(&own).await.expect(200);
         agent.account().await.refused(401, "unauthorized");
@@ -239,9 +240,9 @@ in_both_modes! {
         let leaked = agent.minted(&json!({ "name": "leaked" })).await;
         let child = leaked.minted(&json!({ "name": "child" })).await;
         let report = async |token: &str| {
-            let asked = std::time::Instant::now();
+            let started = std::time::Instant::now();
             let reply = world.stranger().post("/v1/tokens/revoke").json(&json!({ "token": token })).await;
-            assert!(asked.elapsed() >= Duration::from_millis(100), "{:?}", asked.elapsed());
+            assert!(started.elapsed() >= Duration::from_millis(100), "{:?}", started.elapsed());
             reply.expect(200)
         };
         let unknown = format!("svc_sk_{}", "A".repeat(32));
@@ -281,7 +282,7 @@ in_both_modes! {
         let used_at = async || agent.tokens().await.expect(200).at("0.last_used_at");
         assert_eq!(used_at().await, Value::Null);
         other.account().await.expect(200);
-        // The list writes what waits, so it shows the latest use of this process.
+        // Listing writes pending updates first, so that it shows the latest use of this process.
         let first = used_at().await;
         assert!(millis_from_now(first.as_str().unwrap()).abs() < 60_000, "{first}");
         other.account().await.expect(200);
@@ -309,7 +310,7 @@ in_both_modes! {
             agent.with_token(&minted.string("token")).publish("a-page", PAGE).await.expect(201);
             assert_eq!(names(&person.tokens().await), names(&owner.tokens().await));
         }
-        // What a person's token mints is the person's too.
+        // A token that a person's token mints belongs to the person too.
         let of_admin = agent.with_token(&admin.mint(&json!({})).await.expect(201).string("token"));
         let handed_on = of_admin.mint(&json!({ "scopes": "artifacts:read" })).await.expect(201);
         assert_eq!(handed_on.string("created_by"), admin.user_id().await);

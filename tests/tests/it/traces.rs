@@ -1,4 +1,5 @@
-//! One trace from the request through the queue to the scan, as a collector gets it; and what no trace may hold.
+//! One trace from the request through the queue to the scan, as a collector receives it, and what no trace
+//! may contain.
 
 use std::time::{Duration, Instant};
 
@@ -98,13 +99,13 @@ in_both_modes! {
             world.collector().trace_of("GET /v1/usage")
         })
         .await;
-        let told = format!("{:?}", world.collector().spans());
+        let reported = format!("{:?}", world.collector().spans());
         let secrets = [
             agent.token(), &minted, &code, &signature, World::SIGNING_SECRET, "svc_sk_", "very own", "very-own",
             "my-page", "dev:0.5", &agent.handle(),
         ];
         for secret in secrets {
-            assert!(!told.contains(secret), "{secret} stands in a trace: {told}");
+            assert!(!reported.contains(secret), "{secret} stands in a trace: {reported}");
         }
     }
 
@@ -167,7 +168,7 @@ async fn scan_job(world: &World, is_wanted: impl Fn(&TracedSpan) -> bool) -> Tra
     .await
 }
 
-/// The trace that begins with this span, once its scan is there, which is the last to end.
+/// The trace with this root, once it contains the scan's span, which ends last.
 async fn whole_trace(world: &World, root: &str) -> Vec<TracedSpan> {
     let what = format!("the whole trace of {root}");
     eventually(PATIENCE, &what, async || {

@@ -1,5 +1,5 @@
-//! Spec 4.11, beyond it: files that are put at an address of their own and published by name, so that their bytes pass
-//! by no model.
+//! Spec 4.11 and beyond: files that are uploaded to an address of their own and published by name, so that
+//! their bytes do not pass through a model.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use handbill_tests::{
 };
 
 use crate::expectations::{PAGE, assert_serves, millis_from_now, page_saying};
-use crate::mcp::{failed, told};
+use crate::mcp::{failed, tool_result};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -24,7 +24,7 @@ in_both_modes! {
         assert_eq!(curl, format!("curl -sS -F 'files=@index.html;filename=index.html' '{url}'"));
         let lasts_ms = millis_from_now(staged["expires_at"].as_str().unwrap());
         assert!((lasts_ms - 15 * 60_000).abs() < 60_000, "{lasts_ms}");
-        // Before anything was put there, there is nothing to publish.
+        // Before the upload there is nothing to publish.
         failed(&publish(&agent, "my-page", &staged).await, "not_found");
 
         let kept = address(&world, &staged)
@@ -38,7 +38,7 @@ in_both_modes! {
         assert!(kept.string("hint").contains("publish_upload"), "{kept:?}");
         assert_eq!(agent.artifacts().await.expect(200).json(), json!([]), "an upload is no publish");
 
-        let published = told(&publish(&agent, "my-page", &staged).await);
+        let published = tool_result(&publish(&agent, "my-page", &staged).await);
         let url = published["url"].as_str().unwrap();
         assert_serves(&visitor.open(url).await, PAGE);
         let sheet = visitor.open(&format!("{url}css/app.css")).await.expect(200);
@@ -58,12 +58,12 @@ in_both_modes! {
             let staged = stage(&agent).await;
             let call = world.stranger().call(method, path_of(&staged)).raw(kind, large.clone());
             assert_eq!(call.await.expect(201).integer("total_bytes"), i64::try_from(large.len()).unwrap());
-            let published = told(&publish(&agent, "my-page", &staged).await);
+            let published = tool_result(&publish(&agent, "my-page", &staged).await);
             assert_serves(&visitor.open(published["url"].as_str().unwrap()).await, &large);
         }
         let staged = stage(&agent).await;
         address(&world, &staged).field("html", PAGE).await.expect(201);
-        let published = told(&publish(&agent, "my-page", &staged).await);
+        let published = tool_result(&publish(&agent, "my-page", &staged).await);
         assert_serves(&visitor.open(published["url"].as_str().unwrap()).await, PAGE);
     }
 
@@ -71,13 +71,13 @@ in_both_modes! {
         let agent = world.agent().await;
         let staged = stage(&agent).await;
         address(&world, &staged).field("html", PAGE).await.expect(201);
-        told(&publish(&agent, "my-page", &staged).await);
+        tool_result(&publish(&agent, "my-page", &staged).await);
         for slug in ["my-page", "other-page"] {
             let ended = failed(&publish(&agent, slug, &staged).await, "not_found");
             assert!(ended["hint"].as_str().unwrap().contains("stage_upload"), "{ended}");
         }
         assert_eq!(agent.artifact("my-page").await.expect(200).at("versions").as_array().unwrap().len(), 1);
-        // Its address takes nothing else.
+        // Its address accepts no second upload.
         address(&world, &staged).field("html", PAGE).await.refused(409, "upload_taken");
     }
 
@@ -90,7 +90,7 @@ in_both_modes! {
         assert!(replies.iter().filter(is_published).count() > 0, "{replies:?}");
         for reply in &replies {
             match is_published(&reply) {
-                true => assert_eq!(told(reply)["version"], 1),
+                true => assert_eq!(tool_result(reply)["version"], 1),
                 false => assert_eq!(failed(reply, "not_found")["code"], "not_found"),
             }
         }
@@ -101,14 +101,14 @@ in_both_modes! {
         let (agent, visitor) = (world.agent().await, world.visitor());
         let staged = stage(&agent).await;
         let put = |html: &str| world.stranger().call(Method::PUT, path_of(&staged)).raw("text/html", html.to_owned());
-        // What was refused left nothing there.
+        // A refused upload stored nothing.
         put("").await.refused(400, "invalid_request");
         put(&page_saying("first")).await.expect(201);
         for _ in 0..2 {
             let refused = put(&page_saying("second")).await.refused(409, "upload_taken");
             assert!(refused.string("hint").contains("stage_upload"), "{refused:?}");
         }
-        let published = told(&publish(&agent, "my-page", &staged).await);
+        let published = tool_result(&publish(&agent, "my-page", &staged).await);
         assert_serves(&visitor.open(published["url"].as_str().unwrap()).await, &page_saying("first"));
     }
 
@@ -121,7 +121,7 @@ in_both_modes! {
         let refused = address(&world, &late).field("html", PAGE).await.refused(404, "not_found");
         assert!(refused.string("message").contains("any more"), "{refused:?}");
         assert!(refused.string("hint").contains("stage_upload"), "{refused:?}");
-        told(&publish(&agent, "my-page", &early).await);
+        tool_result(&publish(&agent, "my-page", &early).await);
         world.advance(45 * MINUTE);
         let lapsed = failed(&publish(&agent, "my-page", &never).await, "not_found");
         assert!(lapsed["hint"].as_str().unwrap().contains("stage_upload"), "{lapsed}");
@@ -156,9 +156,9 @@ in_both_modes! {
         for name in ["", "nonsense", "01KC4GZJ2Q8W5T7RXN3VB6M9DE", "../../blobs"] {
             failed(&publish(&agent, "my-page", &json!({ "upload": name })).await, "not_found");
         }
-        // Another token of the account publishes it as well.
+        // Another token of the account can publish it as well.
         let colleague = agent.minted(&json!({ "scopes": "artifacts:write" })).await;
-        told(&publish(&colleague, "my-page", &staged).await);
+        tool_result(&publish(&colleague, "my-page", &staged).await);
     }
 
     #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "0")]
@@ -168,8 +168,8 @@ in_both_modes! {
         address(&world, &staged).field("html", PAGE).await.expect(201);
         failed(&publish(&agent, "my-page", &staged).await, "payment_required");
         let credit = json!({ "amount_usd": 1, "payment_scheme": "dev" });
-        told(&agent.call_tool("add_credits", &credit).await);
-        let published = told(&publish(&agent, "my-page", &staged).await);
+        tool_result(&agent.call_tool("add_credits", &credit).await);
+        let published = tool_result(&publish(&agent, "my-page", &staged).await);
         assert_eq!(published["account"]["credits_usd"], json!(0.995));
     }
 
@@ -186,7 +186,7 @@ in_both_modes! {
         call().field("html", PAGE).field("slug", "my-page").await.refused(400, "invalid_request").naming("slug");
         call().field("html", PAGE).field("message", "new").await.refused(400, "invalid_request").naming("message");
         call().await.refused(400, "invalid_request").naming("body");
-        // After all that, the address still takes its one upload.
+        // After all that, the address still accepts its one upload.
         call().raw("text/html", vec![b'x'; 10 * 1_048_576]).await.expect(201);
     }
 
@@ -207,9 +207,9 @@ in_both_modes! {
         for staged in &all[1..] {
             address(&world, staged).field("html", PAGE).await.refused(409, "upload_taken");
         }
-        told(&publish(&agent, "my-page", &all[1]).await);
-        told(&publish(&agent, "my-page", &all[5]).await);
-        told(&publish(&other, "my-page", &theirs).await);
+        tool_result(&publish(&agent, "my-page", &all[1]).await);
+        tool_result(&publish(&agent, "my-page", &all[5]).await);
+        tool_result(&publish(&other, "my-page", &theirs).await);
     }
 
     #[settings("HANDBILL_LIMITS__PROVISIONAL_LIFETIME" = "5m")]
@@ -245,7 +245,7 @@ async fn what_was_uploaded_is_swept_away_when_it_has_had_its_time() {
     let staged = stage(&agent).await;
     address(&world, &staged).field("html", PAGE).await.expect(201);
     assert_eq!(files_below(&uploads), 1);
-    // The sweep comes every hour.
+    // The sweep runs every hour.
     world.advance(130 * MINUTE);
     let is_empty = async || (files_below(&uploads) == 0).then_some(());
     eventually(PATIENCE, "the sweep of uploads", is_empty).await;
@@ -258,14 +258,14 @@ fn files_below(folder: &Path) -> usize {
 }
 
 pub async fn stage(agent: &Agent) -> Value {
-    told(&agent.call_tool("stage_upload", &json!({})).await)
+    tool_result(&agent.call_tool("stage_upload", &json!({})).await)
 }
 
 async fn publish(agent: &Agent, slug: &str, staged: &Value) -> handbill_tests::Reply {
     agent.call_tool("publish_upload", &json!({ "slug": slug, "upload": staged["upload"] })).await
 }
 
-/// A call to the address that was staged, by somebody without a token.
+/// A call to the staged address, without a token.
 pub fn address(world: &World, staged: &Value) -> Call {
     world.stranger().post(path_of(staged))
 }

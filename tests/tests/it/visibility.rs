@@ -1,4 +1,5 @@
-//! Spec 3.2, 4.3 and 4.12: who may see an artifact, what leaving the public costs, and that it is charged once.
+//! Spec 3.2, 4.3 and 4.12: who may see an artifact, what leaving public visibility costs, and that it is
+//! charged once.
 
 use std::time::Duration;
 
@@ -6,7 +7,7 @@ use futures::future::join_all;
 use handbill_tests::{Agent, Method, Reply, Visitor, in_both_modes, json};
 
 use crate::expectations::{
-    PAGE, assert_serves, assert_unpaid, at_two_doors, entry, front_page, receipt_of, sound_ledger,
+    PAGE, assert_serves, assert_unpaid, at_two_processes, entry, front_page, receipt_of, sound_ledger,
 };
 
 const PRICE_MICRO: i64 = 500_000;
@@ -60,7 +61,7 @@ in_both_modes! {
         assert_eq!(sound_ledger(&world, &agent).await.len(), 2);
 
         world.advance(32 * DAY);
-        // Another month begins to be paid when the page leaves the public in it, not before.
+        // Another month is charged when the page leaves public visibility in it, not before.
         assert_unpaid(&agent.set_visibility("my-page", "private").await.expect(200));
         assert_unpaid(&agent.set_visibility("my-page", "public").await.expect(200));
         agent.set_visibility("my-page", "private").await.refused(402, "payment_required");
@@ -103,7 +104,7 @@ in_both_modes! {
         for slug in ["page-one", "page-two"] {
             assert_unpaid(&agent.set_visibility(slug, "private").await.expect(200));
         }
-        // What is left is no part of the price: the payment must be all of it.
+        // The remaining credit does not reduce the price: the payment must cover all of it.
         let refused = agent.set_visibility("page-three", "private").await.refused(402, "payment_required");
         assert_eq!(refused.at("amount_usd").to_string(), "0.5");
         agent.set_visibility("page-three", "private").paying("dev:0.3").await.refused(402, "payment_required");
@@ -195,9 +196,9 @@ in_both_modes! {
     async fn changes_at_the_same_moment_are_charged_once(world: World) {
         let agent = world.agent().await;
         agent.publish("my-page", PAGE).await.expect(201);
-        let doors = at_two_doors(&world, &agent, Agent::at).await;
-        let hide = |door: &Agent| door.set_visibility("my-page", "private").paying("dev:0.5").into_future();
-        let replies = join_all(doors.iter().cycle().take(20).map(hide)).await;
+        let callers = at_two_processes(&world, &agent, Agent::at).await;
+        let hide = |caller: &Agent| caller.set_visibility("my-page", "private").paying("dev:0.5").into_future();
+        let replies = join_all(callers.iter().cycle().take(20).map(hide)).await;
         let paid = replies.into_iter().filter(|reply| {
             assert_eq!((reply.status, &*reply.string("visibility")), (200, "private"), "{reply:?}");
             reply.json().get("receipt").is_some()
@@ -213,9 +214,9 @@ in_both_modes! {
             agent.publish(slug, PAGE).await.expect(201);
         }
         agent.buy_credit(1.0).paying("dev:1").await.expect(200);
-        let doors = at_two_doors(&world, &agent, Agent::at).await;
-        let hide = |(door, slug): (&Agent, _)| door.set_visibility(slug, "unlisted").into_future();
-        let replies = join_all(doors.iter().cycle().zip(slugs).map(hide)).await;
+        let callers = at_two_processes(&world, &agent, Agent::at).await;
+        let hide = |(caller, slug): (&Agent, _)| caller.set_visibility(slug, "unlisted").into_future();
+        let replies = join_all(callers.iter().cycle().zip(slugs).map(hide)).await;
         let mut statuses: Vec<_> = replies.iter().map(|reply| reply.status).collect();
         statuses.sort_unstable();
         assert_eq!(statuses, [200, 200, 402, 402, 402]);
@@ -240,14 +241,14 @@ in_both_modes! {
     }
 }
 
-/// What a visitor's answer tells of indexing.
+/// The indexing header of a visitor's response.
 async fn indexing(visitor: &Visitor, published: &Reply) -> String {
     let page = front_page(visitor, published).await;
     assert_serves(&page, PAGE);
     page.header("X-Robots-Tag").to_owned()
 }
 
-/// The reason under which an artifact's month is charged.
+/// The ledger reason for an artifact's month.
 fn month_of(artifact: &Reply, usage: &Reply) -> String {
     format!("visibility:{}:{}", artifact.string("id"), usage.string("month"))
 }

@@ -1,4 +1,4 @@
-//! Spec 4.8 and 6.1: the card processor's word, which is believed only when it is signed, and credited once.
+//! Spec 4.8 and 6.1: the card processor's events, which are accepted only when signed, and credited once.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use handbill_tests::{
     program, sign,
 };
 
-use crate::expectations::{PAGE, at_two_doors, entry, sound_ledger};
+use crate::expectations::{PAGE, at_two_processes, entry, sound_ledger};
 
 const REDELIVERIES: usize = 20;
 const TOLERANCE_SECONDS: i64 = 300;
@@ -23,7 +23,7 @@ in_both_modes! {
         for _ in 0..3 {
             assert_credited(&processor, &by_handle, false).await;
         }
-        // The session counts, whatever else its event says.
+        // The session counts, whatever else its event contains.
         assert_credited(&processor, &Processor::paid("cs_1", &id, 50_000), false).await;
         assert_credited(&processor, &Processor::paid("cs_2", &id, 500), true).await;
         let credits = [entry("topup-card-processor:cs_1", 19_990_000), entry("topup-card-processor:cs_2", 5_000_000)];
@@ -66,7 +66,7 @@ in_both_modes! {
         for (number, account) in unknown.iter().enumerate() {
             let event = Processor::paid(&format!("cs_unknown_{number}"), account, 500);
             assert_credited(&processor, &event, false).await;
-            assert_told(&world, &format!("cs_unknown_{number}"));
+            assert_logged(&world, &format!("cs_unknown_{number}"));
         }
         let odd = [
             ("currency", json!("eur")),
@@ -85,7 +85,7 @@ in_both_modes! {
             let mut event = Processor::paid(&session, &handle, 500);
             event["data"]["object"][field] = value;
             assert_credited(&processor, &event, false).await;
-            assert_told(&world, &session);
+            assert_logged(&world, &session);
         }
         let counted = world.operator().call(Method::GET, "/metrics").await.expect(200).text();
         assert!(counted.contains("\nhandbill_checkouts_uncredited_total 16\n"), "{counted}");
@@ -126,7 +126,7 @@ in_both_modes! {
         refuse(&header, "not JSON").await;
         let twice = processor.call(&header, body.clone()).header("Card-Processor-Signature", "t=1,v1=00");
         twice.await.refused(400, "invalid_request");
-        // Five minutes and more, either way; the clock goes on while the test runs.
+        // Five minutes and more, either way. The clock advances while the test runs.
         for seconds in [now - TOLERANCE_SECONDS - 1, now + TOLERANCE_SECONDS + 60, 0, i64::from(u32::MAX)] {
             refuse(&processor.header_at(seconds, body.as_bytes()), &body).await;
         }
@@ -141,8 +141,8 @@ in_both_modes! {
         let event = |number: usize| Processor::paid(&format!("cs_{number}"), &agent.handle(), 500).to_string();
         for (number, seconds) in [now - TOLERANCE_SECONDS + 30, now + TOLERANCE_SECONDS - 1].into_iter().enumerate() {
             let body = event(number);
-            let told = processor.call(&processor.header_at(seconds, body.as_bytes()), body).await.expect(200);
-            assert_eq!(told.at("credited"), true, "{told:?}");
+            let response = processor.call(&processor.header_at(seconds, body.as_bytes()), body).await.expect(200);
+            assert_eq!(response.at("credited"), true, "{response:?}");
         }
         for (number, header) in
             ["t=T,v1=00,v1=GOOD", "t=T,v1=GOOD,v1=00", "v0=x,v1=no-hex,v1=GOOD,t=T,v2=", "t=T, v1=GOOD"].iter().enumerate()
@@ -150,12 +150,12 @@ in_both_modes! {
             let body = event(10 + number);
             let good = sign(WEBHOOK_SECRET, now, body.as_bytes());
             let header = header.replace('T', &now.to_string()).replace("GOOD", &good);
-            let told = processor.call(&header, body).await.expect(200);
-            assert_eq!(told.at("credited"), true, "{header}: {told:?}");
+            let response = processor.call(&header, body).await.expect(200);
+            assert_eq!(response.at("credited"), true, "{header}: {response:?}");
         }
         // The service's own clock decides.
         world.advance(Duration::from_secs(600));
-        processor.tell(&Processor::paid("cs_late", &agent.handle(), 500)).await.refused(400, "invalid_request");
+        processor.send_event(&Processor::paid("cs_late", &agent.handle(), 500)).await.refused(400, "invalid_request");
         assert_credited(&world.processor(), &Processor::paid("cs_late", &agent.handle(), 500), true).await;
     }
 
@@ -178,8 +178,8 @@ in_both_modes! {
         for bytes in [70_000, 1_000_000] {
             let long = event(bytes);
             let header = processor.header_at(processor.now_seconds, long.as_bytes());
-            let told = processor.call(&header, long).await.expect(200);
-            assert_eq!(told.json(), json!({ "received": true, "credited": false }));
+            let response = processor.call(&header, long).await.expect(200);
+            assert_eq!(response.json(), json!({ "received": true, "credited": false }));
         }
         let endless = event(1_048_576);
         let header = processor.header_at(processor.now_seconds, endless.as_bytes());
@@ -192,8 +192,8 @@ in_both_modes! {
         for (number, content_type) in ["text/plain", "application/octet-stream", "x"].iter().enumerate() {
             let body = Processor::paid(&format!("cs_{number}"), &agent.handle(), 500).to_string();
             let header = processor.header_at(processor.now_seconds, body.as_bytes());
-            let told = processor.call(&header, "").raw(content_type, body).await.expect(200);
-            assert_eq!(told.at("credited"), true, "{content_type}");
+            let response = processor.call(&header, "").raw(content_type, body).await.expect(200);
+            assert_eq!(response.at("credited"), true, "{content_type}");
         }
     }
 
@@ -211,9 +211,9 @@ in_both_modes! {
     #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
     async fn of_many_redeliveries_at_once_one_credits(world: World) {
         let agent = world.agent().await;
-        let processors = at_two_doors(&world, &world.processor(), Processor::at).await;
+        let processors = at_two_processes(&world, &world.processor(), Processor::at).await;
         let event = Processor::paid("cs_1", &agent.handle(), 500);
-        let calls = (0..REDELIVERIES).map(|number| processors[number % 2].tell(&event).into_future());
+        let calls = (0..REDELIVERIES).map(|number| processors[number % 2].send_event(&event).into_future());
         let replies: Vec<_> = join_all(calls).await.into_iter().map(|reply| reply.expect(200)).collect();
         let credited = replies.iter().filter(|reply| reply.at("credited") == true).count();
         assert_eq!(credited, 1);
@@ -224,7 +224,7 @@ in_both_modes! {
         let agent = world.agent().await;
         let event = Processor::paid("cs_1", &agent.handle(), 500);
         let processor = world.processor();
-        processor.tell(&event).await.refused(501, "not_configured");
+        processor.send_event(&event).await.refused(501, "not_configured");
         processor.unsigned(event.to_string()).await.refused(501, "not_configured");
         processor.call("nonsense", "not JSON").await.refused(501, "not_configured");
         assert_eq!(sound_ledger(&world, &agent).await, []);
@@ -239,26 +239,26 @@ async fn while_the_database_is_out_the_processor_is_told_to_come_again() {
     let agent = world.agent().await;
     let event = Processor::paid("cs_1", &agent.handle(), 500);
     world.postgres().stop();
-    let refused = world.processor().tell(&event).await.refused(503, "overloaded");
+    let refused = world.processor().send_event(&event).await.refused(503, "overloaded");
     assert!(refused.header("Retry-After").parse::<u64>().is_ok(), "{refused:?}");
     world.postgres().start().await;
-    let told = eventually(PATIENCE * 2, "the event is taken", async || {
-        let reply = world.processor().tell(&event).await;
+    let response = eventually(PATIENCE * 2, "the event is accepted", async || {
+        let reply = world.processor().send_event(&event).await;
         (reply.status != 503).then_some(reply)
     })
     .await;
-    assert_eq!(told.expect(200).at("credited"), true);
+    assert_eq!(response.expect(200).at("credited"), true);
     assert_eq!(sound_ledger(&world, &agent).await, [entry("topup-card-processor:cs_1", 5_000_000)]);
 }
 
 async fn assert_credited(processor: &Processor, event: &Value, credited: bool) {
-    let told = processor.tell(event).await.expect(200);
-    assert_eq!(told.json(), json!({ "received": true, "credited": credited }), "{event}");
+    let response = processor.send_event(event).await.expect(200);
+    assert_eq!(response.json(), json!({ "received": true, "credited": credited }), "{event}");
 }
 
 #[track_caller]
-fn assert_told(world: &World, session: &str) {
+fn assert_logged(world: &World, session: &str) {
     let logs = world.logs();
-    let told = logs.lines().any(|line| line.contains("ERROR") && line.contains(session));
-    assert!(told, "{session} stands in no line of errors");
+    let response = logs.lines().any(|line| line.contains("ERROR") && line.contains(session));
+    assert!(response, "{session} stands in no line of errors");
 }

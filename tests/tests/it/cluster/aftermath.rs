@@ -1,5 +1,5 @@
-//! What must hold when a load is over, whatever happened to the processes under it: every publish that was answered is
-//! there once, with its bytes and its number; it is scanned, it is paid once; and nothing is left to do.
+//! What must hold after a load, whatever happened to the processes: every acknowledged publish exists once
+//! with its bytes and its number, is scanned and is paid once. No work is left.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -9,12 +9,13 @@ use handbill_tests::{AccountLedger, World, eventually};
 
 use super::load::{Client, PRICE_MICRO};
 
-/// What was lost is queued again by a sweep, when it has been missing for a minute.
+/// A sweep queues jobs again that have been missing for a minute.
 const UNTIL_SWEPT: Duration = Duration::from_secs(120);
-/// An orphaned job is taken over when its worker has missed its heartbeats, one that failed waits.
+/// An orphaned job is taken over after its worker has missed its heartbeats. A failed job waits for its
+/// retry.
 const TAKE_OVER: Duration = Duration::from_secs(60);
 
-/// All of it. The allowance is what an account publishes for nothing.
+/// Checks all of it. The allowance is the number of free publishes of an account.
 pub async fn assert_nothing_is_lost_or_twice(world: &World, clients: &[Client], allowance: usize) {
     world.advance(UNTIL_SWEPT);
     join_all(clients.iter().map(every_version_is_scanned)).await;
@@ -22,7 +23,7 @@ pub async fn assert_nothing_is_lost_or_twice(world: &World, clients: &[Client], 
     join_all(clients.iter().map(assert_versions)).await;
     let ledgers = world.ledgers().await;
     for client in clients {
-        assert_books(client, &ledgers[&client.agent().handle()], allowance).await;
+        assert_ledger(client, &ledgers[&client.agent().handle()], allowance).await;
     }
 }
 
@@ -39,7 +40,7 @@ async fn every_version_is_scanned(client: &Client) {
 pub async fn nothing_is_left_to_do(world: &World) {
     let mut left = Vec::new();
     let deadline = tokio::time::Instant::now() + TAKE_OVER;
-    // The schedules go on, so what is seen at one time may be gone at the next.
+    // The schedules keep running, so that a job in one query may be gone in the next.
     while tokio::time::Instant::now() < deadline {
         left = world.unfinished_jobs().await;
         if left.is_empty() {
@@ -49,7 +50,8 @@ pub async fn nothing_is_left_to_do(world: &World) {
     panic!("jobs are left: {left:?}");
 }
 
-/// The versions are those that were answered, and each of them shows its bytes at every edge when it is made live.
+/// The versions are those that were acknowledged, and each serves its bytes at every edge once it is
+/// activated.
 async fn assert_versions(client: &Client) {
     for (slug, answered) in client.by_slug() {
         let listed = client.agent().artifact(slug).await.expect(200).at("versions");
@@ -57,16 +59,16 @@ async fn assert_versions(client: &Client) {
             listed.as_array().unwrap().iter().map(|one| one["seq"].as_i64().unwrap()).collect();
         let expected: Vec<_> = answered.iter().rev().map(|one| one.version).collect();
         assert_eq!(listed, expected, "{slug} has other versions than were answered");
-        for (door, one) in client.doors.iter().cycle().zip(&answered) {
-            let live = door.activate(slug, one.version).await.expect(200);
-            client.look(&live, &one.html).await;
+        for (agent, one) in client.agents.iter().cycle().zip(&answered) {
+            let live = agent.activate(slug, one.version).await.expect(200);
+            client.assert_served(&live, &one.html).await;
         }
     }
 }
 
-/// The balance is the sum of the ledger, every reason is there once, and each publish beyond the allowance was charged
-/// once.
-async fn assert_books(client: &Client, ledger: &AccountLedger, allowance: usize) {
+/// The balance is the sum of the ledger, every reason is unique, and each publish beyond the allowance was
+/// charged once.
+async fn assert_ledger(client: &Client, ledger: &AccountLedger, allowance: usize) {
     let usage = client.agent().usage().await.expect(200);
     let published = client.acknowledged.len();
     assert_eq!(usage.integer("publishes.used"), i64::try_from(published).unwrap(), "{usage:?}");

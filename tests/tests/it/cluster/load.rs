@@ -1,5 +1,5 @@
-//! A steady load: clients that publish, add versions, ask again and look, through every API and at every edge, and
-//! that keep in mind what they were answered.
+//! A steady load: clients that publish, add versions, retry and read through every API and edge, and record
+//! the responses.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,38 +11,39 @@ use tokio::task::JoinHandle;
 
 use crate::expectations::{assert_serves, page_saying};
 
-/// A job of a killed worker is taken over within ten seconds, on a busy machine later; then its caller asks again.
+/// The job of a killed worker is taken over within ten seconds, later on a busy machine. Then its caller
+/// retries.
 const PATIENCE_OF_CLIENTS: Duration = Duration::from_secs(60);
 const SLUGS: [&str; 2] = ["first-page", "second-page"];
-/// Every so many turns a publish is sent once more, though it was answered.
+/// A publish is repeated after its response in one of this many turns.
 const REPEATS_EVERY: usize = 3;
-/// Publishes that each client makes, on average, before a load has gone on.
+/// The average number of publishes of each client for `goes_on`.
 const TURNS_BETWEEN: usize = 3;
 pub const PRICE_MICRO: i64 = 5_000;
 const PAYMENT: &str = "dev:0.005";
 
-/// How a client takes it that a call is put off or cut off.
+/// How a client reacts to a delayed or broken call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Temper {
-    /// It asks again with the same key, at another door.
+    /// It retries with the same key, at another API.
     Patient,
-    /// Everything is to go well at the first try.
+    /// Every call must succeed at the first attempt.
     Strict,
 }
 
-/// One with an account of its own, who publishes under the same names again and again.
+/// A client with an account of its own, which publishes under the same names repeatedly.
 #[derive(Debug)]
 pub struct Client {
     number: usize,
     temper: Temper,
     /// The agent at each API.
-    pub doors: Vec<Agent>,
+    pub agents: Vec<Agent>,
     /// A visitor at each edge.
-    pub windows: Vec<Visitor>,
+    pub visitors: Vec<Visitor>,
     pub acknowledged: Vec<Acknowledged>,
 }
 
-/// A publish that was answered 201.
+/// A publish with response 201.
 #[derive(Clone, Debug)]
 pub struct Acknowledged {
     pub slug: &'static str,
@@ -51,7 +52,7 @@ pub struct Acknowledged {
 }
 
 impl Client {
-    /// So many clients with an account each, who call at these APIs and look at these edges. The odd ones have bought
+    /// Creates clients with an account each, which use these APIs and edges. Every other client has bought
     /// credit, the others pay inline.
     pub async fn many(
         count: usize,
@@ -68,8 +69,8 @@ impl Client {
             Self {
                 number,
                 temper,
-                doors: apis.iter().map(|api| agent.at(api)).collect(),
-                windows: edges.iter().map(|edge| world.visitor().at(edge)).collect(),
+                agents: apis.iter().map(|api| agent.at(api)).collect(),
+                visitors: edges.iter().map(|edge| world.visitor().at(edge)).collect(),
                 acknowledged: Vec::new(),
             }
         });
@@ -77,10 +78,10 @@ impl Client {
     }
 
     pub fn agent(&self) -> &Agent {
-        &self.doors[0]
+        &self.agents[0]
     }
 
-    /// What it was answered for each of its slugs, in order.
+    /// The acknowledged publishes for each of its slugs, in order.
     pub fn by_slug(&self) -> impl Iterator<Item = (&'static str, Vec<&Acknowledged>)> {
         let of = |slug| self.acknowledged.iter().filter(move |one| one.slug == slug).collect::<Vec<_>>();
         SLUGS.into_iter().map(move |slug| (slug, of(slug))).filter(|(_, answered)| !answered.is_empty())
@@ -94,7 +95,8 @@ impl Client {
         self
     }
 
-    /// The next version of one of its pages: the answer numbers it without a gap, and both edges have it at once.
+    /// Publishes the next version of one of its pages. The response numbers it without a gap, and both edges
+    /// serve it at once.
     async fn publish(&mut self) {
         let turn = self.acknowledged.len();
         let slug = SLUGS[turn % SLUGS.len()];
@@ -103,21 +105,21 @@ impl Client {
         let version = published.integer("version");
         let before = self.acknowledged.iter().filter(|one| one.slug == slug).count();
         assert_eq!(version, i64::try_from(before).unwrap() + 1, "{published:?}");
-        self.look(&published, &html).await;
+        self.assert_served(&published, &html).await;
         if turn.is_multiple_of(REPEATS_EVERY) {
             let again = self.until_answered(turn, slug, &html, turn + 1).await;
-            assert_eq!(again.json(), published.json(), "asked again, it was answered otherwise");
+            assert_eq!(again.json(), published.json(), "the retry got another response");
         }
         self.acknowledged.push(Acknowledged { slug, version, html });
     }
 
-    /// Sends the publish of a turn until it is answered, beginning at this door.
-    async fn until_answered(&self, turn: usize, slug: &str, html: &str, first_door: usize) -> Reply {
+    /// Sends the publish of a turn until it has a response, starting with this API.
+    async fn until_answered(&self, turn: usize, slug: &str, html: &str, first_agent: usize) -> Reply {
         let started = Instant::now();
-        let mut doors = self.doors.iter().cycle().skip(first_door % self.doors.len());
+        let mut agents = self.agents.iter().cycle().skip(first_agent % self.agents.len());
         loop {
-            let door = doors.next().expect("a door");
-            let answered = self.call(door, turn, slug, html).try_send().await;
+            let agent = agents.next().expect("an agent");
+            let answered = self.call(agent, turn, slug, html).try_send().await;
             let is_put_off = match &answered {
                 Ok(reply) if reply.status == 201 => return answered.unwrap(),
                 Ok(reply) => reply.status == 503,
@@ -135,19 +137,19 @@ impl Client {
         if self.number % 2 == 1 { call } else { call.paying(PAYMENT) }
     }
 
-    /// Nobody else publishes here, so whatever edge answers has this page.
-    pub async fn look(&self, published: &Reply, html: &str) {
-        for window in &self.windows {
+    /// Only this client publishes here, so that every edge serves this page.
+    pub async fn assert_served(&self, published: &Reply, html: &str) {
+        for window in &self.visitors {
             match window.open(&published.string("url")).try_send().await {
                 Ok(served) => assert_serves(&served, html),
-                // Nobody is there while it starts again.
+                // The connection is refused during a restart.
                 Err(error) => assert_eq!(self.temper, Temper::Patient, "{error:?}"),
             }
         }
     }
 }
 
-/// Clients at work.
+/// Running clients.
 #[derive(Debug)]
 pub struct Load {
     clients: Vec<JoinHandle<Client>>,
@@ -167,7 +169,7 @@ impl Load {
         Self { clients, progress }
     }
 
-    /// Waits until some more publishes were acknowledged, whatever happened before.
+    /// Waits until further publishes were acknowledged.
     pub async fn goes_on(&self) {
         let enough = self.progress.turns.load(Ordering::SeqCst) + TURNS_BETWEEN * self.clients.len();
         eventually(PATIENCE_OF_CLIENTS, "more publishes", async || {
@@ -177,7 +179,7 @@ impl Load {
         .await;
     }
 
-    /// Lets every client end its turn.
+    /// Lets every client finish its turn.
     pub async fn end(self) -> Vec<Client> {
         self.progress.is_over.store(true, Ordering::SeqCst);
         join_all(self.clients).await.into_iter().map(|client| client.expect("a client")).collect()

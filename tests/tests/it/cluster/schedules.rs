@@ -1,5 +1,5 @@
-//! Spec 6.2: what happens by itself fires once for its slot in the whole deployment, whoever is killed meanwhile, and
-//! is made good when everything was down.
+//! Spec 6.2: a schedule fires once for each fire time in the whole deployment, even when processes are
+//! killed, and catches up after a complete outage.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -10,9 +10,10 @@ use handbill_tests::{JobRow, Mode, PATIENCE, Process, World, eventually, program
 
 const HOUR_S: u64 = 3_600;
 const HOUR: Duration = Duration::from_secs(HOUR_S);
-/// The jobs that come every hour, and their minutes.
+/// The hourly jobs and their minutes.
 const HOURLY: [(&str, u64); 4] = [("meter", 5), ("cleanup", 7), ("sweep_blobs", 23), ("sweep_records", 41)];
-/// Behind the last of an hour and long before the first of the next, so that no hour turns by itself.
+/// After the last job of an hour and long before the first of the next, so that the hour does not change
+/// during the test.
 const QUIET_MINUTE: u64 = 45;
 const SWEEPS_EVERY: Duration = Duration::from_secs(15);
 
@@ -40,11 +41,11 @@ async fn every_slot_fires_once_among_many_processes_and_the_last_one_is_made_goo
     world.advance(3 * HOUR);
     join_all(workers.iter().map(Process::restart)).await;
     fired(&world, first + 7).await;
-    // Whoever would fire twice has had its time when the next sweep is done.
+    // A second firing would have happened by the end of the next sweep.
     world.advance(SWEEPS_EVERY);
     swept(&world).await;
 
-    // Every job does all that is due, so of the slots that passed while all was down the last is enough.
+    // Every job does all due work, so that after an outage only the last fire time runs.
     for (kind, minute) in HOURLY {
         let expected: Vec<_> = [1, 2, 3, 4, 7].map(|hour| slot_ms(first + hour, minute)).to_vec();
         let jobs: Vec<_> = world.jobs(kind).await;
@@ -71,12 +72,12 @@ fn slot_ms(hour: u64, minute: u64) -> u64 {
     (hour * HOUR_S + minute * 60) * 1_000
 }
 
-/// A job that a schedule fired has the time of its slot in its id.
+/// The id of a scheduled job contains its fire time.
 fn slot_of(job: &JobRow) -> u64 {
     job.id.parse::<JobId>().expect("a job's id").ulid().timestamp_ms()
 }
 
-/// Everything that was due in this hour is done.
+/// Waits until everything that was due in this hour is done.
 async fn fired(world: &World, hour: u64) {
     for (kind, minute) in HOURLY {
         eventually(PATIENCE, &format!("the {kind} of hour {hour}"), async || {
@@ -88,7 +89,7 @@ async fn fired(world: &World, hour: u64) {
     }
 }
 
-/// The sweep of this moment is done.
+/// Waits for the sweep of this moment.
 async fn swept(world: &World) {
     let every_s = SWEEPS_EVERY.as_secs();
     let slot_ms = world.now_seconds().unsigned_abs() / every_s * every_s * 1_000;

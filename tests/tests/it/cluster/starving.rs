@@ -1,4 +1,4 @@
-//! A publish waits for no queue but its own: neither for hundreds of rescans, nor for a queue that somebody paused.
+//! A publish waits only for its own queue, and neither for hundreds of rescans nor for a paused queue.
 
 use std::time::{Duration, Instant};
 
@@ -9,15 +9,16 @@ use crate::expectations::{assert_serves, front_page, page_saying};
 
 const AGENTS: usize = 10;
 const VERSIONS_EACH: usize = 30;
-/// One more, which is there first.
+/// With one more, which is first in the queue.
 const RESCANS: usize = AGENTS * VERSIONS_EACH + 1;
 const PUBLISHES: usize = 10;
-/// The scanner sees nothing, so that the first scans are over soon.
+/// The scanner finds nothing, so that the first scans finish quickly.
 const BLIND: (&str, &str) = ("HANDBILL_TEST_FAULTS", "scan.blind:fail");
-/// So that the rescans take more than a minute, however fast the scanner is: they are the clock of the publishes, which
-/// does not go slower on a busy machine than they do.
+/// The rescans take more than a minute on any machine. They serve as the clock for the publishes, so that a
+/// busy machine slows down both.
 const SLOW: (&str, &str) = ("HANDBILL_TEST_FAULTS", "scan.before_judge:pause_ms=500");
-/// A publish takes some hundredths of a second where nothing else is at work. What starves is told to ask again.
+/// A publish on an idle machine takes some hundredths of a second. A starved one is refused with a hint to
+/// retry.
 const PROMPT: Duration = Duration::from_secs(15);
 
 fn generous() -> Setup {
@@ -26,7 +27,7 @@ fn generous() -> Setup {
         .env("HANDBILL_LIMITS__SIGNUPS_PER_MINUTE", "100")
 }
 
-/// So much text that the scanner has something to do.
+/// Enough text for a measurable scan.
 fn long_page() -> String {
     page_saying(&"<b>What is on the market this week, and who has it.</b> ".repeat(600))
 }
@@ -40,7 +41,7 @@ async fn publishes_and_their_scans_do_not_wait_for_three_hundred_rescans() {
     }
     let agents = join_all((0..AGENTS).map(|_| world.agent())).await;
     let html = long_page();
-    // Of many at once that bring the same content, an S3 server cuts some off while they send it.
+    // When many requests send the same content at the same time, the S3 server cuts some off.
     agents[0].publish("long-page", html.clone()).await.expect(201);
     join_all(agents.iter().map(async |agent| {
         for _ in 0..VERSIONS_EACH {
@@ -53,8 +54,8 @@ async fn publishes_and_their_scans_do_not_wait_for_three_hundred_rescans() {
         worker.restart_with(&[SLOW]).await;
     }
 
-    let asked = world.command(&["admin", "rescan", "--all"], &[]).await;
-    assert!(asked.output.contains(&format!("{RESCANS} versions are queued")), "{asked:?}");
+    let queued = world.command(&["admin", "rescan", "--all"], &[]).await;
+    assert!(queued.output.contains(&format!("{RESCANS} versions are queued")), "{queued:?}");
     eventually(PATIENCE, "the rescans", async || (rescans_left(&world).await > 0).then_some(())).await;
     assert_prompt(&world, &agents[0]).await;
     all_are_scanned(&world, RESCANS + PUBLISHES).await;
@@ -68,13 +69,14 @@ async fn publishes_do_not_wait_for_a_queue_that_is_paused() {
     for queue in ["scan", "rescan", "views"] {
         steer(&world, queue, "pause").await;
     }
-    // Whoever starts looks what is paused before it takes anything; whoever runs hears of it within a second.
+    // A process reads which queues are paused before it takes jobs. A running process notices a pause within
+    // a second.
     world.worker().restart_with(&[]).await;
     world.start_worker(&[]).await;
     let agent = world.agent().await;
     assert_prompt(&world, &agent).await;
     let scans = eventually(PATIENCE, "a scan for each publish", async || {
-        // A scan is queued after the answer.
+        // A scan is queued after the response.
         Some(world.jobs("scan").await).filter(|scans| scans.len() == PUBLISHES)
     })
     .await;
@@ -83,12 +85,12 @@ async fn publishes_do_not_wait_for_a_queue_that_is_paused() {
     all_are_scanned(&world, PUBLISHES).await;
 }
 
-async fn steer(world: &World, queue: &str, word: &str) {
-    let call = world.operator().call(Method::POST, &format!("/internal/queues/{queue}/{word}"));
+async fn steer(world: &World, queue: &str, action: &str) {
+    let call = world.operator().call(Method::POST, &format!("/internal/queues/{queue}/{action}"));
     call.header("X-Operator", "Ada").await.expect(200);
 }
 
-/// One after the other, each is answered promptly and shown.
+/// Publishes one after the other. Each gets its response promptly and is served.
 async fn assert_prompt(world: &World, agent: &Agent) {
     let mut slowest = Duration::ZERO;
     for number in 0..PUBLISHES {

@@ -59,7 +59,7 @@ async fn each_shell_gets_completions_that_name_the_commands() {
             assert!(script.contains(word), "{name}: {word}");
         }
         shell.write(name, &script);
-        // The shell itself says whether it can read them, where it is installed.
+        // If the shell is installed, it checks whether it can read the completions.
         let mut command = shell.command(Path::new(name));
         if let Ok(read) = command.args(["-n", name]).output().await {
             assert!(read.status.success(), "{read:?}");

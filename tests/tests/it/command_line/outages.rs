@@ -1,4 +1,4 @@
-//! Servers that stop, stall and come back, and people who lose patience.
+//! Servers that stop, stall and recover, and users who interrupt.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -13,22 +13,23 @@ use tokio::net::{TcpListener, TcpStream};
 use super::shell::{Shell, world};
 use crate::expectations::PAGE;
 
-/// The key, as a terminal takes it.
+/// The key code of Ctrl-C.
 const CTRL_C: &str = "\u{3}";
 
-/// What becomes of one connection on its way to the server.
+/// What happens to one connection on its way to the server.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
-    /// It breaks when so many bytes of the upload have come.
+    /// It breaks after this many bytes of the upload.
     CutAfter(usize),
-    /// The server does its work, and its answer is lost.
+    /// The server processes the request, and its response is lost.
     AnswerLost,
-    /// Someone on the way says this instead.
+    /// A proxy sends this response.
     Answered(&'static str),
 }
 
-/// A way to the server on which the first connections meet their fate, and all others pass.
-async fn way_to(server: String, fates: Vec<Fate>) -> (String, Arc<AtomicUsize>) {
+/// Starts a proxy in front of the server that applies these fates to the first connections, and passes all
+/// others.
+async fn proxy_to(server: String, fates: Vec<Fate>) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let server: SocketAddr = server.trim_start_matches("http://").parse().unwrap();
@@ -57,7 +58,7 @@ async fn pass(mut client: TcpStream, server: SocketAddr, fate: Option<Fate>) {
             let mut some = [0; 1024];
             let _ = client.read(&mut some).await;
             let _ = client.write_all(answer.as_bytes()).await;
-            // What the client still sends is read, or its system would throw the answer away.
+            // Otherwise the client's system would drop the response because of unread data.
             while client.read(&mut some).await.is_ok_and(|count| count > 0) {}
         }
         Some(Fate::AnswerLost) => {
@@ -78,7 +79,7 @@ async fn an_upload_that_breaks_off_is_sent_again_and_makes_one_version() {
     let world = world().await;
     let busy = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
     let fates = vec![Fate::CutAfter(100_000), Fate::AnswerLost, Fate::Answered(busy), Fate::AnswerLost];
-    let (url, connections) = way_to(world.base_url(), fates).await;
+    let (url, connections) = proxy_to(world.base_url(), fates).await;
     let token = Shell::signed_up(&world).await.token();
     let shell = Shell::at(&url).env("HANDBILL_TOKEN", &token);
     shell.write("site/index.html", PAGE);
@@ -100,9 +101,10 @@ async fn a_server_that_is_down_is_waited_for() {
     let log = std::fs::File::create(shell.path("err")).unwrap();
     let mut command = shell.command(Path::new(program!()));
     let child = command.args(["publish", "page.html", "--slug", "my-page"]).stderr(log).spawn().unwrap();
-    let said =
-        async || std::fs::read_to_string(shell.path("err")).ok().filter(|said| said.contains("trying again"));
-    eventually(PATIENCE, "the program says that it waits", said).await;
+    let output = async || {
+        std::fs::read_to_string(shell.path("err")).ok().filter(|output| output.contains("trying again"))
+    };
+    eventually(PATIENCE, "the program says that it waits", output).await;
     world.api().restart().await;
     let output = child.wait_with_output().await.unwrap();
     assert!(output.status.success(), "{output:?}");
@@ -123,12 +125,12 @@ async fn a_server_that_fails_or_is_none_ends_with_its_own_exit_code() {
         ),
         ("HTTP/1.1 404 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", 4),
     ] {
-        let (url, _) = way_to("127.0.0.1:9".to_owned(), vec![Fate::Answered(answer); 3]).await;
+        let (url, _) = proxy_to("127.0.0.1:9".to_owned(), vec![Fate::Answered(answer); 3]).await;
         let shell = Shell::at(&url).env("HANDBILL_TOKEN", &token);
         shell.run(&["usage"]).await.failed(code);
     }
-    // A signup that may have been done is not done again.
-    let (url, connections) = way_to("127.0.0.1:9".to_owned(), vec![Fate::CutAfter(20); 3]).await;
+    // A signup that may have been processed is not repeated.
+    let (url, connections) = proxy_to("127.0.0.1:9".to_owned(), vec![Fate::CutAfter(20); 3]).await;
     Shell::at(&url).run(&["signup"]).await.failed(7);
     assert_eq!(connections.load(Ordering::SeqCst), 1);
 }
@@ -148,7 +150,8 @@ async fn ctrl_c_ends_a_hanging_upload_cleanly() {
     assert!(String::from_utf8_lossy(&output.stderr).trim_end().ends_with("stopped"), "{output:?}");
     assert!(output.stdout.is_empty());
 
-    // At a terminal the bar is gone and the echo is as it was. Not all of 9 MB fits in the system's buffers.
+    // At a terminal the progress bar is removed and echo is restored. Not all of the 9 MB fit in the system's
+    // buffers.
     let line = "trap : INT; \"$handbill\" publish big.bin; echo code $?; stty -a";
     let (at_terminal, _hanging) =
         tokio::join!(shell.at_terminal(line, &[(" of ", CTRL_C)]), listener.accept());

@@ -1,17 +1,17 @@
-//! Payments: nothing is paid that was not agreed to, and what was agreed to is paid once.
+//! Payments: nothing is paid without consent, and everything is paid once.
 
 use handbill_tests::{Mode, World, program};
 
 use super::shell::{Shell, world};
 use crate::expectations::{PAGE, assert_serves, page_saying};
 
-/// A world in which the second publish costs.
+/// A world in which the second publish costs money.
 async fn dear_world() -> World {
     let world = World::with(Mode::Embedded, program!());
     world.env("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES", "1").start().await
 }
 
-/// Someone who has used up what is free.
+/// A user whose free publishes are used up.
 async fn used_up(world: &World) -> Shell {
     let shell = Shell::signed_up(world).await;
     shell.write("page.html", PAGE);
@@ -126,8 +126,8 @@ async fn what_is_free_or_paid_inline_is_not_told_as_spent_credit() {
     let last_free = shell.run(&PUBLISH).await.ok();
     assert!(last_free.err.contains("0 free publishes left"), "{last_free:?}");
     let paid = shell.run(&with(&["--yes"])).await.ok();
-    for told in [last_free, paid] {
-        assert!(!told.err.contains("of credit"), "{told:?}");
+    for reported in [last_free, paid] {
+        assert!(!reported.err.contains("of credit"), "{reported:?}");
     }
 }
 
@@ -153,7 +153,7 @@ async fn credit_pays_for_going_off_public_only_when_that_was_agreed_to() {
     let agreed = shell.at_terminal(line, &[("Pay $0.50 now?", "y\n")]).await;
     assert_eq!(agreed.code, Some(0), "{agreed:?}");
     assert!(agreed.out.contains("spent $0.50 of credit, $4.50 left"), "{agreed:?}");
-    // What costs nothing is not asked about: from one restriction to another, and back to the public.
+    // A free change asks for no consent: between restrictions, and back to public.
     shell.run(&["visibility", "my-page", "unlisted"]).await.ok();
     shell.run(&["visibility", "my-page", "public"]).await.ok();
     assert_eq!(shell.run(&["credits"]).await.ok().line(), "$4.50");
@@ -171,7 +171,7 @@ async fn a_yes_at_the_terminal_is_asked_for_once_also_when_no_credit_is_there() 
     assert_eq!(agreed.out.matches("[y/N]").count(), 1, "{agreed:?}");
     assert!(agreed.out.contains("receipt"), "{agreed:?}");
 
-    // A further publish prints the link that works, and so does making a version live.
+    // Publishing again and activating a version print the current signed link.
     shell.write("page.html", page_saying("second"));
     let signed = shell.run(&PUBLISH).await.ok().line();
     let list = shell.run(&["list"]).await.ok();

@@ -1,4 +1,4 @@
-//! The command line as scripts use it: JSON for every command, quiet, and the page in a browser.
+//! The command line in scripts: JSON for every command, quiet mode, and opening the page in a browser.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -89,7 +89,7 @@ async fn open_shows_the_page_in_the_browser_by_its_signed_link_if_it_needs_one()
     shell.run(&["open", "no-such-page"]).await.failed(4);
 }
 
-/// A shell whose system opens addresses by writing them down.
+/// A shell whose browser command writes the address to a file.
 fn with_a_browser(shell: Shell) -> Shell {
     shell.write("bin/xdg-open", "#!/bin/sh\necho \"$1\" > \"$HOME/opened\"\n");
     fs::set_permissions(shell.path("bin/xdg-open"), fs::Permissions::from_mode(0o755)).unwrap();

@@ -1,4 +1,4 @@
-//! One who sits at a command line: a home of their own, and the program as they run it.
+//! A user at a command line: a home directory of their own, and the program as they run it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,13 +13,13 @@ use tokio::process::Command;
 /// A command that takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A person's home and the server that they mean.
+/// A home directory and the address of a server.
 pub struct Shell {
     home: TempDir,
     env: Vec<(String, String)>,
 }
 
-/// How a command ended, and what it said.
+/// How a command ended, and its output.
 #[derive(Debug)]
 pub struct Ran {
     pub code: Option<i32>,
@@ -28,25 +28,25 @@ pub struct Ran {
 }
 
 impl Shell {
-    /// Someone without an account.
+    /// A user without an account.
     pub fn new(world: &World) -> Self {
         Self::at(&world.base_url())
     }
 
-    /// Someone who means the server at this address.
+    /// A user of the server at this address.
     pub fn at(url: &str) -> Self {
         let home = tempfile::Builder::new().prefix("handbill-home-").tempdir().expect("a home");
         Self { home, env: vec![("HANDBILL_URL".to_owned(), url.to_owned())] }
     }
 
-    /// Someone with a fresh account.
+    /// A user with a new account.
     pub async fn signed_up(world: &World) -> Self {
         let shell = Self::new(world);
         shell.run(&["signup"]).await.ok();
         shell
     }
 
-    /// The same home, with this variable set.
+    /// The same home directory, with this variable set.
     #[must_use]
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.env.retain(|(known, _)| known != name);
@@ -79,14 +79,15 @@ impl Shell {
         self.run_reading(arguments, "").await
     }
 
-    /// Runs a command with this on its standard input.
+    /// Runs a command with this standard input.
     pub async fn run_reading(&self, arguments: &[&str], input: &str) -> Ran {
         let mut command = self.command(Path::new(program!()));
         finish(command.args(arguments), input).await
     }
 
-    /// Runs a line of a shell at a terminal of its own. Once the terminal shows the first text of a pair, the keys of its
-    /// second are pressed. Whatever the terminal shows is in `out`. `$handbill` is the program.
+    /// Runs a line of a shell at a terminal of its own. Once the terminal shows the first text of a pair, the
+    /// keys of its second are typed. `out` contains everything that the terminal shows. `$handbill` is the
+    /// program.
     pub async fn at_terminal(&self, line: &str, presses: &[(&str, &str)]) -> Ran {
         let mut command = self.command(Path::new("script"));
         let command =
@@ -139,7 +140,7 @@ impl Shell {
 async fn finish(command: &mut Command, input: &str) -> Ran {
     let mut child = command.spawn().expect("the program under test starts");
     let mut stdin = child.stdin.take().expect("standard input");
-    // A command that does not read ends without; a terminal hears the keys as if typed ahead.
+    // A command may end without reading. A terminal gets the keys as typed ahead.
     let _ = stdin.write_all(input.as_bytes()).await;
     drop(stdin);
     let output = tokio::time::timeout(PATIENCE, child.wait_with_output()).await.expect("the command ends");
@@ -155,7 +156,7 @@ impl Ran {
         self
     }
 
-    /// It failed with this exit code, and said why and what to do next.
+    /// Expects this exit code, and an error message with a next step.
     #[track_caller]
     pub fn failed(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "{self:?}");
@@ -164,14 +165,14 @@ impl Ran {
         self
     }
 
-    /// The one line of standard output.
+    /// The only line of standard output.
     #[track_caller]
     pub fn line(&self) -> String {
         assert_eq!(self.out.lines().count(), 1, "{self:?}");
         self.out.trim_end().to_owned()
     }
 
-    /// Standard output as JSON; nothing may stand beside it.
+    /// Standard output, which must contain only JSON.
     #[track_caller]
     pub fn json(&self) -> Value {
         assert!(self.err.is_empty(), "{self:?}");
@@ -190,7 +191,7 @@ impl Ran {
     }
 }
 
-/// A world for the command line, whose server is one process: what it stands on makes no difference here.
+/// A world for the command line with one process. The mode makes no difference here.
 pub async fn world() -> World {
     World::with(Mode::Embedded, program!()).start().await
 }

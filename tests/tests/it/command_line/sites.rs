@@ -1,4 +1,4 @@
-//! What of a folder is sent, and what never is.
+//! Which files of a folder are sent, and which never are.
 
 use std::os::unix::fs::symlink;
 
@@ -31,7 +31,7 @@ async fn a_folder_of_fifty_files_is_published_and_one_of_fifty_one_is_not_sent()
 
 #[tokio::test]
 async fn more_than_ten_megabytes_are_refused_before_they_are_sent() {
-    // Nobody listens there, so whatever is sent fails in another way.
+    // Nothing listens there, so that any request would fail with another error.
     let shell = Shell::at("http://127.0.0.1:9").env("HANDBILL_TOKEN", &format!("svc_sk_{}", "a".repeat(32)));
     shell.write("site/index.html", PAGE);
     shell.write("site/big.bin", vec![0; 10 * 1_048_576]);

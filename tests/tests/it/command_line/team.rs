@@ -3,7 +3,7 @@
 use super::shell::{Shell, world};
 use crate::expectations::PAGE;
 
-/// The first address in what was said that holds this.
+/// The first address in the output that contains this.
 fn address_with(text: &str, part: &str) -> String {
     text.split_whitespace().find(|word| word.contains(part)).expect(part).to_owned()
 }
@@ -37,7 +37,7 @@ async fn an_account_is_claimed_shared_and_left() {
     let listed = shell.run(&["invites", "--json"]).await.ok().json();
     let code = listed[0]["code"].as_str().unwrap().to_owned();
 
-    // The code is read where nobody else on the machine sees it.
+    // The code is read from input that no other user of the machine can see.
     assert!(invite.out.contains(&code) && invite.out.contains("`handbill join` asks for it"), "{invite:?}");
     let typed = Shell::new(&world);
     let keys = format!("{code}\n");

@@ -1,4 +1,4 @@
-//! Tokens and profiles: where a token is kept, who may read it, and where it is never shown.
+//! Tokens and profiles: where a token is stored, who may read it, and where it is never shown.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -22,7 +22,7 @@ async fn signup_keeps_the_token_for_its_owner_alone_and_does_not_show_it() {
     assert!(signed_up.out.contains("/claim/") && signed_up.err.contains("default.toml"), "{signed_up:?}");
     assert_eq!((mode_of(&profile), mode_of(profile.parent().unwrap())), (0o600, 0o700));
 
-    // Another signup would lose the token, so it is refused before an account is made.
+    // Another signup would overwrite the token, so that it is refused before an account is created.
     let token = shell.token();
     shell.run(&["signup"]).await.failed(2);
     assert_eq!(shell.token(), token);
@@ -49,11 +49,11 @@ async fn a_token_comes_from_the_environment_before_the_profile_and_goes_nowhere_
     assert_eq!(given.json()["token_from"], "HANDBILL_TOKEN");
     assert_eq!(handle(&given), handle(&other.run(&["whoami", "--json"]).await.ok()));
     assert_ne!(handle(&given), handle(&own));
-    // The same machine by another name is another address, and a profile's token is not for it.
+    // The same machine under another name is another address, and the profile's token must not be sent there.
     let elsewhere = world.base_url().replace("127.0.0.1", "localhost");
     let kept = other.run(&["whoami", "--url", &elsewhere, "--json"]).await.failed(3);
     assert_eq!(kept.error()["code"], "unauthorized");
-    // Without the variable the profile says which server it is.
+    // Without the variable the profile provides the address.
     let other = other.env("HANDBILL_URL", &world.base_url());
     let no_url = other.at_terminal("unset HANDBILL_URL; \"$handbill\" whoami", &[]).await;
     assert!(no_url.out.contains(&world.base_url()), "{no_url:?}");

@@ -1,4 +1,4 @@
-//! The pages of an account: listed, rolled back, hidden for their price, deleted.
+//! The pages of an account: listed, rolled back, hidden for a price, deleted.
 
 use handbill_tests::in_both_modes;
 
@@ -9,8 +9,8 @@ use crate::teams::{claimed_by, joined_as};
 in_both_modes! {
     async fn the_pages_are_listed_with_what_there_is_to_know(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
-        let desk = DashboardDriver::of(&owner, &agent);
-        assert_has(&desk.open("").await, &["No pages yet", "/v1/publish"]);
+        let dashboard = DashboardDriver::of(&owner, &agent);
+        assert_has(&dashboard.open("").await, &["No pages yet", "/v1/publish"]);
         let published = agent.publish("my-page", PAGE).await.expect(201);
         agent.post("/v1/artifacts/my-page/versions?activate=false").field("html", PAGE).await.expect(201);
         agent.publish("our-plans", PAGE).await.expect(201);
@@ -19,13 +19,13 @@ in_both_modes! {
             world.visitor().open(&published.string("url")).await.expect(200);
         }
         let list = handbill_tests::eventually(handbill_tests::PATIENCE, "the views are counted", async || {
-            let list = desk.open("").await;
+            let list = dashboard.open("").await;
             list.contains("class=\"number\">3</td>").then_some(list)
         })
         .await;
         let size = format!("class=\"number\">{} bytes</td>", PAGE.len());
         assert_has(&list, &["my-page", "our-plans", "public", "private", &size, "?sig=", "class=\"number\">1</td>"]);
-        let usage = desk.open("/usage").await;
+        let usage = dashboard.open("/usage").await;
         assert_has(&usage, &["Publishes", "of 100 free", "<svg", "3 in total, most on ", "<table>", "<td data-label=\"Views\" class=\"number\">3</td>"]);
         assert_has(&usage, &["$0.50 a month"]);
     }
@@ -35,50 +35,50 @@ in_both_modes! {
         let member = joined_as(&world, &owner, "mia", "member").await;
         let url = agent.publish("my-page", page_saying("one")).field("message", "First").await.expect(201).string("url");
         agent.publish("my-page", page_saying("two")).await.expect(201);
-        let desk = DashboardDriver::of(&member, &agent);
-        let page = desk.open("/pages/my-page").await;
+        let dashboard = DashboardDriver::of(&member, &agent);
+        let page = dashboard.open("/pages/my-page").await;
         assert_has(&page, &["First", "<td data-label=\"Via\">API</td>", "Roll back", &url, "<iframe", "sandbox=\"allow-scripts\""]);
         assert!(!page.contains("Make live<span"), "{page}");
-        let framed = desk.get("/pages/my-page").await;
+        let framed = dashboard.get("/pages/my-page").await;
         let policy = framed.header("Content-Security-Policy");
         assert!(policy.ends_with(&format!("frame-src {}", world.serve_url())), "{policy}");
 
-        let rolled_back = desk.submit("/pages/my-page/activate", &[("version", "1")]).await;
+        let rolled_back = dashboard.submit("/pages/my-page/activate", &[("version", "1")]).await;
         assert_has(&rolled_back, &["The version is live", "Make live"]);
         assert_has(&world.visitor().open(&url).await.expect(200).text(), &["one"]);
-        desk.submit("/pages/my-page/activate", &[("version", "2")]).await;
+        dashboard.submit("/pages/my-page/activate", &[("version", "2")]).await;
         assert_has(&world.visitor().open(&url).await.expect(200).text(), &["two"]);
 
-        assert_page(&desk.post("/pages/my-page/activate", &[("version", "3")]).await, 404);
+        assert_page(&dashboard.post("/pages/my-page/activate", &[("version", "3")]).await, 404);
         for version in ["", "one", "-1", "99999999999"] {
-            assert_page(&desk.post("/pages/my-page/activate", &[("version", version)]).await, 400);
+            assert_page(&dashboard.post("/pages/my-page/activate", &[("version", version)]).await, 400);
         }
-        assert_page(&desk.post("/pages/my-page/activate", &[]).await, 400);
-        assert_page(&desk.post("/pages/no-page/activate", &[("version", "1")]).await, 404);
-        assert_page(&desk.get("/pages/no-page").await, 404);
-        assert_page(&desk.get("/pages/No_Page").await, 404);
-        let missing = desk.get("/pages/no-page").await.text();
-        assert_has(&missing, &["Page not found", &format!("href=\"{}\"", desk.path(""))]);
+        assert_page(&dashboard.post("/pages/my-page/activate", &[]).await, 400);
+        assert_page(&dashboard.post("/pages/no-page/activate", &[("version", "1")]).await, 404);
+        assert_page(&dashboard.get("/pages/no-page").await, 404);
+        assert_page(&dashboard.get("/pages/No_Page").await, 404);
+        let missing = dashboard.get("/pages/no-page").await.text();
+        assert_has(&missing, &["Page not found", &format!("href=\"{}\"", dashboard.path(""))]);
     }
 
     async fn the_price_is_said_and_without_credit_the_way_leads_to_it(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
         let member = joined_as(&world, &owner, "mia", "member").await;
         agent.publish("my-page", page_saying("secret")).await.expect(201);
-        let (desk, guest) = (DashboardDriver::of(&owner, &agent), DashboardDriver::of(&member, &agent));
-        assert_has(&desk.open("/pages/my-page").await, &["Make private ($0.50 a month)", "Make unlisted ($0.50"]);
+        let (dashboard, guest) = (DashboardDriver::of(&owner, &agent), DashboardDriver::of(&member, &agent));
+        assert_has(&dashboard.open("/pages/my-page").await, &["Make private ($0.50 a month)", "Make unlisted ($0.50"]);
         let private = [("visibility", "private")];
-        owner.post(&desk.path("/pages/my-page/visibility")).form(&private).await.refused(402, "payment_required");
-        let lacking = desk.submit("/pages/my-page/visibility", &private).await;
+        owner.post(&dashboard.path("/pages/my-page/visibility")).form(&private).await.refused(402, "payment_required");
+        let lacking = dashboard.submit("/pages/my-page/visibility", &private).await;
         assert_has(&lacking, &["Not enough credit to make my-page private", "The balance is $0.00, so you need $0.50 more", "value=\"5\""]);
         assert_has(&guest.submit("/pages/my-page/visibility", &private).await, &["Ask the owner", "you need $0.50 more"]);
         assert_eq!(agent.artifact("my-page").await.string("visibility"), "public");
 
-        // Who came for a page goes back to it.
-        let errand = [("amount_usd", "5"), ("page", "my-page"), ("visibility", "private")];
-        let back = desk.submit("/credit/top-up", &errand).await;
+        // After the purchase the person returns to the page.
+        let top_up = [("amount_usd", "5"), ("page", "my-page"), ("visibility", "private")];
+        let back = dashboard.submit("/credit/top-up", &top_up).await;
         assert_has(&back, &["<h1>my-page</h1>", "Credit added"]);
-        let enough = desk.open("/credit?page=my-page&visibility=private").await;
+        let enough = dashboard.open("/credit?page=my-page&visibility=private").await;
         assert_has(&enough, &["There is enough credit", "/pages/my-page\">Go back"]);
 
         let hidden = guest.submit("/pages/my-page/visibility", &private).await;
@@ -86,24 +86,24 @@ in_both_modes! {
         assert_has(&hidden, &["The page is now private", &signed_url, "Make public (free)"]);
         assert_has(&world.visitor().open(&signed_url).await.expect(200).text(), &["secret"]);
         world.visitor().open(signed_url.split_once('?').unwrap().0).await.expect(403);
-        let unlisted = desk.submit("/pages/my-page/visibility", &[("visibility", "unlisted")]).await;
+        let unlisted = dashboard.submit("/pages/my-page/visibility", &[("visibility", "unlisted")]).await;
         assert_has(&unlisted, &["The page is now unlisted", "Make private (still $0.50"]);
-        let public = desk.submit("/pages/my-page/visibility", &[("visibility", "public")]).await;
+        let public = dashboard.submit("/pages/my-page/visibility", &[("visibility", "public")]).await;
         assert_has(&public, &["The page is now public", "Make private (this month is paid, then $0.50 a \
              month)"]);
-        let ledger = desk.open("/credit").await;
+        let ledger = dashboard.open("/credit").await;
         assert_has(&ledger, &["$4.50", "−$0.50", "Visibility of my-page", "Credit (test)", "visibility:", "topup-dev:"]);
         for visibility in ["", "hidden", "Private"] {
-            let refused = desk.post("/pages/my-page/visibility", &[("visibility", visibility)]).await;
+            let refused = dashboard.post("/pages/my-page/visibility", &[("visibility", visibility)]).await;
             assert_page(&refused, 400);
         }
-        // A wish that has come true wants nothing more.
-        desk.submit("/pages/my-page/visibility", &private).await;
-        let fulfilled = desk.open("/credit?page=my-page&visibility=private").await;
+        // A change that was made already is not offered again.
+        dashboard.submit("/pages/my-page/visibility", &private).await;
+        let fulfilled = dashboard.open("/credit?page=my-page&visibility=private").await;
         assert!(!fulfilled.contains("There is"), "{fulfilled}");
-        // What an address says beside that is nobody's word.
+        // Invalid values in the address are ignored.
         for odd in ["/credit?page=../x&visibility=private", "/credit?page=no-page&visibility=private", "/credit?done=<b>"] {
-            let text = desk.open(odd).await;
+            let text = dashboard.open(odd).await;
             assert!(!text.contains("no-page") && !text.contains("../x") && !text.contains("<b>"), "{text}");
         }
     }
@@ -111,14 +111,14 @@ in_both_modes! {
     async fn a_page_is_deleted_after_a_question(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
         let url = agent.publish("my-page", PAGE).await.expect(201).string("url");
-        let desk = DashboardDriver::of(&owner, &agent);
-        let question = desk.open("/pages/my-page/delete").await;
+        let dashboard = DashboardDriver::of(&owner, &agent);
+        let question = dashboard.open("/pages/my-page/delete").await;
         assert_has(&question, &["Delete my-page?", "stops working at once", "if you publish my-page again", "Cancel"]);
         world.visitor().open(&url).await.expect(200);
-        let list = desk.submit("/pages/my-page/delete", &[]).await;
+        let list = dashboard.submit("/pages/my-page/delete", &[]).await;
         assert_has(&list, &["Page deleted", "No pages yet"]);
         world.visitor().open(&url).await.expect(404);
-        assert_page(&desk.post("/pages/my-page/delete", &[]).await, 404);
-        assert_page(&desk.get("/pages/my-page/delete").await, 404);
+        assert_page(&dashboard.post("/pages/my-page/delete", &[]).await, 404);
+        assert_page(&dashboard.get("/pages/my-page/delete").await, 404);
     }
 }

@@ -1,4 +1,4 @@
-//! Somebody at the dashboard, and what can be said of the pages that they get.
+//! A person at the dashboard, and assertions on its pages.
 
 use handbill_tests::{Agent, Call, Human, Reply};
 
@@ -6,7 +6,7 @@ use crate::expectations::assert_page;
 
 pub const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
-/// Somebody at an account's dashboard, in a browser.
+/// A person at an account's dashboard, in a browser.
 pub struct DashboardDriver<'a> {
     pub person: &'a Human,
     pub handle: String,
@@ -25,7 +25,7 @@ impl<'a> DashboardDriver<'a> {
         self.person.get(&self.path(below)).header("Accept", BROWSER)
     }
 
-    /// A page of the account, which is there.
+    /// Opens an existing page of the account.
     pub async fn open(&self, below: &str) -> String {
         let page = self.get(below).await;
         assert_page(&page, 200);
@@ -36,7 +36,7 @@ impl<'a> DashboardDriver<'a> {
         self.person.post(&self.path(below)).header("Accept", BROWSER).form(fields)
     }
 
-    /// Posts a form that does what it says, and opens the page to which it leads.
+    /// Posts a form that succeeds, and opens the page that it leads to.
     pub async fn submit(&self, below: &str, fields: &[(&str, &str)]) -> String {
         let done = self.post(below, fields).await.expect(302);
         let page = self.person.get(done.header("Location")).header("Accept", BROWSER).await;
@@ -49,21 +49,21 @@ impl<'a> DashboardDriver<'a> {
     }
 }
 
-/// The page once more, with this told beside the field.
+/// Expects the page again, with this message next to the field.
 #[track_caller]
-pub fn assert_fault(reply: &Reply, status: u16, field: &str, told: &str) {
+pub fn assert_fault(reply: &Reply, status: u16, field: &str, reported: &str) {
     assert_page(reply, status);
     let text = reply.text();
-    let beside = format!("<p class=\"fault\" id=\"{field}-fault\">{told}");
+    let beside = format!("<p class=\"fault\" id=\"{field}-fault\">{reported}");
     assert!(text.contains(&beside), "{beside} is missing: {text}");
     assert!(text.contains("aria-invalid=\"true\"") && text.contains(&format!("{field}-fault\"")), "{text}");
 }
 
-/// The page once more, with this told above the form.
+/// Expects the page again, with this message above the form.
 #[track_caller]
-pub fn assert_warned(reply: &Reply, status: u16, told: &str) {
+pub fn assert_warned(reply: &Reply, status: u16, reported: &str) {
     assert_page(reply, status);
-    assert!(reply.text().contains("role=\"alert\"") && reply.text().contains(told), "{reply:?}");
+    assert!(reply.text().contains("role=\"alert\"") && reply.text().contains(reported), "{reply:?}");
 }
 
 #[track_caller]
@@ -73,7 +73,7 @@ pub fn assert_has(text: &str, parts: &[&str]) {
     }
 }
 
-/// What stands between two texts.
+/// The text between two others.
 #[track_caller]
 pub fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
     let start = text.find(before).unwrap_or_else(|| panic!("{before} is missing: {text}")) + before.len();

@@ -1,4 +1,4 @@
-//! The people and tokens of an account: invited, removed, minted and revoked, by who may.
+//! The people and tokens of an account: invited, removed, minted and revoked, by permission.
 
 use handbill_tests::{in_both_modes, json};
 
@@ -9,22 +9,22 @@ use crate::teams::{claimed_by, joined_as, person};
 in_both_modes! {
     async fn people_are_invited_join_and_are_removed(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
-        let desk = DashboardDriver::of(&owner, &agent);
+        let dashboard = DashboardDriver::of(&owner, &agent);
         let fields = |uses, hours| [("role", "admin"), ("max_uses", uses), ("ttl_hours", hours)];
-        for (uses, hours, field, told) in [
+        for (uses, hours, field, reported) in [
             ("0", "72", "max_uses", "This must be 1 to 100."),
             ("101", "72", "max_uses", "This must be 1 to 100."),
             ("many", "72", "max_uses", "This must be a whole number."),
             ("1", "721", "ttl_hours", "This must be 1 to 720."),
             ("1", "", "ttl_hours", "This must be a whole number."),
         ] {
-            let refused = desk.post("/team/invites", &fields(uses, hours)).await;
-            assert_fault(&refused, 400, field, told);
+            let refused = dashboard.post("/team/invites", &fields(uses, hours)).await;
+            assert_fault(&refused, 400, field, reported);
             assert_has(&refused.text(), &["value=\"admin\" selected"]);
         }
         let owner_s = [("role", "owner"), ("max_uses", "1"), ("ttl_hours", "1")];
-        assert_fault(&desk.post("/team/invites", &owner_s).await, 400, "role", "This must be member or admin");
-        let team = desk.submit("/team/invites", &fields(" 2 ", "24")).await;
+        assert_fault(&dashboard.post("/team/invites", &owner_s).await, 400, "role", "This must be member or admin");
+        let team = dashboard.submit("/team/invites", &fields(" 2 ", "24")).await;
         assert_has(&team, &["Invite created", "used 0 of 2 times", "Role <strong>admin</strong>", "by olga"]);
         let url = between(&team, "<div class=\"copy\"><code id=\"invite-", "</code>").split_once("\">").unwrap().1.to_owned();
         let code = url.rsplit('/').next().unwrap().to_owned();
@@ -48,14 +48,14 @@ in_both_modes! {
         assert_has(&team, &["Invite revoked", "Past invites", "revoked"]);
         person(&world, "late").await.join(&url).await.refused(409, "invite_revoked");
 
-        // An admin removes a member, nobody the owner, and everybody else may leave.
+        // An admin removes a member, nobody removes the owner, and everybody else may leave.
         let (owner_id, admin_id, member_id) = (owner.user_id().await, admin.user_id().await, member.user_id().await);
         let remove = |id: &str| format!("/team/members/{id}/remove");
         assert_page(&third.post(&remove(&admin_id), &[]).await, 403);
         assert_page(&guest.post(&remove(&owner_id), &[]).await, 403);
-        // Who may not answer a question is not asked it.
-        for asked in [third.get(&remove(&admin_id)), third.get(&remove(&owner_id)), guest.get(&remove(&owner_id))] {
-            let refused = asked.await;
+        // A person who may not confirm gets no confirmation page.
+        for call in [third.get(&remove(&admin_id)), third.get(&remove(&owner_id)), guest.get(&remove(&owner_id))] {
+            let refused = call.await;
             assert_page(&refused, 403);
             assert_has(&refused.text(), &[&format!("href=\"{}\"", guest.path("/team"))]);
         }
@@ -75,18 +75,18 @@ in_both_modes! {
         let (agent, owner) = claimed_by(&world, "olga").await;
         let admin = joined_as(&world, &owner, "adam", "admin").await;
         let code = owner.invite(&json!({ "max_uses": 9 })).await.expect(201).string("code");
-        let desk = DashboardDriver::of(&owner, &agent);
-        let closed = desk.submit("/team/agent-join", &[("allow", "false")]).await;
+        let dashboard = DashboardDriver::of(&owner, &agent);
+        let closed = dashboard.submit("/team/agent-join", &[("allow", "false")]).await;
         assert_has(&closed, &["Agents can no longer join", "Allow agents to join"]);
         world.stranger().join(&code).await.refused(403, "agent_join_disabled");
-        let open = desk.submit("/team/agent-join", &[("allow", "true")]).await;
+        let open = dashboard.submit("/team/agent-join", &[("allow", "true")]).await;
         assert_has(&open, &["Agents can now join with an invite", "Don't allow agents to join"]);
         world.stranger().join(&code).await.expect(201);
         let guest = DashboardDriver::of(&admin, &agent);
         let seen = guest.open("/team").await;
         assert!(seen.contains("Only the owner can change this") && !seen.contains("name=\"allow\""), "{seen}");
         assert_page(&guest.post("/team/agent-join", &[("allow", "false")]).await, 403);
-        assert_page(&desk.post("/team/agent-join", &[("allow", "perhaps")]).await, 400);
+        assert_page(&dashboard.post("/team/agent-join", &[("allow", "perhaps")]).await, 400);
         world.stranger().join(&code).await.expect(201);
     }
 
@@ -94,14 +94,14 @@ in_both_modes! {
         let (agent, owner) = claimed_by(&world, "olga").await;
         agent.publish("my-page", PAGE).await.expect(201);
         agent.publish("other-page", PAGE).await.expect(201);
-        let desk = DashboardDriver::of(&owner, &agent);
+        let dashboard = DashboardDriver::of(&owner, &agent);
         let fields = [("name", "night bot"), ("artifacts:read", "on"), ("artifacts:write", "on"), ("page", "my-page"), ("days", "7")];
-        let minted = desk.post("/tokens/mint", &fields).await;
+        let minted = dashboard.post("/tokens/mint", &fields).await;
         assert_page(&minted, 200);
         let text = minted.text();
         assert_has(&text, &["Token night bot created", "be shown again"]);
         let secret = between(&text, "<code id=\"secret\">", "</code>").to_owned();
-        assert!(!desk.open("/tokens").await.contains("svc_sk_"));
+        assert!(!dashboard.open("/tokens").await.contains("svc_sk_"));
         let bot = agent.with_token(&secret);
         bot.publish("my-page", page_saying("by the bot")).await.expect(201);
         bot.publish("other-page", PAGE).await.refused(403, "insufficient_scope");
@@ -111,14 +111,14 @@ in_both_modes! {
         let days = crate::expectations::millis_from_now(&listed.string("0.expires_at")) / (24 * 3_600_000 - 60_000);
         assert_eq!(days, 7);
         let id = listed.string("0.id");
-        let row = desk.open("/tokens").await;
+        let row = dashboard.open("/tokens").await;
         assert_has(&row, &["night bot", "<td data-label=\"Pages\">my-page</td>", "<td data-label=\"By\">olga</td>"]);
 
-        assert_has(&desk.open(&format!("/tokens/{id}/revoke")).await, &["Revoke the token night bot?"]);
-        let revoked = desk.submit(&format!("/tokens/{id}/revoke"), &[]).await;
+        assert_has(&dashboard.open(&format!("/tokens/{id}/revoke")).await, &["Revoke the token night bot?"]);
+        let revoked = dashboard.submit(&format!("/tokens/{id}/revoke"), &[]).await;
         assert!(revoked.contains("Token revoked") && !revoked.contains("night bot"), "{revoked}");
         bot.artifacts().await.refused(401, "unauthorized");
-        assert_page(&desk.get(&format!("/tokens/{id}/revoke")).await, 404);
+        assert_page(&dashboard.get(&format!("/tokens/{id}/revoke")).await, 404);
         world.assert_no_secret_was_logged();
     }
 
@@ -127,12 +127,12 @@ in_both_modes! {
         let root = agent.mint(&json!({ "name": "root" })).await.expect(201);
         let holder = agent.with_token(&root.string("token"));
         let children = [holder.minted(&json!({ "name": "one" })).await, holder.minted(&json!({ "name": "two" })).await];
-        let desk = DashboardDriver::of(&owner, &agent);
-        let tab = desk.open("/tokens").await;
+        let dashboard = DashboardDriver::of(&owner, &agent);
+        let tab = dashboard.open("/tokens").await;
         assert_has(&tab, &["<td data-label=\"By\">an agent with root</td>", "<td data-label=\"By\">an agent with signup</td>"]);
         let revoke = format!("/tokens/{}/revoke", root.string("id"));
-        assert_has(&desk.open(&revoke).await, &["name=\"with_minted\" value=\"true\" checked"]);
-        let revoked = desk.submit(&revoke, &[("with_minted", "true")]).await;
+        assert_has(&dashboard.open(&revoke).await, &["name=\"with_minted\" value=\"true\" checked"]);
+        let revoked = dashboard.submit(&revoke, &[("with_minted", "true")]).await;
         assert_has(&revoked, &["revoked, with the tokens"]);
         for ended in [&holder, &children[0], &children[1]] {
             ended.account().await.refused(401, "unauthorized");
@@ -146,13 +146,13 @@ in_both_modes! {
             joined_as(&world, &owner, "adam", "admin").await,
             joined_as(&world, &owner, "mia", "member").await,
         );
-        let desks = [&member, &admin, &owner].map(|person| DashboardDriver::of(person, &agent));
-        for (desk, scopes) in desks.iter().zip([2, 3, 4]) {
-            let page = desk.open("/tokens").await;
+        let dashboards = [&member, &admin, &owner].map(|person| DashboardDriver::of(person, &agent));
+        for (dashboard, scopes) in dashboards.iter().zip([2, 3, 4]) {
+            let page = dashboard.open("/tokens").await;
             let form = between(&page, "<legend>Scopes</legend>", "</fieldset>");
             assert_eq!(form.matches("type=\"checkbox\"").count(), scopes);
         }
-        let [third, guest, desk] = &desks;
+        let [third, guest, dashboard] = &dashboards;
         for (who, scope) in [(third, "tokens:manage"), (third, "account:manage"), (guest, "account:manage")] {
             let refused = who.post("/tokens/mint", &[("name", "greedy"), (scope, "on")]).await;
             assert_fault(&refused, 403, "scopes", "Your role does not allow all of these scopes");
@@ -160,17 +160,17 @@ in_both_modes! {
         assert_fault(&third.post("/tokens/mint", &[("name", "x")]).await, 400, "scopes", "This needs at least one scope.");
         let read = ("artifacts:read", "on");
         let long = "n".repeat(101);
-        for (field, value, told) in [
+        for (field, value, reported) in [
             ("name", long.as_str(), "This must be 1 to 100 characters"),
             ("days", "2", "This must be one of the listed values."),
             ("page", "Not_A_Page", "This is not a page of this account."),
         ] {
-            assert_fault(&third.post("/tokens/mint", &[read, (field, value)]).await, 400, field, told);
+            assert_fault(&third.post("/tokens/mint", &[read, (field, value)]).await, 400, field, reported);
         }
         let gone = third.post("/tokens/mint", &[read, ("page", "no-page")]).await;
         assert_fault(&gone, 404, "page", "This page no longer exists");
 
-        // A member sees who else has a token, and revokes their own alone.
+        // A member sees who else has a token, but can revoke only their own.
         let of_member = third.post("/tokens/mint", &[read, ("name", "of mia")]).await;
         assert_page(&of_member, 200);
         let signup = agent.tokens().await.string("1.id");
@@ -182,6 +182,6 @@ in_both_modes! {
         agent.artifacts().await.expect(200);
         let own = agent.tokens().await.string("0.id");
         third.submit(&format!("/tokens/{own}/revoke"), &[]).await;
-        assert_page(&desk.get("/tokens/no-id/revoke").await, 404);
+        assert_page(&dashboard.get("/tokens/no-id/revoke").await, 404);
     }
 }

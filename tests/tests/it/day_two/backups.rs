@@ -1,4 +1,4 @@
-//! A backup is taken while everything goes on, and becomes the same house elsewhere.
+//! A backup is taken during operation, and restored as the same system elsewhere.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -14,14 +14,14 @@ use super::{failed, keeper, large_page, object_of, succeeded};
 use crate::expectations::{assert_serves, front_page, page_saying};
 
 const EXPIRY: Duration = Duration::from_secs(31 * 60);
-/// All of them together must not let a day pass: spooled uploads are kept for one.
+/// Together they must stay below a day, because spooled uploads are kept for one.
 const SWEEPS: u32 = 12;
-/// An orphaned job is taken over when its worker has missed its heartbeats.
+/// An orphaned job is taken over after its worker has missed its heartbeats.
 const TAKE_OVER: Duration = Duration::from_secs(40);
-/// Publishes wait, and their deadlines are far away.
+/// Publishes wait, with late deadlines.
 const HOLDING: &str = "publish.before_blob_put:fail,answer.wait_ms:instead=600000";
 
-/// A world of many publishes.
+/// A world with many publishes.
 async fn busy_world() -> World {
     World::with(Mode::Embedded, program!())
         .env("HANDBILL_LIMITS__SIGNUPS_PER_MINUTE", "100000")
@@ -31,7 +31,7 @@ async fn busy_world() -> World {
         .await
 }
 
-/// Every page that was acknowledged, with what it says.
+/// Every acknowledged page with its text.
 #[derive(Clone, Default)]
 struct Acknowledged(Arc<Mutex<Vec<(Reply, String)>>>);
 
@@ -45,7 +45,7 @@ impl Acknowledged {
     }
 }
 
-/// Publishes without end, small pages and spooled ones.
+/// Publishes until it is stopped: small pages and spooled ones.
 async fn storm(name: u32, agent: Agent, acknowledged: Acknowledged, is_over: Arc<AtomicBool>) {
     for number in 0.. {
         if is_over.load(Ordering::Relaxed) {
@@ -60,14 +60,14 @@ async fn storm(name: u32, agent: Agent, acknowledged: Acknowledged, is_over: Arc
 
 async fn restored(world: &World, backup: &Path, data_dir: &Path) {
     let env = [("HANDBILL_DATA_DIR", data_dir.to_str().unwrap())];
-    let said = succeeded(world.command(&["restore", backup.to_str().unwrap()], &env).await);
-    assert!(said.contains("restored to"), "{said}");
+    let output = succeeded(world.command(&["restore", backup.to_str().unwrap()], &env).await);
+    assert!(output.contains("restored to"), "{output}");
     assert_eq!(fs::metadata(data_dir).unwrap().permissions().mode() & 0o777, 0o700);
     world.api().kill();
     world.api().restart_with(&env).await;
 }
 
-/// Both looks find nothing.
+/// Neither the scrub nor the doctor finds a fault.
 async fn assert_sound(world: &World, data_dir: &Path) {
     let env = [("HANDBILL_DATA_DIR", data_dir.to_str().unwrap())];
     let scrubbed = succeeded(world.command(&["scrub"], &env).await);
@@ -87,7 +87,8 @@ async fn a_backup_during_a_storm_of_publishes_is_restored_with_everything_that_w
     eventually(PATIENCE, "a storm", async || (acknowledged.by_now().len() >= 40).then_some(())).await;
     let before = acknowledged.by_now();
     let backup = world.folder().join("backup");
-    // Contents are swept meanwhile: provisional accounts come, expire and are purged with what only they had.
+    // Contents are swept meanwhile: provisional accounts sign up, expire and are purged with the contents
+    // that only they had.
     let sweeps = async {
         for leaver in 0..SWEEPS {
             let words = format!("gone soon {leaver}");
@@ -130,7 +131,7 @@ async fn a_backup_during_a_storm_of_publishes_is_restored_with_everything_that_w
     assert_eq!(agent.usage().await.expect(200).number("credits_usd"), 5.0);
     owner.me().await.expect(200);
     agent.publish("once-more", page_saying("it goes on")).await.expect(201);
-    // What was published before and is published again is not counted on for nothing.
+    // Publishing existing content again keeps it.
     let (_, html) = &before[0];
     let again = agent.publish("the-same-again", html.clone()).await.expect(201);
     assert_eq!(front_page(&visitor, &again).await.expect(200).text(), *html);
@@ -161,7 +162,7 @@ async fn a_content_that_is_swept_while_it_should_be_copied_does_not_spoil_the_ba
     let backup = world.folder().join("backup");
     let path = backup.to_str().unwrap();
     let sweep = async {
-        // The first copy of the database is there, and refers to what is swept now.
+        // The first copy of the database exists, and refers to content that is swept now.
         eventually(PATIENCE, "the copy of the database", async || {
             backup.join("handbill.db").exists().then_some(())
         })
@@ -171,8 +172,8 @@ async fn a_content_that_is_swept_while_it_should_be_copied_does_not_spoil_the_ba
     let (args, waiting) =
         (["backup", path], [("HANDBILL_TEST_FAULTS", "backup.before_contents:pause_ms=2000")]);
     let (taken, ()) = tokio::join!(world.command(&args, &waiting), sweep);
-    let said = succeeded(taken);
-    assert!(said.contains("1 account,") && said.contains("1 content "), "{said}");
+    let output = succeeded(taken);
+    assert!(output.contains("1 account,") && output.contains("1 content "), "{output}");
     let data_dir = world.folder().join("restored");
     restored(&world, &backup, &data_dir).await;
     assert_sound(&world, &data_dir).await;
@@ -221,8 +222,8 @@ async fn private_links_and_made_secrets_come_back_with_a_backup() {
     agent.publish("secret-page", page_saying("for few")).await.expect(201);
     let private = agent.set_visibility("secret-page", "private").await.expect(200);
     let backup = world.folder().join("backup");
-    let said = succeeded(world.command(&["backup", backup.to_str().unwrap()], &[]).await);
-    assert!(said.contains("the signing secret of the data directory is in it"), "{said}");
+    let output = succeeded(world.command(&["backup", backup.to_str().unwrap()], &[]).await);
+    assert!(output.contains("the signing secret of the data directory is in it"), "{output}");
     let secret = backup.join("signing-secret");
     assert_eq!(fs::metadata(&secret).unwrap().permissions().mode() & 0o777, 0o600);
     let data_dir = world.folder().join("restored");
@@ -283,8 +284,8 @@ async fn a_backup_says_what_was_lost_before_it_and_has_the_rest() {
     let published = agent.publish("kept-page", kept.clone()).await.expect(201);
     fs::remove_file(object_of(&super::objects_of(&world), &lost)).unwrap();
     let backup = world.folder().join("backup");
-    let said = failed(world.command(&["backup", backup.to_str().unwrap()], &[]).await);
-    assert!(said.contains("DAMAGE: 1 content"), "{said}");
+    let output = failed(world.command(&["backup", backup.to_str().unwrap()], &[]).await);
+    assert!(output.contains("DAMAGE: 1 content"), "{output}");
     let data_dir = world.folder().join("restored");
     restored(&world, &backup, &data_dir).await;
     assert_eq!(front_page(&world.visitor(), &published).await.expect(200).text(), kept);
@@ -315,9 +316,9 @@ async fn an_upload_that_cannot_be_read_is_named_and_the_backup_has_the_rest() {
     fs::remove_file(&uploads[0]).unwrap();
     std::os::unix::fs::symlink(&uploads[0], &uploads[0]).unwrap();
     let backup = world.folder().join("backup");
-    let said = failed(world.command(&["backup", backup.to_str().unwrap()], &[]).await);
-    assert!(said.contains("DAMAGE: 1 upload") && said.contains(&format!("spool/{unread}")), "{said}");
-    assert!(!said.contains(sound), "{said}");
+    let output = failed(world.command(&["backup", backup.to_str().unwrap()], &[]).await);
+    assert!(output.contains("DAMAGE: 1 upload") && output.contains(&format!("spool/{unread}")), "{output}");
+    assert!(!output.contains(sound), "{output}");
     waiting.iter().for_each(tokio::task::JoinHandle::abort);
 
     let data_dir = world.folder().join("restored");
@@ -336,7 +337,7 @@ async fn an_upload_that_cannot_be_read_is_named_and_the_backup_has_the_rest() {
     assert_eq!(page.text(), large_page(done.0));
 }
 
-/// Makes a backup of one that the release before the last change of the schema might have taken.
+/// Changes a backup to what the release before the last schema change would have written.
 async fn age(backup: &Path) {
     let database = backup.join("handbill.db");
     let address = format!("sqlite://{}", database.display());

@@ -1,4 +1,4 @@
-//! What `handbill doctor` looks at, and what it says to do.
+//! The checks of `handbill doctor`, and its advice.
 
 use handbill_tests::{Mode, World, eventually, in_both_modes, program};
 
@@ -7,7 +7,7 @@ use crate::expectations::PAGE;
 
 in_both_modes! {
     async fn a_sound_installation_is_told_part_by_part(world: World) {
-        let said = eventually(handbill_tests::PATIENCE, "a sound installation", async || {
+        let output = eventually(handbill_tests::PATIENCE, "a sound installation", async || {
             let examined = world.command(&["doctor"], &[]).await;
             examined.status.success().then_some(examined.output)
         })
@@ -15,29 +15,29 @@ in_both_modes! {
         let parts = ["database", "queue", "storage", "disk", "workers", "schedules", "redis", "clock", "secrets"];
         let addresses = ["api.base_url", "edge.serve_url", "edge.domain", "addresses"];
         for part in parts.into_iter().chain(addresses) {
-            assert!(said.contains(&format!("ok    {part}: ")), "{part}: {said}");
+            assert!(output.contains(&format!("ok    {part}: ")), "{part}: {output}");
         }
-        assert!(said.contains("every queue is taken"), "{said}");
-        assert_eq!(said.contains("messages arrive"), world.mode() == Mode::Production, "{said}");
+        assert!(output.contains("every queue is taken"), "{output}");
+        assert_eq!(output.contains("messages arrive"), world.mode() == Mode::Production, "{output}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_queue_that_nobody_takes_is_named() {
     let world = World::with(Mode::Production, program!()).start().await;
-    // It hears a signal once it is at work.
-    eventually(handbill_tests::PATIENCE, "a worker at work", async || {
+    // The worker handles signals once it is running.
+    eventually(handbill_tests::PATIENCE, "a running worker", async || {
         world.worker().log().contains("ready").then_some(())
     })
     .await;
     assert_eq!(world.worker().terminate().await.status.code(), Some(0));
     world.start_worker(&["--queues", "publish,scan,views"]).await;
-    let said = eventually(handbill_tests::PATIENCE, "a worker that is heard of", async || {
-        let said = failed(world.command(&["doctor"], &[]).await);
-        said.contains("takes the queue upkeep, rescan").then_some(said)
+    let output = eventually(handbill_tests::PATIENCE, "a worker's heartbeat", async || {
+        let output = failed(world.command(&["doctor"], &[]).await);
+        output.contains("takes the queue upkeep, rescan").then_some(output)
     })
     .await;
-    assert!(said.contains("FAULT workers") && said.contains("handbill worker"), "{said}");
+    assert!(output.contains("FAULT workers") && output.contains("handbill worker"), "{output}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -47,19 +47,19 @@ async fn a_collector_that_is_not_there_is_a_fault_and_a_free_operator_address_is
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let url = format!("http://{nobody}");
     let env = [("HANDBILL_TRACES__OTLP_URL", url.as_str()), ("HANDBILL_OPS__LISTEN", nobody.as_str())];
-    let said = failed(world.command(&["doctor"], &env).await);
-    assert!(said.contains("FAULT traces") && said.contains("traces.otlp_url"), "{said}");
+    let output = failed(world.command(&["doctor"], &env).await);
+    assert!(output.contains("FAULT traces") && output.contains("traces.otlp_url"), "{output}");
     let away = [("HANDBILL_DATABASE__URL", "postgres://nobody@127.0.0.1:1/none")];
-    let told = failed(world.command(&["doctor"], &away).await);
-    assert!(told.contains("FAULT database") && told.contains("?     clock: not known"), "{told}");
-    assert!(said.contains("ok    ops") && said.contains("ok    workers: no process runs"), "{said}");
+    let reported = failed(world.command(&["doctor"], &away).await);
+    assert!(reported.contains("FAULT database") && reported.contains("?     clock: not known"), "{reported}");
+    assert!(output.contains("ok    ops") && output.contains("ok    workers: no process runs"), "{output}");
 }
 
-/// What the doctor says while nothing is at fault, once it says this.
-async fn said_without_fault(world: &World, env: &[(&str, &str)], awaited: &str) -> String {
+/// The doctor's output without faults, once it contains this.
+async fn output_without_fault(world: &World, env: &[(&str, &str)], awaited: &str) -> String {
     eventually(handbill_tests::PATIENCE, awaited, async || {
-        let said = world.command(&["doctor"], env).await;
-        (said.status.success() && said.output.contains(awaited)).then_some(said.output)
+        let output = world.command(&["doctor"], env).await;
+        (output.status.success() && output.output.contains(awaited)).then_some(output.output)
     })
     .await
 }
@@ -68,32 +68,35 @@ async fn said_without_fault(world: &World, env: &[(&str, &str)], awaited: &str) 
 async fn a_paused_queue_and_a_lost_process_are_warned_of_and_are_no_fault() {
     let world = World::with(Mode::Production, program!()).start().await;
     let second = world.start_worker(&[]).await;
-    eventually(handbill_tests::PATIENCE, "a second worker at work", async || {
+    eventually(handbill_tests::PATIENCE, "a second running worker", async || {
         second.log().contains("ready").then_some(())
     })
     .await;
     succeeded(world.command(&["admin", "pause", "rescan", "--as", "Bea"], &[]).await);
-    said_without_fault(&world, &[], "WARN  queue: rescan was paused by Bea").await;
+    output_without_fault(&world, &[], "WARN  queue: rescan was paused by Bea").await;
     second.kill();
-    let said = said_without_fault(&world, &[], "WARN  workers: 1 process has gone silent").await;
-    assert!(said.contains("ok    workers: 3 processes are alive"), "{said}");
+    let output = output_without_fault(&world, &[], "WARN  workers: 1 process has gone silent").await;
+    assert!(output.contains("ok    workers: 3 processes are alive"), "{output}");
     succeeded(world.command(&["admin", "resume", "rescan", "--as", "Bea"], &[]).await);
-    let said = succeeded(world.command(&["doctor"], &[]).await);
-    assert!(!said.contains("was paused"), "{said}");
+    let output = succeeded(world.command(&["doctor"], &[]).await);
+    assert!(!output.contains("was paused"), "{output}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn schedules_that_have_not_fired_when_they_were_due_are_named() {
     let world = World::with(Mode::Embedded, program!()).start().await;
-    said_without_fault(&world, &[], "ok    schedules: ").await;
-    // By a clock that is ahead nobody has fired anything for hours.
+    output_without_fault(&world, &[], "ok    schedules: ").await;
+    // By a clock that is ahead, no schedule has fired for hours.
     let ahead = world.folder().join("clock-ahead");
     std::fs::write(&ahead, "7200000").unwrap();
     let ahead = ahead.display().to_string();
     let env = [("HANDBILL_TEST_CLOCK", ahead.as_str())];
-    let said = failed(world.command(&["doctor"], &env).await);
-    assert!(said.contains("WARN  schedules: ") && said.contains("cleanup has not fired since"), "{said}");
-    assert!(said.contains("FAULT clock"), "{said}");
+    let output = failed(world.command(&["doctor"], &env).await);
+    assert!(
+        output.contains("WARN  schedules: ") && output.contains("cleanup has not fired since"),
+        "{output}"
+    );
+    assert!(output.contains("FAULT clock"), "{output}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -101,16 +104,16 @@ async fn an_address_that_somebody_else_answers_is_a_fault_and_one_that_nobody_an
     let world = World::with(Mode::Embedded, program!()).start().await;
     let (api, edge) = (world.base_url(), world.serve_url());
     let swapped = [("HANDBILL_API__BASE_URL", edge.as_str()), ("HANDBILL_EDGE__SERVE_URL", api.as_str())];
-    let said = failed(world.command(&["doctor"], &swapped).await);
-    assert!(said.contains("FAULT api.base_url: ") && said.contains("FAULT edge.serve_url: "), "{said}");
+    let output = failed(world.command(&["doctor"], &swapped).await);
+    assert!(output.contains("FAULT api.base_url: ") && output.contains("FAULT edge.serve_url: "), "{output}");
     let nobody = [
         ("HANDBILL_API__BASE_URL", "http://127.0.0.1:1"),
         ("HANDBILL_EDGE__SERVE_URL", "http://127.0.0.1:1"),
         ("HANDBILL_EDGE__DOMAIN", "pages.invalid"),
     ];
-    let said = succeeded(world.command(&["doctor"], &nobody).await);
+    let output = succeeded(world.command(&["doctor"], &nobody).await);
     for part in ["api.base_url", "edge.serve_url", "edge.domain"] {
-        assert!(said.contains(&format!("WARN  {part}: ")), "{part}: {said}");
+        assert!(output.contains(&format!("WARN  {part}: ")), "{part}: {output}");
     }
 }
 
@@ -118,14 +121,17 @@ async fn an_address_that_somebody_else_answers_is_a_fault_and_one_that_nobody_an
 async fn a_name_below_the_pages_domain_is_tried() {
     let setup = World::with(Mode::Embedded, program!()).env("HANDBILL_EDGE__DOMAIN", "pages.example");
     let world = setup.start().await;
-    // Whoever asks a proxy need not know where a name leads; here the edge is its own.
-    for (proxy, told) in
+    // Behind a proxy a name need not resolve to the edge. Here the edge is its own proxy.
+    for (proxy, reported) in
         [(world.serve_url(), "ok    edge.domain: "), (world.base_url(), "FAULT edge.domain: ")]
     {
         let env = [("http_proxy", proxy.as_str()), ("no_proxy", "127.0.0.1")];
-        let said = world.command(&["doctor"], &env).await.output;
-        assert!(said.contains(told) && said.contains(".pages.example"), "{said}");
-        assert!(said.contains("ok    api.base_url: ") && said.contains("ok    edge.serve_url: "), "{said}");
+        let output = world.command(&["doctor"], &env).await.output;
+        assert!(output.contains(reported) && output.contains(".pages.example"), "{output}");
+        assert!(
+            output.contains("ok    api.base_url: ") && output.contains("ok    edge.serve_url: "),
+            "{output}"
+        );
     }
 }
 
@@ -137,11 +143,11 @@ async fn the_storage_of_an_edge_is_only_read() {
         ("HANDBILL_SECRETS__SIGNING", ""),
         ("HANDBILL_SECRETS__LINKS", "the-secret-of-the-links-and-no-other"),
     ];
-    said_without_fault(&world, &edge_alone, "ok    storage: nothing is published yet").await;
+    output_without_fault(&world, &edge_alone, "ok    storage: nothing is published yet").await;
     world.agent().await.publish("my-page", PAGE).await.expect(201);
-    let said = said_without_fault(&world, &edge_alone, "ok    storage: a content can be read").await;
-    assert!(said.contains("ok    disk: nothing is kept on this machine"), "{said}");
+    let output = output_without_fault(&world, &edge_alone, "ok    storage: a content can be read").await;
+    assert!(output.contains("ok    disk: nothing is kept on this machine"), "{output}");
     std::fs::remove_file(object_of(&objects_of(&world), PAGE)).unwrap();
-    let said = failed(world.command(&["doctor"], &edge_alone).await);
-    assert!(said.contains("FAULT storage: "), "{said}");
+    let output = failed(world.command(&["doctor"], &edge_alone).await);
+    assert!(output.contains("FAULT storage: "), "{output}");
 }

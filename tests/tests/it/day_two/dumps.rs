@@ -1,5 +1,5 @@
-//! The databases' own tools, as the operators' guide has them used in production: a dump that was taken while publishes
-//! went on, restored into another database, holds everything that was answered before it was begun.
+//! The databases' own tools, as the operators' guide uses them in production: a dump during publishes,
+//! restored into another database, contains everything that was acknowledged before it began.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ async fn dump(database_url: &str, file: &Path) {
     tool("pg_dump", &["--format=custom", &file, database_url]).await;
 }
 
-/// A database that the dump is restored into, beside the one that it is of.
+/// A new database that the dump is restored into.
 async fn restored(database_url: &str, file: &Path) -> String {
     let (server, name) = database_url.rsplit_once('/').unwrap();
     let name = format!("{name}_again");

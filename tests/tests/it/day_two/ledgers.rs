@@ -1,4 +1,4 @@
-//! Money that does not add up is found, and what moved can be read.
+//! A ledger that does not balance is detected, and its movements can be read.
 
 use handbill_tests::{Agent, Value, in_both_modes};
 
@@ -16,20 +16,20 @@ in_both_modes! {
         let (agent, _) = keeper(&world).await;
         spent_something(&agent).await;
         world.agent().await.buy_credit(1.0).paying("dev:1").await.expect(200);
-        let said = succeeded(world.command(&["ledger", "check"], &[]).await);
-        assert!(said.contains("2 accounts checked, 3 entries, 2 receipts"), "{said}");
+        let output = succeeded(world.command(&["ledger", "check"], &[]).await);
+        assert!(output.contains("2 accounts checked, 3 entries, 2 receipts"), "{output}");
         tamper(&world, &format!("UPDATE accounts SET balance_micro = 99000000 WHERE handle = '{}'", agent.handle()))
             .await;
-        let said = failed(world.command(&["ledger", "check"], &[]).await);
-        let faults: Vec<_> = said.lines().filter(|line| line.starts_with("FAULT")).collect();
-        assert_eq!(faults.len(), 1, "{said}");
-        assert!(faults[0].contains(&agent.handle()) && faults[0].contains("add up to 4500000"), "{said}");
+        let output = failed(world.command(&["ledger", "check"], &[]).await);
+        let faults: Vec<_> = output.lines().filter(|line| line.starts_with("FAULT")).collect();
+        assert_eq!(faults.len(), 1, "{output}");
+        assert!(faults[0].contains(&agent.handle()) && faults[0].contains("add up to 4500000"), "{output}");
     }
 
     async fn a_doubled_reason_is_found(world: World) {
         let (agent, _) = keeper(&world).await;
         spent_something(&agent).await;
-        // The database itself refuses it, so its rules are taken away first.
+        // The database enforces this, so that its constraints are removed first.
         tamper(&world, "CREATE TABLE loose AS SELECT * FROM ledger_entries").await;
         tamper(&world, "DROP TABLE ledger_entries").await;
         tamper(&world, "ALTER TABLE loose RENAME TO ledger_entries").await;
@@ -40,10 +40,10 @@ in_both_modes! {
         )
         .await;
         tamper(&world, "UPDATE accounts SET balance_micro = 4000000, ledger_entries = 3").await;
-        let said = failed(world.command(&["ledger", "check"], &[]).await);
-        let faults: Vec<_> = said.lines().filter(|line| line.starts_with("FAULT")).collect();
-        assert_eq!(faults.len(), 1, "{said}");
-        assert!(faults[0].contains(&agent.handle()) && faults[0].contains("occurs 2 times"), "{said}");
+        let output = failed(world.command(&["ledger", "check"], &[]).await);
+        let faults: Vec<_> = output.lines().filter(|line| line.starts_with("FAULT")).collect();
+        assert_eq!(faults.len(), 1, "{output}");
+        assert!(faults[0].contains(&agent.handle()) && faults[0].contains("occurs 2 times"), "{output}");
     }
 
     #[settings(
@@ -67,8 +67,8 @@ in_both_modes! {
         succeeded(world.command(&["ledger", "check"], &lowered).await);
         let used_five = "UPDATE usage SET publishes = 5 WHERE publishes = 4";
         tamper(&world, used_five).await;
-        let said = failed(world.command(&["ledger", "check"], &lowered).await);
-        assert!(said.contains(&claimed.handle()), "{said}");
+        let output = failed(world.command(&["ledger", "check"], &lowered).await);
+        assert!(output.contains(&claimed.handle()), "{output}");
     }
 
     async fn the_entries_of_an_account_are_shown_newest_last(world: World) {
@@ -76,15 +76,15 @@ in_both_modes! {
         spent_something(&agent).await;
         let id = agent.account().await.expect(200).string("id");
         for name in [agent.handle(), id] {
-            let said = succeeded(world.command(&["ledger", "show", &name], &[]).await);
-            let lines: Vec<Vec<_>> = said.lines().map(|line| line.split_whitespace().collect()).collect();
+            let output = succeeded(world.command(&["ledger", "show", &name], &[]).await);
+            let lines: Vec<Vec<_>> = output.lines().map(|line| line.split_whitespace().collect()).collect();
             assert_eq!(lines[0], ["WHEN", "MOVED", "BALANCE", "REASON"]);
-            assert_eq!((lines[1][1], lines[1][2]), ("5.000000", "5.000000"), "{said}");
-            assert_eq!((lines[2][1], lines[2][2]), ("-0.500000", "4.500000"), "{said}");
-            assert!(lines[2][3].starts_with("visibility:") && lines.len() == 3, "{said}");
+            assert_eq!((lines[1][1], lines[1][2]), ("5.000000", "5.000000"), "{output}");
+            assert_eq!((lines[2][1], lines[2][2]), ("-0.500000", "4.500000"), "{output}");
+            assert!(lines[2][3].starts_with("visibility:") && lines.len() == 3, "{output}");
         }
-        let said = succeeded(world.command(&["--json", "ledger", "show", &agent.handle()], &[]).await);
-        let entries: Vec<Value> = said.lines().map(serde_json_line).collect();
+        let output = succeeded(world.command(&["--json", "ledger", "show", &agent.handle()], &[]).await);
+        let entries: Vec<Value> = output.lines().map(serde_json_line).collect();
         assert_eq!((&entries[1]["seq"], &entries[1]["delta_usd"]), (&Value::from(2), &Value::from(-0.5)));
         let unknown = failed(world.command(&["ledger", "show", "acct_none"], &[]).await);
         assert!(unknown.contains("no account"), "{unknown}");

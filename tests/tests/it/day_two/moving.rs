@@ -1,4 +1,4 @@
-//! From one machine to many, with everything that anybody was given still working.
+//! Migration from one machine to many, after which everything that was given out still works.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use handbill_tests::{Agent, Mode, PATIENCE, World, eventually, json, program};
 use super::{failed, keeper, large_page, succeeded};
 use crate::expectations::{front_page, page_saying};
 
-/// The wait for another attempt after several that failed.
+/// The wait for a retry after several failures.
 const RETRY_WAIT: Duration = Duration::from_secs(60);
 
 /// The settings of a world in a file, as an operator has them.
@@ -43,7 +43,7 @@ async fn an_embedded_installation_moves_to_production_with_nothing_lost() {
     agent.publish("secret-page", large_page("for few")).await.expect(201);
     let private = agent.set_visibility("secret-page", "private").await.expect(200);
     let member = agent.minted(&json!({ "name": "of a machine" })).await;
-    // One publish is on its way, and its content lies in the spool.
+    // One publish is in progress, with its content in the spool.
     let holding = "publish.before_blob_put:fail,answer.wait_ms:instead=600000";
     let dying = format!("{holding},publish.after_push:kill");
     old.api().restart_with(&[("HANDBILL_TEST_FAULTS", &dying)]).await;
@@ -61,15 +61,15 @@ async fn an_embedded_installation_moves_to_production_with_nothing_lost() {
     let running = failed(new.command(&args, &[]).await);
     assert!(running.contains("is running") && running.contains("handbill serve"), "{running}");
     old.api().terminate().await;
-    // The process that was killed counts as running until it has been silent for some seconds.
-    let said = eventually(PATIENCE * 2, "the killed process counts as gone", async || {
+    // The killed process counts as running until it has missed its heartbeats for some seconds.
+    let output = eventually(PATIENCE * 2, "the killed process counts as stopped", async || {
         let moved = new.command(&args, &[]).await;
         (!moved.output.contains("is running")).then_some(moved)
     })
     .await;
-    let said = succeeded(said);
-    assert!(said.contains("balances of $4.5 in all, which the entries come to exactly"), "{said}");
-    assert!(said.contains("HANDBILL_SECRETS__SIGNING"), "{said}");
+    let output = succeeded(output);
+    assert!(output.contains("balances of $4.5 in all, which the entries come to exactly"), "{output}");
+    assert!(output.contains("HANDBILL_SECRETS__SIGNING"), "{output}");
     let again = failed(new.command(&args, &[]).await);
     assert!(again.contains("is not empty: name another one"), "{again}");
 
@@ -85,7 +85,7 @@ async fn an_embedded_installation_moves_to_production_with_nothing_lost() {
     assert_eq!(opened.text(), large_page("for few"));
     moved(&member).account().await.expect(200);
     owner.at(&api).me().await.expect(200);
-    let done = eventually(RETRY_WAIT, "the publish that was on its way", async || {
+    let done = eventually(RETRY_WAIT, "the pending publish", async || {
         Some(moved(&agent).artifact("on-its-way").await).filter(|reply| reply.status == 200)
     })
     .await;
@@ -97,7 +97,7 @@ async fn an_embedded_installation_moves_to_production_with_nothing_lost() {
     back_again(&new, &agent, &to).await;
 }
 
-/// The other way round: everything of the production world in a folder again.
+/// The other direction: the production world moves to a directory again.
 async fn back_again(production: &World, agent: &Agent, settings: &std::path::Path) {
     let folder = production.folder().join("one-machine");
     let env = [("HANDBILL_DATA_DIR", folder.to_str().unwrap())];

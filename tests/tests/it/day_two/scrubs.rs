@@ -1,4 +1,4 @@
-//! Whatever becomes of an object, a scrub finds it, and harms nothing that somebody needs.
+//! A scrub finds every kind of damaged object, and deletes nothing that is in use.
 
 use std::fs::{self, File};
 use std::time::{Duration, Instant};
@@ -31,40 +31,40 @@ in_both_modes! {
         let cut = object_of(&objects, &truncated.1);
         let length = fs::metadata(&cut).unwrap().len();
         File::options().write(true).open(&cut).unwrap().set_len(length - 9).unwrap();
-        // One bit of the content; and one of an encoding, which only some visitors get.
-        for (html, place) in [(&flipped.1, 40), (&recoded.1, recoded.1.len() + 30)] {
+        // One bit of a content, and one of an encoding, which only some visitors get.
+        for (html, index) in [(&flipped.1, 40), (&recoded.1, recoded.1.len() + 30)] {
             let path = object_of(&objects, html);
             let mut bytes = fs::read(&path).unwrap();
-            bytes[place] ^= 0x10;
+            bytes[index] ^= 0x10;
             fs::write(&path, bytes).unwrap();
         }
-        let said = failed(world.command(&["scrub"], &[]).await);
-        assert!(said.contains("4 damages found"), "{said}");
+        let output = failed(world.command(&["scrub"], &[]).await);
+        assert!(output.contains("4 damages found"), "{output}");
         for (host, words) in [
             (&hosts[1], "it is not in the blob store"),
             (&hosts[2], "bytes instead of"),
             (&hosts[3], "its bytes are not those"),
             (&hosts[4], "encoding does not decode to it"),
         ] {
-            let lines: Vec<_> = said.lines().collect();
+            let lines: Vec<_> = output.lines().collect();
             let harm = lines.iter().position(|line| line.contains(&format!("harms {host} (version 1, live)")));
-            let harm = harm.unwrap_or_else(|| panic!("{host} is not named: {said}"));
-            assert!(lines[harm - 1].contains(words), "{said}");
+            let harm = harm.unwrap_or_else(|| panic!("{host} is not named: {output}"));
+            assert!(lines[harm - 1].contains(words), "{output}");
         }
-        assert!(!said.contains(&hosts[0]), "{said}");
-        // One that cannot be read is a damage like others, and the rest is looked at all the same.
+        assert!(!output.contains(&hosts[0]), "{output}");
+        // An unreadable object is reported like other damage, and the rest is checked nevertheless.
         let unreadable = object_of(&objects, &removed.1);
         std::os::unix::fs::symlink(&unreadable, &unreadable).unwrap();
-        let said = failed(world.command(&["scrub"], &[]).await);
-        assert!(said.contains("4 damages found") && said.contains("5 contents looked at"), "{said}");
-        // A folder of this machine cannot be listed past it either.
+        let output = failed(world.command(&["scrub"], &[]).await);
+        assert!(output.contains("4 damages found") && output.contains("5 contents looked at"), "{output}");
+        // A local directory cannot be listed past it.
         let is_folder = world.mode() == handbill_tests::Mode::Embedded;
-        assert_eq!(said.contains("not looked through to the end"), is_folder, "{said}");
+        assert_eq!(output.contains("not looked through to the end"), is_folder, "{output}");
         fs::remove_file(&unreadable).unwrap();
-        // Where nothing is, nothing is wrong either; whoever looks there has the wrong settings.
+        // An empty store has no faults, but indicates wrong settings.
         let elsewhere = [("HANDBILL_DATA_DIR", "/nowhere"), ("HANDBILL_DATABASE__URL", "sqlite:///nowhere/handbill.db")];
-        let said = failed(world.command(&["scrub"], &elsewhere).await);
-        assert!(said.contains("there is no database at /nowhere/handbill.db"), "{said}");
+        let output = failed(world.command(&["scrub"], &elsewhere).await);
+        assert!(output.contains("there is no database at /nowhere/handbill.db"), "{output}");
         let sampled = failed(world.command(&["scrub", "--sample", "5"], &[]).await);
         assert!(sampled.contains("5 contents looked at") && sampled.contains("0 objects"), "{sampled}");
     }
@@ -76,21 +76,21 @@ in_both_modes! {
         let object = object_of(&objects_of(&world), &html);
         let whole = fs::read(&object).unwrap();
         fs::remove_file(&object).unwrap();
-        // No edge may show it out of its memory.
+        // The edge must not serve it from its cache.
         world.edge().restart().await;
         let visitor = world.visitor();
         assert!(front_page(&visitor, &first).await.status >= 500);
-        let said = failed(world.command(&["scrub"], &[]).await);
-        assert!(said.contains("it is not in the blob store") && said.contains("handbill scrub --fix"), "{said}");
+        let output = failed(world.command(&["scrub"], &[]).await);
+        assert!(output.contains("it is not in the blob store") && output.contains("handbill scrub --fix"), "{output}");
         published(&agent, "still-lost", &html).await;
         assert!(!object.exists(), "a publish looks at the database alone");
 
-        let said = failed(world.command(&["scrub", "--fix"], &[]).await);
-        assert!(said.contains("1 more missing content is noted"), "{said}");
-        // The name tells another type, of which no encodings would be made.
+        let output = failed(world.command(&["scrub", "--fix"], &[]).await);
+        assert!(output.contains("1 more missing content is noted"), "{output}");
+        // The name has another content type, for which no encodings are made.
         let files: [(&str, &[u8]); 2] = [("index.html", b"<p>a site"), ("picture.png", html.as_bytes())];
         let second = agent.publish_files("second", &files).await.expect(201);
-        assert_eq!(fs::read(&object).unwrap(), whole, "older manifests tell where the encodings lie");
+        assert_eq!(fs::read(&object).unwrap(), whole, "older manifests contain the positions of the encodings");
         assert_eq!(front_page(&visitor, &first).await.expect(200).text(), html);
         let picture = visitor.open(&format!("{}picture.png", second.string("url"))).await.expect(200);
         assert_eq!(picture.text(), html);
@@ -104,8 +104,8 @@ in_both_modes! {
         let object = object_of(&objects_of(&world), &html);
         let whole = fs::read(&object).unwrap();
         fs::remove_file(&object).unwrap();
-        let said = failed(world.command(&["scrub", "--fix"], &[]).await);
-        assert!(said.contains("1 more missing content is noted"), "{said}");
+        let output = failed(world.command(&["scrub", "--fix"], &[]).await);
+        assert!(output.contains("1 more missing content is noted"), "{output}");
         // As if another release had made the encodings.
         let size = "\"size_bytes\":";
         tamper(&world, &format!("UPDATE blobs SET variants = replace(variants, '{size}', '{size}1')")).await;
@@ -116,9 +116,9 @@ in_both_modes! {
         let message = refused.string("message");
         assert!(message.starts_with("index.html: ") && message.contains("change it"), "{message}");
         assert!(refused.string("hint").contains("send the request again"), "{refused:?}");
-        assert!(!object.exists(), "what is there must be what older manifests tell of");
+        assert!(!object.exists(), "the stored encodings must match the older manifests");
         agent.artifact("second").await.refused(404, "not_found");
-        // What the message says helps, and so does the operator's backup, even under the same key.
+        // The message's advice helps, and so does the operator's backup, even under the same key.
         published(&agent, "second", &format!("{html}\n")).await;
         fs::write(&object, whole).unwrap();
         tamper(&world, &format!("UPDATE blobs SET variants = replace(variants, '{size}1', '{size}')")).await;
@@ -131,10 +131,10 @@ in_both_modes! {
         published(&agent, "sound", &page_saying("sound")).await;
         tamper(&world, "UPDATE versions SET manifest = '{' WHERE id IN (SELECT live_version_id FROM artifacts
             WHERE slug = 'garbled')").await;
-        let said = failed(world.command(&["scrub"], &[]).await);
-        assert!(said.contains(&format!("harms {garbled} (version 1, live)")), "{said}");
-        assert!(said.contains("its manifest in the database cannot be read"), "{said}");
-        assert!(said.contains("1 damage found") && said.contains("2 manifests, 2 objects"), "{said}");
+        let output = failed(world.command(&["scrub"], &[]).await);
+        assert!(output.contains(&format!("harms {garbled} (version 1, live)")), "{output}");
+        assert!(output.contains("its manifest in the database cannot be read"), "{output}");
+        assert!(output.contains("1 damage found") && output.contains("2 manifests, 2 objects"), "{output}");
     }
 
     async fn only_an_orphan_past_its_grace_is_removed(world: World) {
@@ -154,7 +154,7 @@ in_both_modes! {
         assert_eq!(front_page(&world.visitor(), &page).await.expect(200).text(), html);
         let clean = succeeded(world.command(&["scrub", "--fix"], &[]).await);
         assert!(!clean.contains("ORPHAN"), "{clean}");
-        // The same content can be published, though it was deleted once.
+        // The same content can be published again after it was deleted.
         let again = published(&agent, "again", "nobody's").await;
         assert_eq!(front_page(&world.visitor(), &again).await.expect(200).text(), "nobody's");
     }
@@ -167,17 +167,17 @@ async fn a_bucket_is_read_with_as_many_requests_at_a_time_as_the_setting_says() 
     for number in 0..14 {
         published(&agent, &format!("page-{number}"), &page_saying(&format!("number {number}"))).await;
     }
-    // Nobody else may ask for anything.
+    // Their requests would count as well.
     for process in [world.api(), world.worker(), world.edge()] {
         process.terminate().await;
     }
-    let nothing_is_asked = async || (world.s3().under_way() == 0).then_some(());
-    eventually(PATIENCE, "nobody asks the bucket any more", nothing_is_asked).await;
+    let nothing_is_asked = async || (world.s3().in_flight() == 0).then_some(());
+    eventually(PATIENCE, "no requests to the bucket", nothing_is_asked).await;
     world.s3().be(Health::Stalls);
     let scrub = world.command(&["scrub"], &[("HANDBILL_STORAGE__SCRUB_CONCURRENCY", "11")]);
     let watch = async {
-        let all_are_asked = async || (world.s3().under_way() == 11).then_some(());
-        eventually(PATIENCE, "eleven objects are asked for at the same time", all_are_asked).await;
+        let all_are_asked = async || (world.s3().in_flight() == 11).then_some(());
+        eventually(PATIENCE, "eleven objects are requested at the same time", all_are_asked).await;
         world.s3().be(Health::Well);
     };
     let (scrubbed, ()) = tokio::join!(scrub, watch);

@@ -1,4 +1,5 @@
-//! The login that `deploy/postgres` makes for edges: enough to serve, to count and to be seen, and for nothing else.
+//! The login that `deploy/postgres` creates for edges: it can serve, count views and send heartbeats, and
+//! nothing else.
 
 use handbill_tests::{Mode, PATIENCE, Visitor, World, eventually, program};
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
@@ -11,7 +12,7 @@ async fn run_as(url: &str, statements: &str) -> Result<(), sqlx::Error> {
     connection.execute(sqlx::raw_sql(AssertSqlSafe(statements.to_owned()))).await.map(|_| ())
 }
 
-/// A job that no operation of ours has asked for.
+/// A job that no operation of ours queued.
 fn forged_job(queue: &str) -> String {
     format!(
         "INSERT INTO apalis.jobs (id, job_type, job, max_attempts, run_at)
@@ -64,9 +65,9 @@ async fn an_edge_does_all_its_work_with_the_login_that_we_make_for_it_and_could_
     let owner = world.setting("HANDBILL_DATABASE__URL").to_owned();
     let (server, database) = owner.rsplit_once('/').unwrap();
     let (_, address) = server.rsplit_once('@').unwrap();
-    // Logins are the whole server's, which other tests use too.
+    // Logins belong to the whole server, which other tests use too.
     let login = format!("edge_of_{database}");
-    // With each release it is run again, beside edges that work.
+    // Each release runs it again, while edges are running.
     for _ in 0..2 {
         run_as(&owner, &page("postgres/edge.sql").replace("handbill_edge", &login)).await.unwrap();
     }
@@ -102,14 +103,14 @@ async fn an_edge_does_all_its_work_with_the_login_that_we_make_for_it_and_could_
     let refused = run_as(&own, &process_calling_itself("worker")).await.unwrap_err().to_string();
     assert!(refused.contains("row-level security"), "{refused}");
     run_as(&own, &process_calling_itself("edge")).await.unwrap();
-    // Nor does it take anybody else off the board.
+    // It cannot remove other processes from the board either.
     run_as(&own, "DELETE FROM handbill_processes WHERE role <> 'edge'").await.unwrap();
     run_as(&owner, "DO $$ BEGIN ASSERT EXISTS (SELECT FROM handbill_processes WHERE role <> 'edge'); END $$")
         .await
         .unwrap();
-    // Whoever looks after an edge can ask what is wrong.
-    let asked = [("HANDBILL_DATABASE__URL", own.as_str()), ("HANDBILL_QUEUE__URL", own.as_str())];
-    let examined = world.command(&["doctor"], &asked).await.output;
+    // The edge's login suffices for the doctor.
+    let env = [("HANDBILL_DATABASE__URL", own.as_str()), ("HANDBILL_QUEUE__URL", own.as_str())];
+    let examined = world.command(&["doctor"], &env).await.output;
     assert!(examined.contains("ok    queue") && !examined.contains("permission denied"), "{examined}");
     assert_eq!(edge.terminate().await.status.code(), Some(0));
     assert!(!edge.log().contains("permission denied"), "{}", edge.log());

@@ -1,5 +1,5 @@
-//! A release takes each image of others by its digest. The registries cannot be asked in a test, so a stand-in for docker
-//! makes the digests up.
+//! A release pins each third-party image by its digest. A test cannot query the registries, so that a
+//! stand-in for docker invents the digests.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;

@@ -1,5 +1,5 @@
-//! The reverse proxies of `deploy/`, as they stand but for ports and certificates, before a service that runs. curl is
-//! the client: it speaks HTTP/2 as browsers do, and goes where a name would lead.
+//! The reverse proxies of `deploy/`, unchanged except for ports and certificates, in front of a running
+//! service. curl is the client: it supports HTTP/2 as browsers do, and can override DNS.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,17 +11,17 @@ use tokio::process::{Child, Command};
 
 use super::page;
 
-/// One byte more than a publish may hold, and the envelope.
+/// One byte more than a publish with its form may have.
 const TOO_LARGE_BYTES: usize = 11 * 1024 * 1024;
 const SIGNUPS_PER_MINUTE: usize = 3;
-/// Larger than what the edge, the proxy and the kernels take on ahead of a reader.
+/// Larger than what the edge, the proxy and the kernels buffer.
 const FILM_BYTES: usize = 9 * 1024 * 1024;
-/// What opens something, and must stand in no log.
+/// A secret code, which no log may contain.
 const CODE: &str = "a-code-that-opens";
 
-/// A proxy that runs, and how it is reached.
+/// A running proxy, and how to reach it.
 struct Proxy {
-    /// The names that its page has for the API and for the pages.
+    /// The names for the API and for the pages in its configuration.
     api: &'static str,
     pages: &'static str,
     plain: Port,
@@ -44,12 +44,12 @@ impl Proxy {
         format!("https://{}{path}", self.api)
     }
 
-    /// Whatever the name, the connection goes to the proxy.
+    /// Runs curl, with every name resolved to the proxy.
     async fn curl(&self, args: &[&str], url: &str) -> ProxyResponse {
         let done = self.curl_command(args, url).output().await.expect("curl runs");
-        let told = String::from_utf8_lossy(&done.stderr).into_owned();
-        let mut told = told.lines().map(str::to_owned);
-        let mut next = || told.next().unwrap_or_default();
+        let reported = String::from_utf8_lossy(&done.stderr).into_owned();
+        let mut reported = reported.lines().map(str::to_owned);
+        let mut next = || reported.next().unwrap_or_default();
         ProxyResponse {
             status: next(),
             version: next(),
@@ -62,10 +62,10 @@ impl Proxy {
 
     fn curl_command(&self, args: &[&str], url: &str) -> Command {
         let port = if url.starts_with("https") { &self.secure } else { &self.plain };
-        let told = "%{stderr}%{http_code}\n%{http_version}\n%header{content-encoding}\n%header{location}\n\
+        let reported = "%{stderr}%{http_code}\n%{http_version}\n%header{content-encoding}\n%header{location}\n\
                     %header{strict-transport-security}\n";
         let mut command = Command::new("curl");
-        command.args(["--silent", "--insecure", "--max-time", "60", "--write-out", told]);
+        command.args(["--silent", "--insecure", "--max-time", "60", "--write-out", reported]);
         command.arg("--connect-to").arg(format!("::127.0.0.1:{}", port.number));
         command.args(args).arg(url).kill_on_drop(true);
         command
@@ -84,7 +84,7 @@ impl ProxyResponse {
     }
 }
 
-/// A service under the names that a proxy's page has for it.
+/// A service under the names in a proxy's configuration.
 async fn world_named(api: &str, pages: &str) -> World {
     World::with(Mode::Embedded, program!())
         .env("HANDBILL_DEV_MODE", "false")
@@ -94,14 +94,14 @@ async fn world_named(api: &str, pages: &str) -> World {
         .env("HANDBILL_EDGE__DOMAIN", pages)
         .env("HANDBILL_EDGE__URL_STYLE", "host")
         .env("HANDBILL_LIMITS__SIGNUPS_PER_MINUTE", SIGNUPS_PER_MINUTE.to_string())
-        // One for each address: half of them for one alone.
+        // One for each address: one address may use half of them.
         .env("HANDBILL_EDGE__STREAMED_ANSWERS_MAX", "2")
         .env("HANDBILL_EDGE__WAIT_MAX", "500ms")
         .start()
         .await
 }
 
-/// Says what is to be said otherwise here; a line that the page no longer has fails the test.
+/// Replaces lines of a configuration. A missing line fails the test.
 fn with(page: &str, changes: &[(&str, String)]) -> String {
     changes.iter().fold(page.to_owned(), |page, (from, to)| {
         assert!(page.contains(from), "the page has no {from:?}");
@@ -168,7 +168,8 @@ async fn start_nginx(world: &World) -> Proxy {
     let around = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .map(|kind| format!("{kind}_temp_path {}/nginx-{kind};\n", folder.display()))
         .concat();
-    // One process, which ends with the test. The compression that Debian turns on must not reach the pages.
+    // One process, which ends with the test. The compression that Debian turns on must not apply to the
+    // pages.
     let whole = format!(
         "daemon off; master_process off; pid {folder}/nginx.pid; events {{}}\n\
          http {{ access_log off; gzip on; gzip_types *; gzip_proxied any;\n{around}{page}}}\n",
@@ -206,7 +207,7 @@ async fn assert_publishes_and_serves(proxy: &Proxy) -> String {
     let signed_up = proxy.curl(&["--request", "POST"], &proxy.api("/v1/signup")).await.expect("201");
     assert_eq!((signed_up.version.as_str(), signed_up.transport.as_str()), ("2", "max-age=31536000"));
     let bearer = format!("Authorization: Bearer {}", signed_up.json()["token"].as_str().unwrap());
-    // Long enough to be worth compressing.
+    // Long enough to be compressed.
     let html = format!("<!doctype html><title>A page</title><p>{}</p>", "Hello, reader. ".repeat(200));
     let form = format!("html={html}");
     let publish = ["--header", &bearer, "--form", "slug=my-page", "--form-string", &form];
@@ -232,8 +233,8 @@ async fn assert_publishes_and_serves(proxy: &Proxy) -> String {
     bearer
 }
 
-/// A body that is too large is refused by the API, in its words, however the proxy passes it on.
-async fn assert_too_much_is_told_so(proxy: &Proxy, folder: &Path, bearer: &str) {
+/// The API refuses a body that is too large with its own error, however the proxy passes it on.
+async fn assert_too_large_is_refused(proxy: &Proxy, folder: &Path, bearer: &str) {
     let file = folder.join("large.bin");
     fs::write(&file, vec![b'x'; TOO_LARGE_BYTES]).unwrap();
     let form = format!("files=@{};filename=large.bin", file.display());
@@ -257,7 +258,7 @@ async fn assert_nobody_outside_is_an_operator(proxy: &Proxy, world: &World) {
     proxy.curl(&["--header", &secret], &proxy.api(path)).await.expect("404");
 }
 
-/// The limit counts by what the proxy saw, whatever a client says of itself.
+/// The limit counts the address that the proxy saw, whatever header a client sends.
 async fn assert_a_client_cannot_choose_its_address(proxy: &Proxy) {
     let mut statuses = Vec::new();
     for number in 0..=SIGNUPS_PER_MINUTE {
@@ -268,8 +269,8 @@ async fn assert_a_client_cannot_choose_its_address(proxy: &Proxy) {
     assert_eq!(statuses.last(), Some(&"429".to_owned()), "{statuses:?}");
 }
 
-/// A place for a large file is its reader's own, and this machine has any number: whoever calls himself another, who has
-/// one place alone, is this machine all the same.
+/// Permits for large files are counted by address. A client that claims another address still counts as this
+/// machine, and cannot get more permits.
 async fn assert_a_reader_cannot_choose_its_address(proxy: &Proxy, folder: &Path, bearer: &str) {
     let film = folder.join("film.bin");
     fs::write(&film, vec![b'x'; FILM_BYTES]).unwrap();
@@ -281,15 +282,15 @@ async fn assert_a_reader_cannot_choose_its_address(proxy: &Proxy, folder: &Path,
     let lie = ["--header", "X-Forwarded-For: 203.0.113.9", "--output", "/dev/null"];
     let slowly = [&lie[..], &["--limit-rate", "100k"]].concat();
     let mut slow = proxy.curl_command(&slowly, &url).stderr(Stdio::null()).spawn().expect("curl runs");
-    // Until it has its place.
+    // Until it has its permit.
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert!(slow.try_wait().unwrap().is_none(), "the slow reader is through already");
     proxy.curl(&lie, &url).await.expect("200");
     slow.kill().await.unwrap();
 }
 
-/// Addresses are in the proxy's log alone; what opens something is in none.
-async fn assert_tells_who_asked_and_not_by_which_code(proxy: &Proxy) {
+/// Only the proxy's log contains addresses, and no log contains secret codes.
+async fn assert_logs_addresses_and_no_codes(proxy: &Proxy) {
     let urls = [
         proxy.api(&format!("/claim/{CODE}")),
         proxy.api(&format!("/v1/uploads/{CODE}?x=1")),
@@ -297,25 +298,25 @@ async fn assert_tells_who_asked_and_not_by_which_code(proxy: &Proxy) {
     ];
     for url in &urls {
         let bearer = format!("Authorization: Bearer {CODE}");
-        let told = proxy.curl(&["--header", &bearer], url).await;
-        assert!(["404", "405"].contains(&told.status.as_str()), "{url}: {}", told.status);
+        let reported = proxy.curl(&["--header", &bearer], url).await;
+        assert!(["404", "405"].contains(&reported.status.as_str()), "{url}: {}", reported.status);
     }
-    let told = eventually(PATIENCE, "the log", async || {
-        let told = fs::read_to_string(&proxy.log).unwrap();
-        told.contains("/asked-for").then_some(told)
+    let reported = eventually(PATIENCE, "the log", async || {
+        let reported = fs::read_to_string(&proxy.log).unwrap();
+        reported.contains("/asked-for").then_some(reported)
     })
     .await;
     for place in ["/claim/-", "/v1/uploads/-", "sig=-", "127.0.0.1"] {
-        assert!(told.contains(place), "{place} is not in {told}");
+        assert!(reported.contains(place), "{place} is not in {reported}");
     }
-    assert!(!told.contains(CODE), "{told}");
+    assert!(!reported.contains(CODE), "{reported}");
 }
 
 async fn assert_carries_the_service(proxy: &Proxy, world: &World) {
     let bearer = assert_publishes_and_serves(proxy).await;
     assert_a_reader_cannot_choose_its_address(proxy, world.folder(), &bearer).await;
-    assert_tells_who_asked_and_not_by_which_code(proxy).await;
-    assert_too_much_is_told_so(proxy, world.folder(), &bearer).await;
+    assert_logs_addresses_and_no_codes(proxy).await;
+    assert_too_large_is_refused(proxy, world.folder(), &bearer).await;
     assert_nobody_outside_is_an_operator(proxy, world).await;
     assert_a_client_cannot_choose_its_address(proxy).await;
 }

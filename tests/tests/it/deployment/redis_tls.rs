@@ -1,4 +1,4 @@
-//! A Redis that is reached by TLS, as those of clouds are.
+//! A Redis with TLS, as cloud providers offer.
 
 use std::net::TcpStream;
 use std::path::Path;
@@ -9,7 +9,7 @@ use tokio::process::{Child, Command};
 
 use super::bare_world;
 
-/// A certificate of its own, which nobody trusts who is not told to.
+/// Creates a self-signed certificate, which is trusted only by explicit configuration.
 async fn start_redis(folder: &Path, port: &Port) -> Child {
     let (certificate, key) = (folder.join("redis.pem"), folder.join("redis.key"));
     let mut openssl = Command::new("openssl");
@@ -44,8 +44,8 @@ async fn redis_is_reached_by_tls_and_only_with_a_certificate_that_the_machine_tr
     let url = format!("rediss://127.0.0.1:{}/0", port.number);
     let certificate = world.folder().join("redis.pem").display().to_string();
     let trusting = [("HANDBILL_REDIS__URL", url.as_str()), ("SSL_CERT_FILE", certificate.as_str())];
-    let told = world.command(&["doctor"], &trusting).await;
-    assert!(told.output.contains("ok    redis: it answers, and messages arrive"), "{told:?}");
-    let told = world.command(&["doctor"], &trusting[..1]).await;
-    assert!(told.output.contains("FAULT redis"), "{told:?}");
+    let response = world.command(&["doctor"], &trusting).await;
+    assert!(response.output.contains("ok    redis: it answers, and messages arrive"), "{response:?}");
+    let response = world.command(&["doctor"], &trusting[..1]).await;
+    assert!(response.output.contains("FAULT redis"), "{response:?}");
 }

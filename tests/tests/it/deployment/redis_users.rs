@@ -1,4 +1,5 @@
-//! The users that `deploy/redis` makes: an edge does all its work with its own, and can do no other.
+//! The users that `deploy/redis` creates: an edge does all its work with its own user, which can do nothing
+//! else.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -13,7 +14,7 @@ use super::page;
 use crate::expectations::{assert_serves, front_page, page_saying};
 
 const LINKS: &str = "the-secret-of-private-links-in-this-test-0123456789";
-/// Far from the two seconds after which an edge reads a route again.
+/// Well below the two seconds after which an edge reads a route again.
 const AT_ONCE: Duration = Duration::from_millis(1_500);
 
 async fn start_redis(folder: &Path, port: &Port) -> Child {
@@ -86,7 +87,7 @@ async fn an_edge_does_all_its_work_with_the_user_that_we_make_for_it_and_could_d
             .await
             .is_err()
             || ask(&format!("redis://{}/0", port.address()), cmd("PING")).await.is_err(),
-        "nobody comes in without a password"
+        "no login without a password"
     );
 }
 

@@ -1,4 +1,4 @@
-//! An agent's shell, and the commands of a document, which it runs as they stand.
+//! An agent's shell, which runs the commands of a document unchanged.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,10 +8,10 @@ use std::process::Command;
 
 use handbill_tests::Value;
 
-/// What curl ends with when `--fail-with-body` sees a refusal.
+/// The exit code of curl with `--fail-with-body` after a refusal.
 const CURL_REFUSED: i32 = 22;
 
-/// A POSIX shell in a folder of its own, which is its home too. Each run is a new one, as agents have it.
+/// A POSIX shell with a directory of its own as its home. Each run is a new shell, as for agents.
 pub struct Shell {
     folder: PathBuf,
     env: Vec<(String, String)>,
@@ -25,7 +25,7 @@ pub struct Ran {
     script: String,
 }
 
-/// The fenced blocks of shell in a document, and which of them were run.
+/// The fenced shell blocks of a document, and which of them were run.
 pub struct Commands<'a> {
     blocks: Vec<&'a str>,
     run: BTreeSet<usize>,
@@ -66,7 +66,7 @@ impl Shell {
         }
     }
 
-    /// Nobody but its owner may read this file.
+    /// Expects that only the owner may read this file.
     #[track_caller]
     pub fn assert_private(&self, file: &str) {
         let mode = self.folder.join(file).metadata().unwrap().permissions().mode();
@@ -87,7 +87,7 @@ impl Ran {
         self
     }
 
-    /// The one answer that was printed.
+    /// The only response that was printed.
     #[track_caller]
     pub fn json(&self) -> Value {
         let [answer] = &self.all_json()[..] else { panic!("not one answer: {self:?}") };
@@ -114,13 +114,13 @@ impl<'a> Commands<'a> {
         Self { blocks: blocks.collect(), run: BTreeSet::new() }
     }
 
-    /// Runs the one block that holds this text.
+    /// Runs the only block that contains this text.
     #[track_caller]
     pub fn run(&mut self, text: &str, shell: &Shell) -> Ran {
         self.run_with(text, &[], shell)
     }
 
-    /// The same with words replaced that are the reader's to replace.
+    /// The same with placeholders replaced.
     #[track_caller]
     pub fn run_with(&mut self, text: &str, words: &[(&str, &str)], shell: &Shell) -> Ran {
         let found: Vec<_> = (0..self.blocks.len()).filter(|at| self.blocks[*at].contains(text)).collect();

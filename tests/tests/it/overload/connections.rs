@@ -1,4 +1,4 @@
-//! Connections that are there to be in the way: slow, silent, too many, with heads that never end.
+//! Hostile connections: slow, silent, too many, with endless heads.
 
 use std::time::{Duration, Instant};
 
@@ -6,14 +6,14 @@ use futures::future::join_all;
 use handbill_tests::{PATIENCE, Reply, Visitor, World, eventually, in_both_modes};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use super::wire::{answer_to, connect, connections_saying, has_ended, metric, publish_head, rest_of};
+use super::wire::{answer_to, connect, connections_sending, has_ended, metric, publish_head, rest_of};
 use crate::expectations::PAGE;
 
-/// Whoever behaves is served within this, whatever others do. A program that is not optimized has to do it.
+/// A well-behaved client gets its response within this time. A debug build has to reach it.
 const SERVED_WITHIN: Duration = Duration::from_secs(5);
-/// The same amid thousands, which a slow machine must take first, and with a word to come again between.
+/// The same among thousands of connections, which a slow machine must accept first, and with retries between.
 const SERVED_AMID_THOUSANDS_WITHIN: Duration = Duration::from_secs(60);
-/// On top of what a setting says: a busy machine.
+/// Added to the time of a setting, for a busy machine.
 const SLACK: Duration = Duration::from_secs(8);
 
 const HALF_A_HEAD: &[u8] = b"GET /healthz HTTP/1.1\r\nHost: a\r\nX-More: ";
@@ -38,8 +38,8 @@ async fn assert_is_served_to(visitor: &Visitor, published: &Reply) {
     assert!(began.elapsed() < SERVED_WITHIN, "{:?}", began.elapsed());
 }
 
-/// In the end, as a client is that tries again. A connection that was made amid thousands may be closed before its first
-/// request; and while what the thousands asked is answered still, nobody is idle.
+/// Retries as a client does. A new connection among thousands may be evicted before its first request. While
+/// the requests of the thousands are still being processed, no connection is idle.
 async fn assert_is_served_amid_thousands(world: &World, published: &Reply) {
     let url = published.string("url");
     for visitor in [world.visitor(), world.visitor()] {
@@ -49,7 +49,7 @@ async fn assert_is_served_amid_thousands(world: &World, published: &Reply) {
     until_taken("the status", async || stranger.get("/v1/status").try_send().await.ok()).await.expect(200);
 }
 
-/// The first answer that is not a word to come again.
+/// The first response that is not a hint to retry.
 async fn until_taken(what: &str, mut ask: impl AsyncFnMut() -> Option<Reply>) -> Reply {
     eventually(SERVED_AMID_THOUSANDS_WITHIN, what, async || ask().await.filter(|reply| reply.status != 503))
         .await
@@ -66,10 +66,10 @@ in_both_modes! {
         let published = agent.publish("my-page", PAGE).await.expect(201);
         let mut hoarded = Vec::new();
         for url in [&world.base_url(), &world.serve_url()] {
-            hoarded.extend(connections_saying(url, 500, WHOLE_HEAD).await);
+            hoarded.extend(connections_sending(url, 500, WHOLE_HEAD).await);
             assert_is_served_amid_thousands(&world, &published).await;
-            hoarded.extend(connections_saying(url, 500, b"").await);
-            hoarded.extend(connections_saying(url, 500, HALF_A_HEAD).await);
+            hoarded.extend(connections_sending(url, 500, b"").await);
+            hoarded.extend(connections_sending(url, 500, HALF_A_HEAD).await);
         }
         assert_eq!(hoarded.len(), 3_000);
         for _ in 0..20 {
@@ -77,16 +77,16 @@ in_both_modes! {
         }
         until_taken("a publish", async || agent.publish("my-page", PAGE).try_send().await.ok()).await.expect(201);
         for (process, url) in [(world.api(), world.base_url()), (world.edge(), world.serve_url())] {
-            // Of the thousands all may have come while everybody was at work, and heard so.
-            eventually(PATIENCE, "who is idle gives way", async || {
-                hoarded.extend(connections_saying(&url, 10, b"").await);
+            // All of the thousands may have come while every slot was busy, and been refused.
+            eventually(PATIENCE, "an idle connection is evicted", async || {
+                hoarded.extend(connections_sending(&url, 10, b"").await);
                 let cut = metric(&world, &process, "handbill_connections_cut_total", "reason=\"idle\"").await;
                 (cut > 0.0).then_some(())
             })
             .await;
-            for door in ["role=\"api\"", "role=\"edge\""] {
-                let open = metric(&world, &process, "handbill_connections{", door).await;
-                assert!(open <= 500.0, "{door}: {open}");
+            for role in ["role=\"api\"", "role=\"edge\""] {
+                let open = metric(&world, &process, "handbill_connections{", role).await;
+                assert!(open <= 500.0, "{role}: {open}");
             }
         }
     }
@@ -95,7 +95,7 @@ in_both_modes! {
     async fn slow_heads_are_hung_up_on(world: World) {
         let published = world.agent().await.publish("my-page", PAGE).await.expect(201);
         for url in [world.base_url(), world.serve_url()] {
-            let mut slow = connections_saying(&url, 200, HALF_A_HEAD).await;
+            let mut slow = connections_sending(&url, 200, HALF_A_HEAD).await;
             let began = Instant::now();
             let trickling = join_all(slow.iter_mut().map(async |connection| {
                 while connection.write_all(b"x").await.is_ok() && began.elapsed() < Duration::from_secs(2) + SLACK {
@@ -115,8 +115,8 @@ in_both_modes! {
         let agent = world.agent().await;
         let head = publish_head(agent.token(), 1_000_000);
         let began = Instant::now();
-        // Fifty times as many as are worked on at a time.
-        let mut slow = connections_saying(&world.base_url(), 200, format!("{head}--XX\r\n").as_bytes()).await;
+        // Fifty times as many as are processed at a time.
+        let mut slow = connections_sending(&world.base_url(), 200, format!("{head}--XX\r\n").as_bytes()).await;
         let published = eventually(PATIENCE, "a publish", async || {
             let reply = agent.publish("my-page", PAGE).await;
             (reply.status == 201).then_some(reply)
@@ -144,7 +144,7 @@ in_both_modes! {
         for url in [world.base_url(), world.serve_url()] {
             for head in [&long, &many] {
                 let answers = join_all((0..20).map(|_| answer_to(&url, head.as_bytes()))).await;
-                // Whoever is still sending may lose the answer with the connection.
+                // A client that is still sending may lose the response with the connection.
                 for answer in answers.iter().filter(|answer| !answer.is_empty()) {
                     assert!(answer.starts_with("HTTP/1.1 431 ") || answer.starts_with("HTTP/1.1 400 "), "{answer}");
                 }
@@ -164,10 +164,10 @@ in_both_modes! {
         let published = agent.publish_files("my-site", &files).await.expect(201);
         let path = published.string("url").replace(&world.serve_url(), "");
         let request = format!("GET {path}film.bin HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
-        let mut slow = connections_saying(&world.serve_url(), 40, request.as_bytes()).await;
+        let mut slow = connections_sending(&world.serve_url(), 40, request.as_bytes()).await;
         assert_is_served(&world, &published).await;
-        // All of them: whoever was still there would be quick from now on, and get it whole.
-        eventually(PATIENCE * 6, "they are hung up on", async || {
+        // All of them, because a remaining connection would read fast from now on and get the whole file.
+        eventually(PATIENCE * 6, "the connections are closed", async || {
             let open = metric(&world, &world.edge(), "handbill_connections{", "role=\"edge\"").await;
             (open < 1.0).then_some(())
         })
@@ -176,7 +176,7 @@ in_both_modes! {
             let rest = rest_or_reset(connection).await;
             assert!(rest < film.len(), "{rest} bytes came");
         }
-        // Who takes it in time gets all of it, however long it lasts altogether.
+        // A client that reads fast enough gets the whole response, however long it takes.
         let mut patient = connect(&world.serve_url()).await;
         patient.write_all(request.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n").as_bytes()).await.unwrap();
         let (mut came, mut some) = (0, vec![0; 150_000]);
@@ -197,13 +197,13 @@ in_both_modes! {
         let files: [(&str, &[u8]); 2] = [("index.html", PAGE.as_bytes()), ("film.bin", &film)];
         let path = agent.publish_files("my-site", &files).await.expect(201).string("url").replace(&world.serve_url(), "");
         let asking = |name: &str| format!("GET {path}{name} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
-        let mut downloads = connections_saying(&world.serve_url(), 40, asking("film.bin").as_bytes()).await;
+        let mut downloads = connections_sending(&world.serve_url(), 40, asking("film.bin").as_bytes()).await;
         for download in &mut downloads {
             assert!(download.read(&mut [0; 1_000]).await.unwrap() > 0, "it has begun");
         }
-        let mut idle = connections_saying(&world.serve_url(), 30, WHOLE_HEAD).await;
-        idle.extend(connections_saying(&world.serve_url(), 15, b"").await);
-        idle.extend(connections_saying(&world.serve_url(), 15, HALF_A_HEAD).await);
+        let mut idle = connections_sending(&world.serve_url(), 30, WHOLE_HEAD).await;
+        idle.extend(connections_sending(&world.serve_url(), 15, b"").await);
+        idle.extend(connections_sending(&world.serve_url(), 15, HALF_A_HEAD).await);
 
         let began = Instant::now();
         let newcomers = join_all((0..50).map(|_| async { answer_to(&world.serve_url(), asking("").as_bytes()).await }));
@@ -225,7 +225,7 @@ in_both_modes! {
         let files: [(&str, &[u8]); 2] = [("index.html", PAGE.as_bytes()), ("film.bin", &film)];
         let path = agent.publish_files("my-site", &files).await.expect(201).string("url").replace(&world.serve_url(), "");
         let request = format!("GET {path}film.bin HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
-        let mut downloads = connections_saying(&world.serve_url(), 20, request.as_bytes()).await;
+        let mut downloads = connections_sending(&world.serve_url(), 20, request.as_bytes()).await;
         for download in &mut downloads {
             assert!(download.read(&mut [0; 1_000]).await.unwrap() > 0, "it has begun");
         }
@@ -242,12 +242,12 @@ in_both_modes! {
     }
 }
 
-/// Bytes that cannot be compressed.
+/// Incompressible bytes.
 fn film(length_bytes: u32) -> Vec<u8> {
     (0..length_bytes).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8).collect()
 }
 
-/// How many bytes still come before the connection ends, which may be by a reset.
+/// The number of bytes until the connection ends, which may be by a reset.
 async fn rest_or_reset(connection: &mut tokio::net::TcpStream) -> usize {
     let (mut came, mut some) = (0, vec![0; 100_000]);
     while let Ok(read) = connection.read(&mut some).await {
@@ -263,7 +263,7 @@ in_both_modes! {
     #[settings("HANDBILL_API__IDLE_TIMEOUT" = "2s", "HANDBILL_EDGE__IDLE_TIMEOUT" = "2s")]
     async fn who_keeps_a_connection_and_asks_for_nothing_is_hung_up_on(world: World) {
         for url in [world.base_url(), world.serve_url()] {
-            let mut idle = connections_saying(&url, 50, WHOLE_HEAD).await;
+            let mut idle = connections_sending(&url, 50, WHOLE_HEAD).await;
             let began = Instant::now();
             let ended = join_all(idle.iter_mut().map(|connection| has_ended(connection, Duration::from_secs(35)))).await;
             assert!(ended.into_iter().all(|ended| ended), "some are still there after {:?}", began.elapsed());

@@ -1,4 +1,4 @@
-//! More than a process takes on: ten times the publishes, and large files that nobody takes.
+//! More than a process accepts: ten times the publishes, and large files that nobody reads.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -13,19 +13,19 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use super::wire::{connect, metric};
 use crate::expectations::{PAGE, assert_serves, front_page, page_saying};
 
-/// As the settings of the test say: those that are on their way, and those that wait.
+/// The test's limits: publishes in progress, and waiting ones.
 const TAKEN_ON_MAX: usize = 16;
 const CLIENTS: usize = 10 * TAKEN_ON_MAX;
 const ACCOUNTS: usize = 8;
 const LASTS: Duration = Duration::from_secs(6);
-/// Two waits of half a second, and the way of sixteen publishes through a program that is not optimized, on a machine
-/// that has a hundred and sixty clients to run as well.
+/// Two waits of half a second, and the processing of sixteen publishes in a debug build, on a machine that
+/// also runs a hundred and sixty clients.
 const ACCEPTED_WITHIN: Duration = Duration::from_secs(10);
 
-/// What one client was told.
+/// The responses to one client.
 #[derive(Default)]
 struct ResponseCounts {
-    /// What was acknowledged: the answer, and the page.
+    /// Acknowledged publishes: the response, and the page.
     published: Vec<(Reply, String)>,
     slowest: Duration,
     shed: usize,
@@ -48,39 +48,39 @@ in_both_modes! {
             publish_again_and_again(&agents[number % ACCOUNTS], format!("page-{number}"), &is_over)
         }));
         let watching = watch(&world, &agents[0], &is_over);
-        let (told, ()) = futures::join!(clients, watching);
+        let (counts, ()) = futures::join!(clients, watching);
 
-        let published: usize = told.iter().map(|told| told.published.len()).sum();
-        let shed: usize = told.iter().map(|told| told.shed).sum();
-        let slowest = told.iter().map(|told| told.slowest).max().unwrap();
+        let published: usize = counts.iter().map(|counts| counts.published.len()).sum();
+        let shed: usize = counts.iter().map(|counts| counts.shed).sum();
+        let slowest = counts.iter().map(|counts| counts.slowest).max().unwrap();
         assert!(published > CLIENTS / 10 && shed > CLIENTS, "{published} published, {shed} shed");
         assert!(slowest < ACCEPTED_WITHIN, "{slowest:?}");
         assert!(metric(&world, &world.api(), "handbill_shed_total", "line=\"publishes\"").await > 0.0);
 
-        // It is over, and all is well at once.
+        // After the load everything works at once.
         for agent in &agents {
-            let begun = Instant::now();
+            let started = Instant::now();
             agent.publish("afterwards", page_saying("afterwards")).await.expect(201);
-            assert!(begun.elapsed() < ACCEPTED_WITHIN, "{:?}", begun.elapsed());
+            assert!(started.elapsed() < ACCEPTED_WITHIN, "{:?}", started.elapsed());
         }
-        for (number, told) in told.iter().enumerate() {
+        for (number, counts) in counts.iter().enumerate() {
             let agent = &agents[number % ACCOUNTS];
-            assert_all_is_there(&world, agent, &format!("page-{number}"), told).await;
+            assert_all_is_there(&world, agent, &format!("page-{number}"), counts).await;
         }
     }
 }
 
 async fn publish_again_and_again(agent: &Agent, slug: String, is_over: &AtomicBool) -> ResponseCounts {
-    let mut told = ResponseCounts::default();
+    let mut counts = ResponseCounts::default();
     let mut number = 0;
     while !is_over.load(Ordering::Relaxed) {
         number += 1;
         let page = page_saying(&format!("{slug}, number {number}"));
-        let begun = Instant::now();
+        let started = Instant::now();
         let reply = agent.publish(&slug, page.clone()).await;
         if reply.status == 201 {
-            told.slowest = told.slowest.max(begun.elapsed());
-            told.published.push((reply, page));
+            counts.slowest = counts.slowest.max(started.elapsed());
+            counts.published.push((reply, page));
             continue;
         }
         let refused = reply.refused(503, "overloaded");
@@ -91,13 +91,13 @@ async fn publish_again_and_again(agent: &Agent, slug: String, is_over: &AtomicBo
                 .any(|words| refused.string("message").contains(words)),
             "{refused:?}"
         );
-        told.shed += 1;
+        counts.shed += 1;
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    told
+    counts
 }
 
-/// Meanwhile whoever asks for something else is answered, and the process says that it is well.
+/// During the load other requests get responses, and the process reports that it is well.
 async fn watch(world: &World, agent: &Agent, is_over: &AtomicBool) {
     let began = Instant::now();
     while began.elapsed() < LASTS {
@@ -111,16 +111,16 @@ async fn watch(world: &World, agent: &Agent, is_over: &AtomicBool) {
     is_over.store(true, Ordering::Relaxed);
 }
 
-/// Every version that was acknowledged, and no other; and the last one is what visitors see.
-async fn assert_all_is_there(world: &World, agent: &Agent, slug: &str, told: &ResponseCounts) {
-    let Some((last, page)) = told.published.last() else {
+/// Every acknowledged version exists, and no other. Visitors see the last one.
+async fn assert_all_is_there(world: &World, agent: &Agent, slug: &str, counts: &ResponseCounts) {
+    let Some((last, page)) = counts.published.last() else {
         agent.artifact(slug).await.refused(404, "not_found");
         return;
     };
     let detail = agent.artifact(slug).await.expect(200);
     let versions = detail.at("versions").as_array().unwrap().len();
-    assert_eq!(versions, told.published.len(), "{slug}");
-    let numbers: Vec<_> = told.published.iter().map(|(reply, _)| reply.integer("version")).collect();
+    assert_eq!(versions, counts.published.len(), "{slug}");
+    let numbers: Vec<_> = counts.published.iter().map(|(reply, _)| reply.integer("version")).collect();
     let counted: Vec<_> = (1..=i64::try_from(versions).unwrap()).collect();
     assert_eq!(numbers, counted, "{slug}");
     let served = eventually(PATIENCE, "the page", async || {
@@ -147,14 +147,14 @@ in_both_modes! {
         let visitor = world.visitor();
         let began = Instant::now();
         let readers = join_all((0..2).map(|_| take_nothing_of(&world, &film_url, &page))).await;
-        let told = visitor.open(&film_url).await;
-        assert!(began.elapsed() < Duration::from_secs(6), "the readers lost their places: {:?}", began.elapsed());
-        assert_eq!((told.status, told.header("retry-after")), (503, "2"), "{told:?}");
-        // Whoever wants what is small needs no place.
+        let response = visitor.open(&film_url).await;
+        assert!(began.elapsed() < Duration::from_secs(6), "the readers lost their permits: {:?}", began.elapsed());
+        assert_eq!((response.status, response.header("retry-after")), (503, "2"), "{response:?}");
+        // A small file needs no permit.
         assert_serves(&front_page(&visitor, &published).await, PAGE);
         assert!(metric(&world, &world.edge(), "handbill_shed_total", "line=\"streamed_answers\"").await > 0.0);
 
-        let served = eventually(PATIENCE, "a place", async || {
+        let served = eventually(PATIENCE, "a permit", async || {
             let served = visitor.open(&film_url).await;
             (served.status == 200).then_some(served)
         })
@@ -183,10 +183,10 @@ in_both_modes! {
         for (from, status) in [
             ("192.0.2.1", 200),
             ("192.0.2.1", 200),
-            // It has half of all.
+            // It has half of all permits.
             ("192.0.2.1", 503),
             ("192.0.2.1, 192.0.2.2", 200),
-            // One is left, and it has one already.
+            // One permit is left, and this address has one already.
             ("192.0.2.1, 192.0.2.2", 503),
             ("192.0.2.3", 200),
             ("192.0.2.4", 503),
@@ -200,8 +200,8 @@ in_both_modes! {
     }
 }
 
-/// Asks over HTTP/2 for a file, and takes nothing of it, while other things are asked for over the same connection. What
-/// was answered is to be kept.
+/// Requests a file over HTTP/2 and reads nothing of it, while the same connection serves other requests. The
+/// caller keeps the response.
 async fn take_nothing_of(world: &World, url: &str, page: &str) -> Response<Incoming> {
     let mut asking = without_window(world).await;
     let answer = ask(&mut asking, "GET", url).await.unwrap();
@@ -215,7 +215,7 @@ async fn take_nothing_of(world: &World, url: &str, page: &str) -> Response<Incom
     answer
 }
 
-/// A connection of HTTP/2 over which no answer can be taken.
+/// An HTTP/2 connection with a window of zero.
 async fn without_window(world: &World) -> SendRequest<String> {
     let connection = TokioIo::new(connect(&world.serve_url()).await);
     let mut http = Builder::new(TokioExecutor::new());

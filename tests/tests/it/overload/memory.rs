@@ -1,18 +1,18 @@
-//! Whatever is thrown at a process, its memory stays within a bound, and a second time takes no more than the first.
+//! Under any load, a process's memory stays bounded, and a second attack takes no more than the first.
 
 use std::time::Duration;
 
 use handbill_tests::{Agent, PATIENCE, Process, World, eventually, in_both_modes};
 use tokio::net::TcpStream;
 
-use super::wire::{connections_saying, metric, publish_head, resident_bytes};
+use super::wire::{connections_sending, metric, publish_head, resident_bytes};
 use crate::expectations::{PAGE, front_page};
 
 const MIB: f64 = 1_048_576.0;
-/// What a process takes anyway (it is not optimized), 64 MiB for the cache, 64 for uploads, and for each of 1,600
-/// connections what its bounds allow.
+/// The base memory of a debug build, 64 MiB for the cache, 64 for uploads, and the limits of 1,600
+/// connections.
 const RESIDENT_BYTES_MAX: f64 = 450.0 * MIB;
-/// What an allocator may keep.
+/// Memory that an allocator may keep.
 const GROWTH_BYTES_MAX: f64 = 60.0 * MIB;
 
 in_both_modes! {
@@ -33,7 +33,7 @@ in_both_modes! {
             peaks.push(peak);
             drop(attack);
             for process in [world.api(), world.edge()] {
-                eventually(PATIENCE, "the connections are gone", async || is_left_alone(&world, &process).await).await;
+                eventually(PATIENCE, "the connections are closed", async || is_left_alone(&world, &process).await).await;
             }
             front_page(&world.visitor(), &published).await.expect(200);
             agent.publish("my-page", PAGE).await.expect(201);
@@ -42,7 +42,7 @@ in_both_modes! {
     }
 }
 
-/// Idle, silent, with half a huge head, with half a body: all at once.
+/// Idle, silent, with half a huge head, with half a body: all at the same time.
 async fn attack(world: &World, agent: &Agent) -> Vec<TcpStream> {
     let half_a_head = format!("GET / HTTP/1.1\r\nHost: a\r\nX-Long: {}", "x".repeat(60_000));
     let half_a_body = format!(
@@ -52,17 +52,17 @@ async fn attack(world: &World, agent: &Agent) -> Vec<TcpStream> {
     );
     let mut attack = Vec::new();
     for url in [world.base_url(), world.serve_url()] {
-        attack.extend(connections_saying(&url, 300, b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n").await);
-        attack.extend(connections_saying(&url, 200, b"").await);
-        attack.extend(connections_saying(&url, 200, half_a_head.as_bytes()).await);
+        attack.extend(connections_sending(&url, 300, b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n").await);
+        attack.extend(connections_sending(&url, 200, b"").await);
+        attack.extend(connections_sending(&url, 200, half_a_head.as_bytes()).await);
     }
-    attack.extend(connections_saying(&world.base_url(), 100, half_a_body.as_bytes()).await);
-    // What was sent is read by then, and nothing of it has been given up yet.
+    attack.extend(connections_sending(&world.base_url(), 100, half_a_body.as_bytes()).await);
+    // By then everything sent was read, and nothing has timed out yet.
     tokio::time::sleep(Duration::from_secs(1)).await;
     attack
 }
 
-/// But for what keeps itself connected: the clients of the test and the probes.
+/// Only the clients of the test and the probes stay connected.
 async fn is_left_alone(world: &World, process: &Process) -> Option<()> {
     (metric(world, process, "handbill_connections{", "").await < 50.0).then_some(())
 }

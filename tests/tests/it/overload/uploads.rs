@@ -1,5 +1,5 @@
-//! Uploads that pause, that come to a busy process, and whose store does not answer: each has its own bound, and none of
-//! them keeps anybody else waiting.
+//! Uploads that pause, that come to a busy process, and whose store does not respond: each has a limit of its
+//! own, and none delays other requests.
 
 use std::future::IntoFuture;
 use std::time::{Duration, Instant};
@@ -12,16 +12,16 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 
-use super::wire::{answer_to, connect, connections_saying, metric, publish_head};
+use super::wire::{answer_to, connect, connections_sending, metric, publish_head};
 use crate::expectations::{PAGE, page_saying};
-use crate::mcp::{failed, told};
+use crate::mcp::{failed, tool_result};
 
-/// Whoever behaves is answered within this, whatever others do. A program that is not optimized has to do it.
+/// A well-behaved client gets its response within this time. A debug build has to reach it.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
 const LONG_BYTES: usize = 1_000_000;
-/// Of a body that has at most 65,536 bytes, and comes no further than this.
+/// The bytes sent of a body of at most 65,536 bytes.
 const HALF_CAME_BYTES: usize = 60_000;
-/// What one address alone may have of the room of small bodies.
+/// One address's share of the memory for small bodies.
 const SHARE_BYTES: usize = 8_388_608;
 
 in_both_modes! {
@@ -39,13 +39,13 @@ in_both_modes! {
         let mut pausing = connect(&world.base_url()).await;
         pausing.write_all(format!("{head}{first}").as_bytes()).await.unwrap();
 
-        let told = answer_of(&mut silent).await;
-        assert!(told.starts_with("HTTP/1.1 400 ") && told.contains("too slowly"), "{told}");
-        // Longer than the grace and than what any window would have seen of it.
+        let response = answer_of(&mut silent).await;
+        assert!(response.starts_with("HTTP/1.1 400 ") && response.contains("too slowly"), "{response}");
+        // Longer than the grace period and any measuring window.
         sleep(Duration::from_secs(10)).await;
         pausing.write_all(rest.as_bytes()).await.unwrap();
-        let told = answer_of(&mut pausing).await;
-        assert!(told.starts_with("HTTP/1.1 201 "), "{told}");
+        let response = answer_of(&mut pausing).await;
+        assert!(response.starts_with("HTTP/1.1 201 "), "{response}");
     }
 
     #[given(with_ops)]
@@ -59,18 +59,18 @@ in_both_modes! {
         let slow = sign_in(65_000, &" ".repeat(HALF_CAME_BYTES));
         // More than the half that one address may have.
         let mut waiting =
-            connections_saying(&world.base_url(), SHARE_BYTES / HALF_CAME_BYTES, slow.as_bytes()).await;
+            connections_sending(&world.base_url(), SHARE_BYTES / HALF_CAME_BYTES, slow.as_bytes()).await;
         eventually(PATIENCE, "there is no room for another", async || {
-            waiting.extend(connections_saying(&world.base_url(), 10, slow.as_bytes()).await);
+            waiting.extend(connections_sending(&world.base_url(), 10, slow.as_bytes()).await);
             let shed = metric(&world, &world.api(), "handbill_shed_total", "line=\"small_bodies\"").await;
             (shed > 0.0).then_some(())
         })
         .await;
-        // What comes at once needs none.
+        // A complete body needs no budget.
         let nobody = json!({ "username": "nobody", "password": "no-password-of-theirs" }).to_string();
-        let told = answer_to(&world.base_url(), sign_in(nobody.len(), &nobody).as_bytes()).await;
-        assert!(told.starts_with("HTTP/1.1 401 "), "{told}");
-        // And uploads have another room.
+        let response = answer_to(&world.base_url(), sign_in(nobody.len(), &nobody).as_bytes()).await;
+        assert!(response.starts_with("HTTP/1.1 401 "), "{response}");
+        // Uploads have a separate budget.
         world.agent().await.publish("beside", PAGE).await.expect(201);
     }
 
@@ -86,23 +86,23 @@ in_both_modes! {
         let waiting = [publish_later(&agent, "first"), publish_later(&agent, "second")];
         let publish = publish_head(agent.token(), LONG_BYTES);
         eventually(PATIENCE, "the line is full", async || {
-            let shed = asked(&world, &publish).await;
+            let shed = response_to_head(&world, &publish).await;
             shed.is_some_and(|answer| answer.starts_with("HTTP/1.1 503 ")).then_some(())
         })
         .await;
 
         let form = publish.replace("/v1/publish", "/").replace("Host: a", "Host: a\r\nAccept: text/html");
         for head in [&publish, &form] {
-            let answer = asked(&world, head).await.expect("an answer before the body");
+            let answer = response_to_head(&world, head).await.expect("an answer before the body");
             assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
             assert!(answer.to_ascii_lowercase().contains("retry-after: "), "{answer}");
         }
         let files = json!({ "files": [{ "path": "index.html", "content": PAGE }] });
         let upload = json!({ "upload": "01KC4GZJ2Q8W5T7RXN3VB6M9DE" });
-        let begun = Instant::now();
+        let started = Instant::now();
         failed(&agent.call_tool("publish_artifact", &files).await, "overloaded");
         failed(&agent.call_tool("publish_upload", &upload).await, "overloaded");
-        assert!(begun.elapsed() < ANSWERED_WITHIN, "{:?}", begun.elapsed());
+        assert!(started.elapsed() < ANSWERED_WITHIN, "{:?}", started.elapsed());
         agent.account().await.expect(200);
 
         for published in join_all(waiting).await {
@@ -134,9 +134,9 @@ async fn uploads_that_wait_for_a_store_that_stalls_hold_nobody_else_up() {
         .collect();
     sleep(Duration::from_millis(500)).await;
     for _ in 0..10 {
-        let begun = Instant::now();
+        let started = Instant::now();
         agent.account().await.expect(200);
-        assert!(begun.elapsed() < ANSWERED_WITHIN, "{:?}", begun.elapsed());
+        assert!(started.elapsed() < ANSWERED_WITHIN, "{:?}", started.elapsed());
     }
     assert!(putting.iter().chain(&publishing).all(|waiting| !waiting.is_finished()), "the store answered");
 
@@ -145,14 +145,14 @@ async fn uploads_that_wait_for_a_store_that_stalls_hold_nobody_else_up() {
         kept.unwrap().expect(201);
     }
     let mut versions: Vec<_> =
-        join_all(publishing).await.into_iter().map(|reply| told(&reply.unwrap())).collect();
+        join_all(publishing).await.into_iter().map(|reply| tool_result(&reply.unwrap())).collect();
     versions.sort_by_key(|published| published["version"].as_u64());
     let versions: Vec<_> = versions.iter().map(|published| published["version"].clone()).collect();
     // An upload is published once, however often its publish is repeated.
     assert_eq!(versions, [1, 1, 1, 1]);
 }
 
-/// A publish of a page that is long enough to pause for a while, in two parts.
+/// A publish of a page that is long enough for a pause, in two parts.
 fn halves_of_a_publish() -> (String, String) {
     let page = page_saying(&"after a pause ".repeat(3_000));
     let (first, rest) = page.split_at(page.len() / 2);
@@ -160,15 +160,15 @@ fn halves_of_a_publish() -> (String, String) {
     (format!("{head}{first}"), format!("{rest}\r\n--XX--\r\n"))
 }
 
-/// What is answered first.
+/// The first response.
 async fn answer_of(connection: &mut TcpStream) -> String {
     let mut answer = vec![0; 16_384];
     let read = timeout(PATIENCE, connection.read(&mut answer)).await.expect("an answer").unwrap();
     String::from_utf8_lossy(&answer[..read]).into_owned()
 }
 
-/// What a head is answered whose body does not come; none while it is waited for.
-async fn asked(world: &World, head: &str) -> Option<String> {
+/// The response to a head whose body does not come. `None` while the server waits for the body.
+async fn response_to_head(world: &World, head: &str) -> Option<String> {
     let mut connection = connect(&world.base_url()).await;
     connection.write_all(head.as_bytes()).await.unwrap();
     timeout(Duration::from_secs(1), answer_of(&mut connection)).await.ok()
@@ -179,10 +179,10 @@ fn publish_later(agent: &Agent, slug: &str) -> tokio::task::JoinHandle<Reply> {
 }
 
 async fn stage(agent: &Agent) -> Value {
-    told(&agent.call_tool("stage_upload", &json!({})).await)
+    tool_result(&agent.call_tool("stage_upload", &json!({})).await)
 }
 
-/// A call to the address that was staged, by somebody without a token.
+/// A call to the staged address, without a token.
 fn put(world: &World, staged: &Value) -> Call {
     let url = staged["url"].as_str().unwrap();
     world.stranger().post(&url[url.find("/v1/").unwrap()..]).field("html", PAGE)

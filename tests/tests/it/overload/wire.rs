@@ -1,4 +1,4 @@
-//! Connections as no proper client makes them.
+//! Connections that no well-behaved client makes.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -9,11 +9,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
 
-/// So much at a time is opened: the kernel's line of connections that wait to be taken is short.
+/// The number of connections that are opened at a time, because the kernel's backlog is short.
 const OPENED_AT_A_TIME: usize = 100;
-/// A client that takes nothing shall not have its kernel take megabytes for it.
+/// A client that reads nothing must not buffer megabytes in its kernel.
 const RECEIVE_BUFFER_BYTES: u32 = 16 * 1024;
-/// Only what hangs takes so long, be the machine as busy as it may.
+/// Only a hanging server takes longer, even on a busy machine.
 const ANSWER_WAIT: Duration = Duration::from_secs(60);
 
 /// A connection to the address of a URL.
@@ -24,14 +24,14 @@ pub async fn connect(url: &str) -> TcpStream {
     socket.connect(address).await.unwrap()
 }
 
-/// So many connections over each of which this was sent. Some may have been hung up on already.
-pub async fn connections_saying(url: &str, count: usize, said: &[u8]) -> Vec<TcpStream> {
+/// Opens connections and sends this over each. The server may have closed some already.
+pub async fn connections_sending(url: &str, count: usize, sent: &[u8]) -> Vec<TcpStream> {
     let mut opened = Vec::with_capacity(count);
     while opened.len() < count {
         let some = OPENED_AT_A_TIME.min(count - opened.len());
         let opening = (0..some).map(|_| async {
             let mut connection = connect(url).await;
-            let _ = connection.write_all(said).await;
+            let _ = connection.write_all(sent).await;
             connection
         });
         opened.extend(join_all(opening).await);
@@ -39,33 +39,33 @@ pub async fn connections_saying(url: &str, count: usize, said: &[u8]) -> Vec<Tcp
     opened
 }
 
-/// What is sent back before the connection ends.
-pub async fn answer_to(url: &str, said: &[u8]) -> String {
+/// Everything that is received until the connection ends.
+pub async fn answer_to(url: &str, sent: &[u8]) -> String {
     let mut connection = connect(url).await;
-    // Who is answered before they have said all may be unable to say the rest.
-    let _ = connection.write_all(said).await;
+    // If the response comes early, sending the rest may fail.
+    let _ = connection.write_all(sent).await;
     rest_of(&mut connection).await
 }
 
-/// All that still comes over a connection until it ends.
+/// Reads until the connection ends.
 pub async fn rest_of(connection: &mut TcpStream) -> String {
     let mut answer = Vec::new();
     let read = timeout(ANSWER_WAIT, connection.read_to_end(&mut answer)).await;
-    assert!(read.is_ok(), "not hung up on within {ANSWER_WAIT:?}");
+    assert!(read.is_ok(), "not closed within {ANSWER_WAIT:?}");
     String::from_utf8_lossy(&answer).into_owned()
 }
 
-/// Whether the other side has ended a connection of which nothing more is expected.
+/// Whether the other side has closed a connection without sending anything more.
 pub async fn has_ended(connection: &mut TcpStream, within: Duration) -> bool {
     let mut some = [0; 4096];
     let ended = async { while connection.read(&mut some).await.is_ok_and(|read| read > 0) {} };
     timeout(within, ended).await.is_ok()
 }
 
-/// A metric of a process, added up over its labels that hold this text.
+/// A metric of a process, added up over the samples whose labels contain this text.
 pub async fn metric(world: &World, process: &Process, name: &str, label: &str) -> f64 {
-    let told = world.ask_ops(process, "/metrics").await.expect(200).text();
-    let samples = told.lines().filter(|line| line.starts_with(name) && line.contains(label));
+    let response = world.ask_ops(process, "/metrics").await.expect(200).text();
+    let samples = response.lines().filter(|line| line.starts_with(name) && line.contains(label));
     samples.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum()
 }
 

@@ -1,4 +1,4 @@
-//! The callers: every kind of credential, good, bad, too little or somebody else's.
+//! The callers: every kind of credential, valid, invalid, insufficient or another's.
 
 use handbill_tests::{Agent, Call, Human, Method, World, json};
 
@@ -7,29 +7,29 @@ use super::rules::{ACCOUNT, READ, TOKENS, WRITE};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Nobody,
-    /// One that nobody gave out, or that works no more.
+    /// A token that was never issued, or is no longer valid.
     BadToken,
-    /// Every scope, on an account that nobody claimed in time.
+    /// Every scope, on an expired account.
     ExpiredAccount,
     /// Every scope, on another account.
     OtherAccount,
     /// On the account, with this scope alone.
     Scoped(&'static str),
-    /// On the account, with every scope, for another artifact than the one that is called for.
+    /// On the account, with every scope, pinned to another artifact.
     PinnedElsewhere,
-    /// Signed in, and nobody to the account.
+    /// Signed in, and not a member of the account.
     Stranger,
     Member,
     Admin,
     Owner,
-    /// The owner's session, brought along by another site's page.
+    /// The owner's session, from another site's page.
     OnForeignPage,
     Operator,
-    /// Who takes something else for the operator's secret.
+    /// A wrong operator secret.
     NoOperator,
 }
 
-/// One who calls: what is sent with every call.
+/// A caller: what is sent with every call.
 #[derive(Clone, Debug)]
 pub struct Caller {
     pub name: String,
@@ -53,7 +53,7 @@ impl Kind {
         )
     }
 
-    /// Whether nothing that is sent has to do with the account.
+    /// Whether its credentials are unrelated to the account.
     pub fn is_outsider(self) -> bool {
         matches!(
             self,
@@ -78,9 +78,9 @@ impl Caller {
         Self { name: name.into(), kind, headers }
     }
 
-    /// Who is signed in, on a page of this origin.
+    /// A signed-in person, on a page of this origin.
     pub fn with_session(name: &str, kind: Kind, session: &Human, origin: &str) -> Self {
-        let cookie = session.cookie("svc_sess").expect("somebody who is signed in");
+        let cookie = session.cookie("svc_sess").expect("a signed-in person");
         let headers = vec![("Cookie", format!("svc_sess={cookie}")), ("Origin", origin.to_owned())];
         Self { name: name.into(), kind, headers }
     }
@@ -93,7 +93,7 @@ impl Caller {
         }
     }
 
-    /// The same, saying that the call is for this account.
+    /// The same, with a header that selects this account.
     pub fn for_account(mut self, handle: &str) -> Self {
         self.headers.push(("X-Account", handle.to_owned()));
         self
@@ -105,7 +105,7 @@ impl Caller {
     }
 }
 
-/// Tokens of the account that may one thing each, and one that may everything with another artifact.
+/// Tokens of the account with one scope each, and one with every scope that is pinned to another artifact.
 pub async fn lesser_tokens(agent: &Agent, other_artifact: &str) -> Vec<Caller> {
     let mut callers = Vec::new();
     for scope in [READ, WRITE, TOKENS, ACCOUNT] {

@@ -1,4 +1,4 @@
-//! The account that the calls are about, with all that can be called for, and everybody who calls.
+//! The account of the calls with everything that can be called, and all callers.
 
 use std::time::Duration;
 
@@ -9,33 +9,33 @@ use super::callers::{Caller, Kind, lesser_tokens};
 use super::rules::{Mode, Rule};
 use crate::expectations::{PAGE, PASSWORD};
 
-/// The artifact that is called for; nobody else has one of this name.
+/// The artifact of the calls. No other account has one of this name.
 const SLUG: &str = "olgas-own-page";
-/// Who signs in by a call of the table.
+/// The username of the person who signs in by a call of the table.
 const USERNAME: &str = "lea";
-/// Longer than a provisional account lives, and than the token that ends.
+/// Longer than a provisional account lasts, and than the token with an expiry.
 const LONG: Duration = Duration::from_secs(31 * 60);
 const SOON_MILLIS: i64 = 5 * 60 * 1000;
-/// The queue that no call of the table waits for, and what fills it.
+/// A queue that no call of the table waits for, and the job in it.
 const QUEUE: &str = "upkeep";
 const SCHEDULE: &str = "sweep-scans";
 
 pub struct RouteFixture<'w> {
     world: &'w World,
     mode: Mode,
-    /// A token that may everything on the account.
+    /// A token with every scope on the account.
     agent: Agent,
     owner: Human,
     host: String,
     invite: String,
     callers: Vec<Caller>,
-    /// What stands for the account and for nothing else.
+    /// Texts that identify the account.
     marks: Vec<String>,
-    /// So that each name is new.
+    /// Makes each name unique.
     counter: u32,
 }
 
-/// A call, with all of it that an answer may tell back.
+/// A call with everything that a response may echo.
 pub struct Called {
     pub reply: Reply,
     sent: String,
@@ -59,17 +59,18 @@ impl<'w> RouteFixture<'w> {
         callers.extend(operators());
         world.human().register(USERNAME, PASSWORD).await.expect(201);
         let host = published.string("host");
-        let mut house = Self { world, mode, agent, owner, host, invite, callers, marks: vec![], counter: 0 };
-        house.marks = house.marks_of_account().await;
-        house.scans_are_done().await;
-        house
+        let mut fixture =
+            Self { world, mode, agent, owner, host, invite, callers, marks: vec![], counter: 0 };
+        fixture.marks = fixture.marks_of_account().await;
+        fixture.scans_are_done().await;
+        fixture
     }
 
     pub fn callers(&self) -> Vec<Caller> {
         self.callers.clone()
     }
 
-    /// A path of what is there, made anew for calls that may end it.
+    /// The path of an existing object, which is new for calls that may remove it.
     pub async fn target(&mut self, rule: &Rule) -> String {
         self.counter += 1;
         let (_, path) = rule.method_and_path();
@@ -83,7 +84,7 @@ impl<'w> RouteFixture<'w> {
         target.join("/")
     }
 
-    /// What stands for a part of a path.
+    /// The value for a part of a path.
     async fn thing(&mut self, rule: &Rule, part: &str) -> String {
         let (method, path) = rule.method_and_path();
         let of_the_account = match part {
@@ -109,7 +110,7 @@ impl<'w> RouteFixture<'w> {
             "{sha256}" => return "0".repeat(64),
             "{queue}" => return QUEUE.to_owned(),
             "{schedule}" => return SCHEDULE.to_owned(),
-            unknown => panic!("say in route_callers/house.rs what {unknown} of {path} is"),
+            unknown => panic!("define {unknown} of {path} in route_callers/fixture.rs"),
         };
         self.marks.push(of_the_account.clone());
         of_the_account
@@ -126,7 +127,7 @@ impl<'w> RouteFixture<'w> {
         Called { reply: call.await, sent: format!("{target} {body}") }
     }
 
-    /// The call with a good body, and that as text.
+    /// Adds a valid body to the call, and returns it also as text.
     fn with_body(&self, name: &str, call: Call) -> (Call, String) {
         let person = format!("person-{}", self.counter);
         let body = match name {
@@ -167,7 +168,7 @@ impl<'w> RouteFixture<'w> {
         (call, body.to_string())
     }
 
-    /// The account as its own see it, but for what comes about by itself.
+    /// The account as its members see it, without what changes by itself.
     pub async fn seen_from_inside(&self) -> Vec<Value> {
         let agent = &self.agent;
         let calls = [
@@ -188,8 +189,8 @@ impl<'w> RouteFixture<'w> {
         seen
     }
 
-    /// An answer to somebody from outside holds nothing that stands for the account, unless they sent it.
-    pub fn assert_nothing_is_told(&self, called: &Called, caller: &Caller) {
+    /// A response to an outsider contains nothing that identifies the account, unless the caller sent it.
+    pub fn assert_nothing_is_revealed(&self, called: &Called, caller: &Caller) {
         let answer = format!("{:?} {}", called.reply.headers, called.reply.text());
         for mark in self.marks.iter().filter(|mark| !called.sent.contains(*mark)) {
             assert!(!answer.contains(mark), "{} learns {mark}: {:?}", caller.name, called.reply);
@@ -260,7 +261,7 @@ async fn people(world: &World, mode: Mode, agent: &Agent, owner: &Human) -> Vec<
     ]
 }
 
-/// People and agents of elsewhere, with an account or without, who name the account or do not.
+/// People and agents of other accounts or without one, who name the account or do not.
 async fn strangers(world: &World, mode: Mode, handle: &str) -> Vec<Caller> {
     let (own, other) = (world.base_url(), world.agent().await);
     let [alone, neighbour] = [signed_in(world, mode, "noel").await, signed_in(world, mode, "nora").await];
@@ -308,13 +309,13 @@ async fn claim(human: &Human, agent: &Agent) {
     human.claim(&agent.signup.as_ref().unwrap().string("claim_url")).await.expect(200);
 }
 
-/// The code of a claim link, of an account that nobody has claimed.
+/// The code of a claim link, of an unclaimed account.
 async fn fresh_claim_code(world: &World) -> String {
     let url = world.agent().await.signup.as_ref().unwrap().string("claim_url");
     url.rsplit('/').next().expect("a link").to_owned()
 }
 
-/// The last part of an address that an agent of its own was given.
+/// The last part of an upload address of a separate agent.
 async fn fresh_ticket(world: &World) -> String {
     let staged = world.agent().await.call_tool("stage_upload", &json!({})).await.expect(200);
     let url = staged.string("result.structuredContent.url");

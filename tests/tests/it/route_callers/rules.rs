@@ -1,4 +1,4 @@
-//! The rules: a line for each route, and what follows from it for each kind of caller.
+//! The rules: a line for each route, and the result for each kind of caller.
 
 use handbill_tests::Method;
 
@@ -9,56 +9,56 @@ pub const WRITE: &str = "artifacts:write";
 pub const TOKENS: &str = "tokens:manage";
 pub const ACCOUNT: &str = "account:manage";
 
-/// Whether a session stands for an account on routes that ask for a token.
+/// Whether a session works on routes that need a token.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     Dev,
     Closed,
 }
 
-/// What is said of a route.
+/// The rule of a route.
 pub struct Rule {
-    /// `METHOD /path`, as the document has it.
+    /// `METHOD /path`, as in the document.
     pub call: &'static str,
     pub may: May,
-    /// What is answered to whoever may.
+    /// The status for an authorized caller.
     pub ok: u16,
 }
 
 /// Who may call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum May {
-    /// Anybody. Where the call needs a credential, it is in the path or the body.
+    /// Anybody. If the call needs a credential, it is in the path or the body.
     Anyone,
-    /// Who acts for an account, on what is that account's.
+    /// A caller for an account, on that account's objects.
     ForAccount(Needs),
-    /// Whoever is signed in.
+    /// Any signed-in person.
     Person,
     /// The owner, with a session and nothing else.
     OwnerInPerson,
-    /// Anybody, but no other site's page for somebody.
+    /// Anybody, except another site's page with a person's session.
     Leaving,
-    /// A signed-in person, but no page of another site in their name.
+    /// A signed-in person, but not through a page of another site.
     PersonOnOwnPage,
-    /// Any token that works, of whatever account and with whatever scopes.
+    /// Any valid token, of any account and with any scopes.
     Token,
-    /// Whoever is signed in, in dev mode; elsewhere it is not there.
+    /// Any signed-in person in dev mode. Otherwise it is not found.
     Moderator,
-    /// Anybody in dev mode; elsewhere it is not there.
+    /// Anybody in dev mode. Otherwise it is not found.
     InDevMode,
-    /// Who knows the operator's secret; to others it is not there.
+    /// Callers with the operator's secret. For others it is not found.
     Operator,
 }
 
-/// What a call for an account needs.
+/// The permissions for a call on an account.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Needs {
     pub scope: &'static str,
     /// The least role of a person.
     pub role: Role,
-    /// Whether a session does outside dev mode too.
+    /// Whether a session works outside of dev mode too.
     pub is_of_the_team: bool,
-    /// What a token gets that has every scope and is pinned to another artifact.
+    /// The status for a token with every scope that is pinned to another artifact.
     pub pinned: u16,
 }
 
@@ -71,7 +71,7 @@ pub enum Role {
 
 use Role::{Admin, Member, Owner};
 
-/// In the order in which they are called: what ends what others need comes last.
+/// In calling order: calls that remove what others need come last.
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
 pub fn rules() -> Vec<Rule> {
     vec![
@@ -97,7 +97,7 @@ pub fn rules() -> Vec<Rule> {
         rule("POST /v1/tokens/revoke", May::Anyone, 200),
         rule("POST /v1/uploads/{ticket}", May::Anyone, 201),
         rule("PUT /v1/uploads/{ticket}", May::Anyone, 201),
-        // Unsigned, as everybody but the processor calls it.
+        // Unsigned, because only the processor can sign.
         rule("POST /webhooks/card-processor", May::Anyone, 400),
         of_account("GET /v1/account", READ, Member, 200).pinned(200),
         of_account("GET /v1/usage", READ, Member, 200).pinned(200),
@@ -107,14 +107,15 @@ pub fn rules() -> Vec<Rule> {
         of_account("POST /v1/artifacts/{slug}/versions", WRITE, Member, 201),
         of_account("POST /v1/artifacts/{slug}/activate", WRITE, Member, 200),
         of_account("PATCH /v1/artifacts/{slug}", WRITE, Member, 200),
-        // Of a page that has passed.
+        // For a page that has passed.
         of_account("POST /v1/artifacts/{slug}/appeal", WRITE, Member, 409),
         of_account("DELETE /v1/artifacts/{slug}", WRITE, Member, 200),
         of_account("GET /v1/tokens", TOKENS, Member, 200).pinned(200),
         of_account("POST /v1/tokens", TOKENS, Member, 201).pinned(201),
-        // One that somebody else has made: a member revokes only their own.
+        // Another member's token, because a member may revoke only their own.
         of_account("DELETE /v1/tokens/{id}", TOKENS, Admin, 200).pinned(404),
-        // Who may is told that the account is claimed already, and what the credit costs.
+        // Authorized callers are refused because the account is already claimed, or get the price of the
+        // credit.
         of_account("POST /v1/account/claim-link", ACCOUNT, Owner, 409),
         of_account("POST /v1/credits", ACCOUNT, Owner, 402),
         of_team("PATCH /v1/account", Owner, 200),
@@ -132,12 +133,12 @@ pub fn rules() -> Vec<Rule> {
         operators("POST /internal/moderation/{host}", 200),
         operators("GET /internal/audit", 200),
         operators("GET /internal/blocked-contents", 200),
-        // One that is not on the list.
+        // A hash that is not on the list.
         operators("DELETE /internal/blocked-contents/{sha256}", 404),
         operators("GET /internal/queues", 200),
         operators("GET /internal/queues/{queue}/jobs", 200),
         operators("GET /internal/queues/{queue}/jobs/{id}", 200),
-        // One that is done.
+        // A finished job.
         operators("POST /internal/queues/{queue}/jobs/{id}/retry", 409),
         operators("POST /internal/queues/{queue}/jobs/{id}/cancel", 409),
         operators("POST /internal/queues/{queue}/jobs/{id}/discard", 409),
@@ -153,7 +154,7 @@ pub fn rules() -> Vec<Rule> {
         operators("POST /internal/accounts/{handle}/lift", 200),
         operators("POST /internal/run-metering", 200),
         operators("POST /internal/run-cleanup", 200),
-        // These give strangers an account, so they come after the calls that strangers may not make.
+        // These give outsiders an account, so that they come after the calls that outsiders may not make.
         rule("POST /invite/{code}", May::PersonOnOwnPage, 302),
         rule("POST /claim/{code}", May::PersonOnOwnPage, 302),
         rule("POST /auth/logout", May::Leaving, 200),
@@ -189,24 +190,24 @@ impl Rule {
         (Method::from_bytes(method.as_bytes()).expect("a method"), path)
     }
 
-    /// A look changes nothing, so nobody asks which page it comes from.
-    fn is_look(&self) -> bool {
+    /// A read changes nothing, so that its origin does not matter.
+    fn is_read(&self) -> bool {
         self.call.starts_with("GET ")
     }
 
-    /// Whether the call is about one thing of the account, which others do not find in theirs.
-    fn names_a_thing(&self) -> bool {
+    /// Whether the call is about one object of the account, which other accounts do not have.
+    fn names_an_object(&self) -> bool {
         self.call.contains('{')
     }
 
-    /// Whether a caller of this kind neither changes nor learns anything of the account that the calls are about.
+    /// Whether a caller of this kind can neither change nor learn anything of the account.
     pub fn is_closed_to(&self, kind: Kind, mode: Mode) -> bool {
         match self.may {
             May::Anyone | May::InDevMode | May::Person | May::Leaving => false,
             May::PersonOnOwnPage | May::Token => false,
             May::Moderator => mode == Mode::Closed || expected(self, kind, mode).0 != self.ok,
             May::Operator => kind != Kind::Operator,
-            May::ForAccount(_) if kind == Kind::OnForeignPage => !self.is_look(),
+            May::ForAccount(_) if kind == Kind::OnForeignPage => !self.is_read(),
             May::ForAccount(_) | May::OwnerInPerson => kind.is_outsider(),
         }
     }
@@ -219,7 +220,7 @@ const FORBIDDEN: ExpectedStatus = (403, Some("forbidden"));
 const NOT_FOUND: ExpectedStatus = (404, Some("not_found"));
 const OUT_OF_SCOPE: ExpectedStatus = (403, Some("insufficient_scope"));
 
-/// The status and, of a refusal, the code.
+/// The status and, for a refusal, the code.
 pub fn expected(rule: &Rule, kind: Kind, mode: Mode) -> ExpectedStatus {
     let ok = (rule.ok, None);
     match rule.may {
@@ -243,7 +244,7 @@ fn in_person(ok: ExpectedStatus, kind: Kind) -> ExpectedStatus {
     match kind {
         Kind::Owner => ok,
         _ if kind.is_signed_in() => FORBIDDEN,
-        // Whatever the token: the call takes none.
+        // The call takes no token.
         _ if kind.has_token() => (403, Some("session_required")),
         _ => UNAUTHORIZED,
     }
@@ -257,7 +258,7 @@ fn by_session(rule: &Rule, needs: Needs, kind: Kind, mode: Mode) -> ExpectedStat
         Kind::Member => Some(Member),
         Kind::Admin => Some(Admin),
         Kind::Owner => Some(Owner),
-        Kind::OnForeignPage if rule.is_look() => Some(Owner),
+        Kind::OnForeignPage if rule.is_read() => Some(Owner),
         _ => None,
     };
     if role >= Some(needs.role) { (rule.ok, None) } else { FORBIDDEN }
@@ -273,8 +274,8 @@ fn by_token(rule: &Rule, needs: Needs, kind: Kind) -> ExpectedStatus {
             status => (status, None),
         },
         // Spec 5.7: reads work, writes do not.
-        Kind::ExpiredAccount if !rule.is_look() => (403, Some("account_expired")),
-        Kind::ExpiredAccount | Kind::OtherAccount if rule.names_a_thing() => NOT_FOUND,
+        Kind::ExpiredAccount if !rule.is_read() => (403, Some("account_expired")),
+        Kind::ExpiredAccount | Kind::OtherAccount if rule.names_an_object() => NOT_FOUND,
         Kind::ExpiredAccount | Kind::OtherAccount => (rule.ok, None),
         _ => UNAUTHORIZED,
     }

@@ -42,7 +42,7 @@ fn an_edge_that_the_architecture_does_not_know_is_found() {
     );
 }
 
-/// What each package needs, by the names of the manifest, without what only its tests need.
+/// The dependencies of each package by their names in the manifest, without those of tests.
 pub fn manifests_in(root: &Path) -> Edges {
     let manifests = files_in(root).into_iter().filter(|file| file.ends_with("Cargo.toml"));
     let tables = manifests.map(|file| fs::read_to_string(file).unwrap().parse::<toml::Table>().unwrap());

@@ -1,4 +1,4 @@
-//! Every source file belongs to a crate: a file that no `mod` names is never compiled, and its tests never run.
+//! Every source file belongs to a crate. A file without a `mod` is never compiled, and its tests never run.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -78,7 +78,7 @@ pub fn crates_in(root: &Path) -> Vec<Vec<Module>> {
     modules.collect()
 }
 
-/// Where cargo begins to compile a package: the paths that it knows by itself, and those that the manifest names.
+/// The crate roots of a package: Cargo's default paths, and those that the manifest names.
 fn crate_roots(manifest: &Path, sources: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
     let package = manifest.parent().unwrap();
     let text: toml::Table = fs::read_to_string(manifest).unwrap().parse().unwrap();
@@ -111,11 +111,11 @@ fn is_root_by_its_path(path: &Path) -> bool {
 #[derive(Debug)]
 pub struct Module {
     pub file: PathBuf,
-    /// Its place in the crate. The root's is empty.
+    /// Its path in the crate. The root's is empty.
     pub path: Vec<String>,
     /// It is compiled for tests only.
     pub is_test: bool,
-    /// Where the files of its modules are.
+    /// The folder of its submodules.
     folder: PathBuf,
 }
 
@@ -139,8 +139,8 @@ pub fn tokens_of(file: &Path) -> TokenStream {
     text.parse().unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
-/// The modules that the text of `parent` declares to be in files of their own: in the parent's folder, or relative to
-/// `beside` where a `#[path]` names the file.
+/// The file modules that the text of `parent` declares: in the parent's folder, or relative to `beside` for a
+/// `#[path]`.
 fn take_declared(text: TokenStream, beside: &Path, parent: &Module, declared: &mut Vec<Module>) {
     let (mut path, mut is_test) = (None, parent.is_test);
     let mut tokens = text.into_iter().peekable();
@@ -178,7 +178,7 @@ fn take_declared(text: TokenStream, beside: &Path, parent: &Module, declared: &m
     }
 }
 
-/// A file that is named by its path has its modules beside it, as `mod.rs` does.
+/// A file with a `#[path]` has its submodules next to it, as `mod.rs` does.
 fn at_path(file: PathBuf) -> Module {
     Module { folder: file.parent().unwrap().to_owned(), file, path: Vec::new(), is_test: false }
 }

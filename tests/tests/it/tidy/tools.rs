@@ -1,4 +1,4 @@
-//! The rules that cargo-deny and clippy check are switched on, and their exceptions say why they stand.
+//! The rules of cargo-deny and clippy are enabled, and their exceptions have a reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::Path;
 use super::edges::manifests_in;
 use super::workspace;
 
-/// The frameworks that stay behind the crates which wrap them.
+/// The frameworks that only their wrapper crates may use.
 const WRAPPED: [&str; 12] = [
     "apalis",
     "apalis-core",
@@ -23,7 +23,7 @@ const WRAPPED: [&str; 12] = [
     "sea-orm-migration",
 ];
 
-/// The functions with a home of their own, which every other place has to call instead.
+/// The functions that only one place may call.
 const HOMED: [&str; 4] =
     ["std::time::SystemTime::now", "jiff::Timestamp::now", "rand::rng", "reqwest::Client::new"];
 
@@ -64,8 +64,8 @@ fn a_framework_that_may_be_used_anywhere_is_found() {
     );
 }
 
-/// Frameworks without wrappers in deny.toml, crates of ours that use one without being a wrapper, and wrappers that do
-/// not use it. A wrapper that is no crate of ours is a library's own.
+/// Frameworks without wrappers in deny.toml, crates of ours that use one without being a wrapper, and
+/// wrappers that do not use it. A wrapper from outside of the workspace belongs to a library.
 fn misplaced(deny: &toml::Table, manifests: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
     let mut wrong = Vec::new();
     for framework in WRAPPED {
