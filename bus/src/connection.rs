@@ -1,4 +1,4 @@
-//! The connection of this process to Redis, and the tasks that listen on it and end with it.
+//! The connection of this process to Redis, and the tasks that use it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::wire::{Subscription, Wire};
 const FIRST_CONNECT_WITHIN: Duration = Duration::from_secs(5);
 const FIRST_CONNECT_PAUSE: Duration = Duration::from_millis(200);
 
-/// The wire, and the tasks that listen on it and end with it.
+/// The connection and its tasks, which end with it.
 pub(crate) struct RedisConnection {
     wire: Arc<Wire>,
     _tasks: [AbortOnDropHandle<()>; 2],
@@ -23,7 +23,7 @@ pub(crate) struct RedisConnection {
 
 impl RedisConnection {
     pub(crate) async fn connect(url: &str, receivers: Arc<Receivers>) -> anyhow::Result<RedisConnection> {
-        let client = Client::open(url).context("the Redis address cannot be read")?;
+        let client = Client::open(url).context("parse the Redis address")?;
         let (wire, subscription) = first_connect(client, &receivers).await?;
         let listening = tokio::spawn(keep_listening(wire.clone(), receivers.clone(), subscription));
         let announcing = tokio::spawn(keep_announcing(wire.clone(), receivers));
@@ -36,14 +36,14 @@ impl RedisConnection {
 }
 
 async fn first_connect(client: Client, receivers: &Receivers) -> anyhow::Result<(Arc<Wire>, Subscription)> {
-    // The address without user and password, for the error.
+    // The address without username and password, for the error.
     let address = client.get_connection_info().addr().to_string();
     let wire = Arc::new(Wire::new(client));
     let give_up_at = Instant::now() + FIRST_CONNECT_WITHIN;
     loop {
         let opened = async {
             let subscription = wire.open(&receivers.instance, Duration::ZERO).await?;
-            receivers.identity.agree(&wire).await.context("reading the identity of the bus")?;
+            receivers.identity.agree(&wire).await.context("read the identity of the bus")?;
             anyhow::Ok(subscription)
         };
         match opened.await {
@@ -51,7 +51,7 @@ async fn first_connect(client: Client, receivers: &Receivers) -> anyhow::Result<
             Err(error) if Instant::now() + FIRST_CONNECT_PAUSE > give_up_at => {
                 let within = FIRST_CONNECT_WITHIN.as_secs();
                 return Err(error)
-                    .context(format!("Redis at {address} gave no connection within {within} s"));
+                    .context(format!("could not connect to Redis at {address} within {within} s"));
             }
             Err(_) => sleep(FIRST_CONNECT_PAUSE).await,
         }

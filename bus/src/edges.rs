@@ -1,4 +1,4 @@
-//! The edges of this process: their seats, and how long the other processes are sure to tell them of changes.
+//! The edge leases of this process, and how long the other processes are sure to notify it of changes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -8,10 +8,10 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use tracing::debug;
 
-use crate::wire::{SEAT_VALID_FOR, Wire};
+use crate::wire::{LEASE_VALID_FOR, Wire};
 use crate::{Bus, Reach};
 
-/// Writes the seat's end by the server's own clock, so that the clocks of hosts do not matter.
+/// Sets the lease's expiry by the server's clock, so that the clocks of the hosts do not matter.
 const REFRESH: &str = r"
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -23,14 +23,14 @@ type DropHost = Arc<dyn Fn(&Host) + Send + Sync>;
 
 #[derive(Default)]
 pub(crate) struct Edges {
-    seats: RwLock<Vec<(u64, DropHost)>>,
-    next_seat: AtomicU64,
+    leases: RwLock<Vec<(u64, DropHost)>>,
+    next_lease: AtomicU64,
     tenure: RwLock<Option<Tenure>>,
-    /// Somebody sat down: the listening task subscribes and refreshes at once.
+    /// Signals a new lease: the listening task then subscribes and refreshes at once.
     pub(crate) joined: Notify,
 }
 
-/// A time without a gap in which every notice of another process counted on an answer from here.
+/// An uninterrupted period in which the other processes waited for this one to acknowledge every notice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Tenure {
     since: Instant,
@@ -38,11 +38,12 @@ struct Tenure {
 }
 
 impl Tenure {
-    /// The tenure after a refresh that was asked for and confirmed at these moments. Nobody knows when in between
-    /// the server wrote it, so it begins at the later one and ends counted from the earlier one.
-    fn refreshed(before: Option<Tenure>, asked_at: Instant, confirmed_at: Instant) -> Tenure {
+    /// The tenure after a refresh that was sent and confirmed at these times. The server wrote it at some
+    /// time in between, so a new tenure starts at the later time, and its end is counted from the earlier
+    /// one.
+    fn refreshed(before: Option<Tenure>, sent_at: Instant, confirmed_at: Instant) -> Tenure {
         let unbroken = before.filter(|tenure| confirmed_at < tenure.until);
-        Tenure { since: unbroken.map_or(confirmed_at, |t| t.since), until: asked_at + SEAT_VALID_FOR }
+        Tenure { since: unbroken.map_or(confirmed_at, |t| t.since), until: sent_at + LEASE_VALID_FOR }
     }
 
     fn covers(&self, read_at: Instant, now: Instant) -> bool {
@@ -52,23 +53,23 @@ impl Tenure {
 
 impl Edges {
     pub(crate) fn is_empty(&self) -> bool {
-        self.seats.read().unwrap_or_else(PoisonError::into_inner).is_empty()
+        self.leases.read().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
     pub(crate) fn drop_hosts(&self, hosts: &[Host]) {
-        for (_, drop_host) in self.seats.read().unwrap_or_else(PoisonError::into_inner).iter() {
+        for (_, drop_host) in self.leases.read().unwrap_or_else(PoisonError::into_inner).iter() {
             hosts.iter().for_each(|host| drop_host(host));
         }
     }
 
-    /// Tells the other processes that notices reach this one. `asked_at` lies before the proof that they do.
-    pub(crate) async fn refresh(&self, wire: &Wire, instance: &str, asked_at: Instant) -> anyhow::Result<()> {
+    /// Registers that this process receives notices. `sent_at` must be before the check that it does.
+    pub(crate) async fn refresh(&self, wire: &Wire, instance: &str, sent_at: Instant) -> anyhow::Result<()> {
         let script = redis::Script::new(REFRESH);
         let mut call = script.key(wire.names().edges());
-        call.arg(instance).arg(SEAT_VALID_FOR.as_millis() as u64);
+        call.arg(instance).arg(LEASE_VALID_FOR.as_millis() as u64);
         let _: u8 = wire.run(&call).await?;
         let mut tenure = self.tenure.write().unwrap_or_else(PoisonError::into_inner);
-        *tenure = Some(Tenure::refreshed(*tenure, asked_at, Instant::now()));
+        *tenure = Some(Tenure::refreshed(*tenure, sent_at, Instant::now()));
         Ok(())
     }
 
@@ -76,27 +77,28 @@ impl Edges {
         *self.tenure.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    fn sit_down(&self, drop_host: DropHost) -> u64 {
-        let number = self.next_seat.fetch_add(1, Ordering::Relaxed);
-        let mut seats = self.seats.write().unwrap_or_else(PoisonError::into_inner);
-        if seats.is_empty() {
+    fn add(&self, drop_host: DropHost) -> u64 {
+        let number = self.next_lease.fetch_add(1, Ordering::Relaxed);
+        let mut leases = self.leases.write().unwrap_or_else(PoisonError::into_inner);
+        if leases.is_empty() {
             self.end_tenure();
         }
-        seats.push((number, drop_host));
+        leases.push((number, drop_host));
         self.joined.notify_one();
         number
     }
 
-    /// Whether that was the last seat.
-    fn stand_up(&self, number: u64) -> bool {
-        let mut seats = self.seats.write().unwrap_or_else(PoisonError::into_inner);
-        let count = seats.len();
-        seats.retain(|(lease, _)| *lease != number);
-        count > 0 && seats.is_empty()
+    /// Returns whether this was the last lease.
+    fn remove(&self, number: u64) -> bool {
+        let mut leases = self.leases.write().unwrap_or_else(PoisonError::into_inner);
+        let count = leases.len();
+        leases.retain(|(lease, _)| *lease != number);
+        count > 0 && leases.is_empty()
     }
 }
 
-/// An edge's seat: until it is dropped, the edge is told of changed routes and others wait for its acknowledgement.
+/// An edge's lease. Until it is dropped, the edge gets notices of changed routes and the senders wait for its
+/// acknowledgement.
 pub struct EdgeLease {
     bus: Bus,
     number: u64,
@@ -104,15 +106,15 @@ pub struct EdgeLease {
 
 impl EdgeLease {
     pub(crate) fn take(bus: Bus, drop_host: DropHost) -> EdgeLease {
-        let number = bus.receivers.edges.sit_down(drop_host);
+        let number = bus.receivers.edges.add(drop_host);
         EdgeLease { bus, number }
     }
 
-    /// Whether a route that was read at that moment may be served from the cache now: it is younger than
-    /// [`Bus::EDGE_TRUST`], and ever since it was read the other processes have counted on this edge's answer. An
-    /// edge that serves only such routes serves nothing old, also when it is cut off from Redis while others are not.
-    /// `read_at` is the moment before the reading began.
-    pub fn vouches_for(&self, read_at: Instant) -> bool {
+    /// Whether a route that was read at `read_at`, the time before the read started, may be served from the
+    /// cache now. It must be younger than [`Bus::EDGE_TRUST`], and since it was read the other processes must
+    /// have waited for this edge's acknowledgements without interruption. An edge that serves only such
+    /// routes never serves an old one, even when it alone is cut off from Redis.
+    pub fn covers(&self, read_at: Instant) -> bool {
         let now = Instant::now();
         if now.duration_since(read_at) >= Bus::EDGE_TRUST {
             return false;
@@ -126,42 +128,45 @@ impl EdgeLease {
         }
     }
 
-    /// Gives the seat up and waits until the others know, so that an edge that stops holds nobody up.
+    /// Gives up the lease and removes it from the list, so that no notice waits for a stopped edge.
     pub async fn leave(self) {
-        if let Some(wire) = self.stand_up() {
-            strike_from_list(&wire, self.bus.instance()).await;
+        if let Some(wire) = self.remove() {
+            remove_from_list(&wire, self.bus.instance()).await;
         }
     }
 
-    /// The way to tell the others, when there are others to tell.
-    fn stand_up(&self) -> Option<Arc<Wire>> {
-        if !self.bus.receivers.edges.stand_up(self.number) {
+    /// Returns the connection for the removal, if it is needed.
+    fn remove(&self) -> Option<Arc<Wire>> {
+        if !self.bus.receivers.edges.remove(self.number) {
             return None;
         }
         self.bus.receivers.edges.end_tenure();
         match &self.bus.reach {
             Reach::Local => None,
-            Reach::Redis(line) => Some(line.wire().clone()),
+            Reach::Redis(connection) => Some(connection.wire().clone()),
         }
     }
 }
 
 impl Drop for EdgeLease {
     fn drop(&mut self) {
-        let Some(wire) = self.stand_up() else { return };
-        // Outside a runtime nobody can be told; the list forgets the seat by itself.
+        let Some(wire) = self.remove() else { return };
+        // Without a runtime nothing can be sent, and the list drops the lease when it expires.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let instance = self.bus.instance().to_owned();
-            runtime.spawn(async move { strike_from_list(&wire, &instance).await });
+            runtime.spawn(async move { remove_from_list(&wire, &instance).await });
         }
     }
 }
 
-async fn strike_from_list(wire: &Wire, instance: &str) {
+async fn remove_from_list(wire: &Wire, instance: &str) {
     let mut command = redis::cmd("ZREM");
     command.arg(wire.names().edges()).arg(instance);
     if let Err(error) = wire.command::<u64>(&command).await {
-        debug!(error = format!("{error:#}"), "the list of edges keeps this one until it expires");
+        debug!(
+            error = format!("{error:#}"),
+            "could not remove this edge from the list; its entry expires by itself"
+        );
     }
 }
 
@@ -189,7 +194,7 @@ mod tests {
         let at = |millis| start + Duration::from_millis(millis);
         let tenure = Tenure { since: at(10), until: at(2000) };
         assert!(tenure.covers(at(10), at(1999)));
-        assert!(!tenure.covers(at(9), at(1999)), "read before the seat was taken");
-        assert!(!tenure.covers(at(10), at(2000)), "the seat has lapsed");
+        assert!(!tenure.covers(at(9), at(1999)), "read before the lease was taken");
+        assert!(!tenure.covers(at(10), at(2000)), "the lease has expired");
     }
 }

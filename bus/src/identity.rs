@@ -1,5 +1,5 @@
-//! Which bus this is. Two processes can hear each other when they name the same identity, whatever the addresses are by
-//! which they reach Redis.
+//! The identity of the bus. Processes with the same identity can exchange signals, whatever addresses they
+//! use to reach Redis.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,7 +7,7 @@ use anyhow::Context;
 
 use crate::wire::Wire;
 
-/// What this process knows of the bus. Until Redis has been asked, it is a bus of its own.
+/// The known identity of the bus. Until it is read from Redis, this process is a bus of its own.
 pub(crate) struct Identity(Mutex<String>);
 
 impl Identity {
@@ -19,8 +19,9 @@ impl Identity {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Takes over the identity that Redis keeps. One that is new, or has lost it, is given the one that this process knows.
-    /// Nothing is written otherwise, so the login of an edge need not be allowed to.
+    /// Adopts the identity that Redis stores. A server without one, new or after a data loss, gets the
+    /// identity that this process knows. Otherwise nothing is written, so an edge's login needs no permission
+    /// to write.
     pub(crate) async fn agree(&self, wire: &Wire) -> anyhow::Result<()> {
         let key = wire.names().identity();
         let mut read = redis::cmd("GET");
@@ -29,15 +30,15 @@ impl Identity {
         if kept.is_none() {
             let mut write = redis::cmd("SET");
             write.arg(&key).arg(self.get()).arg("NX");
-            // Another process may have come first. The login of an edge may not write: it takes over the identity as soon as
-            // another process has written one.
+            // Another process may have written first. An edge's login may not write: it adopts the identity
+            // as soon as another process has written one.
             let written: anyhow::Result<Option<String>> = wire.command(&write).await;
             if written.is_err() {
                 return Ok(());
             }
             kept = wire.command(&read).await?;
         }
-        let kept = kept.context("Redis does not keep what is written to it")?;
+        let kept = kept.context("Redis does not store what is written to it")?;
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = kept;
         Ok(())
     }

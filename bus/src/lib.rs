@@ -1,12 +1,13 @@
-//! Signals that may be lost: what crosses processes besides jobs.
+//! Signals between processes, besides jobs. They may be lost.
 //!
-//! Wake-ups of queues, replies to who waits for a job, notices to the edges that a host's route changed, and the
-//! counters of rate limits. In one process they are plain calls; between processes they go through Redis.
+//! Wake-ups of queues, replies to processes that wait for a job, notices to the edges that a host's route
+//! changed, and the counters of rate limits. In one process they are plain calls. Between processes they go
+//! through Redis.
 //!
-//! A lost signal costs latency, never correctness: workers also look by themselves, callers also look at the
-//! outcome's row, and an edge never trusts a cached route longer than [`Bus::EDGE_TRUST`]. So this crate must never
-//! carry anything that exists nowhere else, never fail a caller because Redis is away, and never hang one: every
-//! wait in here has a bound.
+//! A lost signal costs latency, never correctness: workers also poll, callers also read the outcome's row,
+//! and an edge never trusts a cached route longer than [`Bus::EDGE_TRUST`]. So this crate must never carry
+//! data that exists nowhere else, never fail a caller because Redis is down, and never hang: every wait has a
+//! bound.
 
 mod connection;
 mod edges;
@@ -39,7 +40,8 @@ use notices::Acks;
 use replies::Replies;
 use wakes::Wakes;
 
-/// The way to the other processes, or to nobody when everything runs in one. Clones are cheap and the same bus.
+/// The connection to the other processes, or to none if everything runs in one. Clones are cheap and share
+/// the bus.
 #[derive(Clone)]
 pub struct Bus {
     receivers: Arc<Receivers>,
@@ -54,7 +56,7 @@ enum Reach {
     Redis(Arc<RedisConnection>),
 }
 
-/// What this process listens for.
+/// What this process receives.
 struct Receivers {
     instance: String,
     identity: Identity,
@@ -78,29 +80,29 @@ impl Receivers {
 }
 
 impl Bus {
-    /// An edge never serves from a cached route longer than this. So who waits it out after a change knows that
-    /// nobody is served the old state, whatever became of the notice.
+    /// An edge never serves from a cached route longer than this. After waiting this long, no visitor gets
+    /// the old state, even if the notice was lost.
     pub const EDGE_TRUST: Duration = Duration::from_secs(2);
 
-    /// The bus of a process that is all there is.
+    /// The bus of a process that runs alone.
     pub fn local(instance: &str) -> Bus {
         Self { receivers: Receivers::new(instance), counters: Arc::default(), reach: Reach::Local }
     }
 
-    /// The bus of one process among several. `instance` must be unique to the process: replies are addressed to it.
-    /// The first connect must succeed within 5 s; after that it survives outages by itself.
+    /// The bus of one process among several. Replies are addressed to `instance`, so it must be unique. The
+    /// first connection must succeed within 5 s. After that the bus reconnects by itself.
     pub async fn redis(url: &str, instance: &str) -> anyhow::Result<Bus> {
         let receivers = Receivers::new(instance);
-        let line = RedisConnection::connect(url, receivers.clone()).await?;
-        Ok(Self { receivers, counters: Arc::default(), reach: Reach::Redis(Arc::new(line)) })
+        let connection = RedisConnection::connect(url, receivers.clone()).await?;
+        Ok(Self { receivers, counters: Arc::default(), reach: Reach::Redis(Arc::new(connection)) })
     }
 
     pub fn instance(&self) -> &str {
         &self.receivers.instance
     }
 
-    /// Two processes with the same identity hear each other, and two with different ones do not. It may change while the
-    /// process runs: then another process came first after Redis had lost its data, and all others change with this one.
+    /// Two processes exchange signals if and only if they have the same identity. It may change at run time:
+    /// after Redis has lost its data, all processes adopt the identity that is written first.
     pub fn identity(&self) -> String {
         self.receivers.identity.get()
     }
@@ -108,74 +110,82 @@ impl Bus {
     pub fn is_connected(&self) -> bool {
         match &self.reach {
             Reach::Local => true,
-            Reach::Redis(line) => line.wire().is_connected(),
+            Reach::Redis(connection) => connection.wire().is_connected(),
         }
     }
 
-    /// Tells the other processes that a queue has work. Returns at once; announcements that pile up become one.
+    /// Announces to the other processes that a queue has work. Returns at once. Pending announcements are
+    /// merged.
     pub fn announce(&self, queue: Queue) {
         if let Reach::Redis(_) = self.reach {
             self.receivers.wakes.announce(queue);
         }
     }
 
-    /// What to do when another process announces work. It is also called for every queue after a reconnect, because
-    /// announcements may have been missed. `heard` runs on the listening task and must not block.
-    pub fn on_wake(&self, heard: impl Fn(Queue) + Send + Sync + 'static) {
-        self.receivers.wakes.on_wake(Arc::new(heard));
+    /// Registers a callback for work that another process announces. It is also called for every queue after
+    /// a reconnect, because announcements may have been missed. It runs on the listening task and must not
+    /// block.
+    pub fn on_wake(&self, callback: impl Fn(Queue) + Send + Sync + 'static) {
+        self.receivers.wakes.on_wake(Arc::new(callback));
     }
 
-    /// Registers interest in the reply to a job. Call it before the job is pushed, or the reply may come first.
+    /// Registers for the reply to a job. Call it before pushing the job, or the reply may be missed.
     pub fn expect_reply(&self, job: JobId) -> ReplyWaiter {
         self.receivers.replies.expect(job)
     }
 
-    /// Tells `to` how its job ended. In the same process that is a call; otherwise one message, bounded and unsure.
+    /// Sends the outcome of a job to `to`. In the same process this is a call, otherwise one message that may
+    /// be lost.
     pub async fn reply(&self, to: &str, job: JobId, outcome: &Outcome) {
         if to == self.instance() {
             return self.receivers.replies.deliver(job, outcome.clone());
         }
-        let Reach::Redis(line) = &self.reach else {
-            return debug!(reply.to = to, "nobody of that name is in this process");
+        let Reach::Redis(connection) = &self.reach else {
+            return debug!(reply.to = to, "dropped a reply to another process: there is no Redis");
         };
         let letter = Letter::Reply { job, outcome: Box::new(outcome.clone()) };
-        if let Err(error) = line.wire().send(to, &letter).await {
-            debug!(error = format!("{error:#}"), reply.to = to, "a reply was not sent");
+        if let Err(error) = connection.wire().send(to, &letter).await {
+            debug!(error = format!("{error:#}"), reply.to = to, "could not send a reply");
         }
     }
 
-    /// Takes a seat among the edges. While the seat is held, `drop_host` is called for every host whose route
-    /// changed, before the change is acknowledged.
+    /// Registers an edge. While its lease is held, `drop_host` is called for every host whose route changed,
+    /// before the change is acknowledged.
     ///
-    /// `drop_host` must not block, and it must also spoil a read of that host that is under way: what was read before
-    /// the call must not enter the cache after it.
+    /// `drop_host` must not block, and it must also invalidate a read of that host in progress: a result that
+    /// was read before the call must not enter the cache after it.
     pub fn join_as_edge(&self, drop_host: impl Fn(&Host) + Send + Sync + 'static) -> EdgeLease {
         EdgeLease::take(self.clone(), Arc::new(drop_host))
     }
 
-    /// Call it after the change is committed. When it returns, no edge serves the old route of these hosts: every
-    /// live edge has acknowledged, or [`Bus::EDGE_TRUST`] has passed since the call.
+    /// Call it after the change is committed. When it returns, no edge serves the old route of these hosts:
+    /// every running edge has acknowledged, or [`Bus::EDGE_TRUST`] has passed since the call.
     pub async fn notify_edges(&self, hosts: &[Host]) {
-        self.have_dropped(hosts).instrument(telemetry::spans::edge_notice(hosts.len())).await;
+        self.drop_on_edges(hosts).instrument(telemetry::spans::edge_notice(hosts.len())).await;
     }
 
-    async fn have_dropped(&self, hosts: &[Host]) {
+    async fn drop_on_edges(&self, hosts: &[Host]) {
         let trusted_until = Instant::now() + Self::EDGE_TRUST;
         self.receivers.edges.drop_hosts(hosts);
-        let Reach::Redis(line) = &self.reach else { return };
-        let told =
-            match timeout_at(trusted_until, notices::tell_edges(line.wire(), &self.receivers, hosts)).await {
-                Ok(told) => told,
-                Err(_) => Err(anyhow::anyhow!("an edge stayed silent")),
+        let Reach::Redis(connection) = &self.reach else { return };
+        let acknowledged =
+            match timeout_at(trusted_until, notices::notify_edges(connection.wire(), &self.receivers, hosts))
+                .await
+            {
+                Ok(acknowledged) => acknowledged,
+                Err(_) => Err(anyhow::anyhow!("an edge did not acknowledge in time")),
             };
-        let Err(error) = told else { return self.receivers.acks.note_all_answered() };
-        if self.receivers.acks.note_silence() {
-            warn!(error = format!("{error:#}"), "edges do not answer: each change waits until they forget");
+        let Err(error) = acknowledged else { return self.receivers.acks.record_all_acknowledged() };
+        if self.receivers.acks.record_silence() {
+            warn!(
+                error = format!("{error:#}"),
+                "edges do not acknowledge: each change waits until their cached routes expire"
+            );
         }
         sleep_until(trusted_until).await;
     }
 
-    /// Takes one from each of these limits. When one of them refuses, nothing is taken from any window.
+    /// Takes one from each of these limits. If one of them refuses, nothing is taken from any window.
     pub async fn take_each(&self, limits: &[RateLimit], now: Time) -> Result<(), RetryAfter> {
         for (number, limit) in limits.iter().enumerate() {
             if let Err(refused) = self.take(limit, now).await {
@@ -186,23 +196,27 @@ impl Bus {
         Ok(())
     }
 
-    /// Undoes a take of each of these limits. Only windows need that: a bucket refills by itself.
+    /// Returns a take to each of these limits. Only windows need this, because a bucket refills by itself.
     pub async fn give_back_each(&self, limits: &[RateLimit]) {
         for limit in limits.iter().filter(|limit| matches!(limit.budget, Budget::Window { .. })) {
             self.give_back(limit).await;
         }
     }
 
-    /// Takes one from a limit that all processes share. Without Redis this process counts alone: a limit is never
-    /// the reason why an outage refuses people.
+    /// Takes one from a limit that all processes share. Without Redis this process counts alone, so that an
+    /// outage never causes refusals.
     pub async fn take(&self, limit: &RateLimit, now: Time) -> Result<(), RetryAfter> {
-        if let Reach::Redis(line) = &self.reach
-            && line.wire().is_connected()
+        if let Reach::Redis(connection) = &self.reach
+            && connection.wire().is_connected()
         {
-            match limits::take_shared(line.wire(), limit, now).await {
+            match limits::take_shared(connection.wire(), limit, now).await {
                 Ok(verdict) => return verdict,
                 Err(error) => {
-                    debug!(error = format!("{error:#}"), limit.name = limit.name, "this process counts alone")
+                    debug!(
+                        error = format!("{error:#}"),
+                        limit.name = limit.name,
+                        "could not count in Redis; this process counts alone"
+                    )
                 }
             }
         }
@@ -210,13 +224,17 @@ impl Bus {
     }
 
     async fn give_back(&self, limit: &RateLimit) {
-        if let Reach::Redis(line) = &self.reach
-            && line.wire().is_connected()
+        if let Reach::Redis(connection) = &self.reach
+            && connection.wire().is_connected()
         {
-            match limits::give_back_shared(line.wire(), limit).await {
+            match limits::give_back_shared(connection.wire(), limit).await {
                 Ok(()) => return,
                 Err(error) => {
-                    debug!(error = format!("{error:#}"), limit.name = limit.name, "this process counts alone")
+                    debug!(
+                        error = format!("{error:#}"),
+                        limit.name = limit.name,
+                        "could not count in Redis; this process counts alone"
+                    )
                 }
             }
         }

@@ -1,7 +1,7 @@
-//! Rate limits: fixed windows that begin with the first take, and token buckets.
+//! Rate limits: fixed windows that start with the first take, and token buckets.
 //!
-//! Redis keeps the counters that processes share. A bounded store keeps them where there is no Redis, or while it is
-//! unreachable. Both keep the same state, and both are judged by [`Window::verdict`] and [`Bucket::verdict`].
+//! Redis holds the counters that processes share. A bounded local store holds them without Redis or while it
+//! is unreachable. Both have the same state and decide by [`Window::verdict`] and [`Bucket::verdict`].
 
 mod local;
 
@@ -16,17 +16,18 @@ use crate::wire::Wire;
 pub(crate) use local::LocalCounters;
 
 const MINUTE: Duration = Duration::from_secs(60);
-/// Redis deletes a counter by its own clock, this long after it has ended by ours.
+/// Redis deletes a counter by its own clock, this long after it has expired by ours.
 const KEPT_LONGER: Duration = Duration::from_secs(240);
-/// The networks by which IPv6 addresses are counted: the bits of the prefix, and how many times the budget of a /64 it
-/// has. A customer gets a /64 at least, often a /56, and a /48 on request.
+/// The prefixes that IPv6 addresses are counted by: the length in bits, and the budget as a multiple of that
+/// of a /64. A customer gets at least a /64, often a /56, and a /48 on request.
 const IPV6_NETWORKS: [(u32, u32); 3] = [(48, 64), (56, 8), (64, 1)];
 
-/// Returns when the window began and how many are taken in it with this take, which counts only if it is within the limit.
+/// Returns the start of the window and its number of takes including this one, which is stored only if it is
+/// within the limit.
 const TAKE_OF_WINDOW: &str = r"
-local kept = redis.call('HMGET', KEYS[1], 'began', 'taken')
+local stored = redis.call('HMGET', KEYS[1], 'began', 'taken')
 local now, window = tonumber(ARGV[1]), tonumber(ARGV[2])
-local began = tonumber(kept[1] or nil)
+local began = tonumber(stored[1] or nil)
 if not began or now - began >= window then
   began = now
   redis.call('HSET', KEYS[1], 'began', ARGV[1], 'taken', 0)
@@ -46,8 +47,9 @@ end
 return 0
 ";
 
-/// Returns when the bucket would be full again after one take, and keeps that only if the take is within the capacity.
-/// It does what [`Bucket::after_take`] does. A number has to be formatted: Lua's own text of it has 14 digits.
+/// Returns the time at which the bucket would be full again after one take, and stores it only if the take is
+/// within the capacity. Mirrors [`Bucket::after_take`]. The number is formatted because Lua prints only 14
+/// digits.
 const TAKE_OF_BUCKET: &str = r"
 local now, interval, capacity = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local full_at = tonumber(redis.call('GET', KEYS[1]) or ARGV[1])
@@ -63,7 +65,7 @@ return after
 pub enum Budget {
     /// At most so many in each window.
     Window { takes: u32, length: Duration },
-    /// At most so many at once; an empty bucket refills evenly in this time.
+    /// At most so many at once. An empty bucket refills evenly in this time.
     Bucket { takes: NonZeroU32, refill: Duration },
 }
 
@@ -99,8 +101,9 @@ pub struct RateLimit {
 }
 
 impl RateLimit {
-    /// The limits of an address, the widest network first: what it refuses leaves no counter for the narrower ones. An IPv4 address is counted by itself, an IPv6 address by the
-    /// networks that it is in: a caller has at least a whole /64, and may have a /48.
+    /// The limits of an address, widest prefix first, so that a refusal by it leaves no counter for the
+    /// narrower ones. An IPv4 address is counted by itself. An IPv6 address is counted by its prefixes,
+    /// because a client has at least a whole /64 and may have a /48.
     pub fn of_address(name: &'static str, address: IpAddr, budget: Budget) -> Vec<RateLimit> {
         match address.to_canonical() {
             IpAddr::V4(address) => vec![RateLimit { name, key: address.to_string(), budget }],
@@ -140,13 +143,13 @@ struct Window {
 }
 
 impl Window {
-    fn after_take(kept: Option<Self>, length: Duration, now: Time) -> Self {
-        let current = kept.filter(|window| now.since(window.began) < length);
+    fn after_take(stored: Option<Self>, length: Duration, now: Time) -> Self {
+        let current = stored.filter(|window| now.since(window.began) < length);
         let window = current.unwrap_or(Self { began: now, taken: 0 });
         Self { taken: window.taken.saturating_add(1), ..window }
     }
 
-    /// Whether the latest take of this window was still within the limit.
+    /// Whether the latest take of this window is within the limit.
     fn verdict(self, takes: u32, length: Duration, now: Time) -> Result<(), RetryAfter> {
         if self.taken <= u64::from(takes) {
             return Ok(());
@@ -155,8 +158,8 @@ impl Window {
     }
 }
 
-/// A token bucket as the generic cell rate algorithm keeps it: by the moment at which it is full again. All numbers are
-/// microseconds.
+/// A token bucket by the generic cell rate algorithm, which stores the time at which the bucket is full
+/// again. All numbers are microseconds.
 #[derive(Clone, Copy)]
 struct Bucket {
     now: i64,
@@ -171,14 +174,14 @@ impl Bucket {
         Self { now: now.millis().saturating_mul(1000), interval, capacity }
     }
 
-    /// When it would be full again after one more take. A moment that lies too far ahead comes from a clock that was
-    /// set back.
+    /// When the bucket would be full again after one more take. A stored time that is too far ahead comes
+    /// from a clock that was set back.
     fn after_take(self, full_at: Option<i64>) -> i64 {
         let full_at = full_at.unwrap_or(self.now).clamp(self.now, self.now.saturating_add(self.capacity));
         full_at.saturating_add(self.interval)
     }
 
-    /// Whether the bucket had a token for the take after which it would be full again at this moment.
+    /// Whether the bucket had a token for the take that results in this time.
     fn verdict(self, after: i64) -> Result<(), RetryAfter> {
         match u64::try_from(after.saturating_sub(self.now).saturating_sub(self.capacity)) {
             Ok(wait) if wait > 0 => Err(RetryAfter::waiting(Duration::from_micros(wait))),
@@ -193,12 +196,12 @@ pub(crate) async fn take_shared(
     now: Time,
 ) -> anyhow::Result<Result<(), RetryAfter>> {
     let key = wire.names().limit(limit.name, &limit.key);
-    let kept_for = |length: Duration| (length + KEPT_LONGER).as_millis() as u64;
+    let stored_for = |length: Duration| (length + KEPT_LONGER).as_millis() as u64;
     match limit.budget {
         Budget::Window { takes, length } => {
             let script = redis::Script::new(TAKE_OF_WINDOW);
             let mut call = script.key(key);
-            call.arg(now.millis()).arg(length.as_millis() as u64).arg(kept_for(length)).arg(takes);
+            call.arg(now.millis()).arg(length.as_millis() as u64).arg(stored_for(length)).arg(takes);
             let (began, taken): (i64, u64) = wire.run(&call).await?;
             Ok(Window { began: Time::from_millis(began), taken }.verdict(takes, length, now))
         }
@@ -206,7 +209,7 @@ pub(crate) async fn take_shared(
             let bucket = Bucket::new(takes, refill, now);
             let script = redis::Script::new(TAKE_OF_BUCKET);
             let mut call = script.key(key);
-            call.arg(bucket.now).arg(bucket.interval).arg(bucket.capacity).arg(kept_for(refill));
+            call.arg(bucket.now).arg(bucket.interval).arg(bucket.capacity).arg(stored_for(refill));
             Ok(bucket.verdict(wire.run(&call).await?))
         }
     }

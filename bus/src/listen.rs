@@ -1,4 +1,4 @@
-//! What this process hears from the others: one subscription, kept alive, taken again after every loss.
+//! Receives the signals of other processes over one subscription, which is reopened after every loss.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::Receivers;
 use crate::messages::{Announcement, Letter, Notice};
 use crate::wire::{Subscription, Wire, within};
 
-/// How often the wire proves that it carries, and a seat among the edges is refreshed.
+/// How often the connection is checked and the edge lease is refreshed.
 const HEARTBEAT_EVERY: Duration = Duration::from_millis(500);
 const BACKOFF_FIRST: Duration = Duration::from_millis(50);
 const BACKOFF_MAX: Duration = Duration::from_millis(500);
@@ -26,17 +26,20 @@ pub(crate) async fn keep_listening(
     mut subscription: Subscription,
 ) {
     loop {
-        let lost = tokio::select! {
-            () = hear(&wire, &receivers, subscription.stream) => anyhow::anyhow!("the server closed the subscription"),
+        let error = tokio::select! {
+            () = receive(&wire, &receivers, subscription.stream) => anyhow::anyhow!("the server closed the subscription"),
             error = keep_alive(&wire, &receivers, subscription.sink) => error,
         };
         wire.close();
         receivers.edges.end_tenure();
-        warn!(error = format!("{lost:#}"), "Redis is lost: signals between processes wait for it");
+        warn!(
+            error = format!("{error:#}"),
+            "lost the connection to Redis; signals between processes are paused"
+        );
         subscription = reopen(&wire, &receivers.instance).await;
         telemetry::redis_reconnected();
-        info!("Redis is back");
-        // Announcements were missed; whoever works on a queue looks now.
+        info!("reconnected to Redis");
+        // Announcements may have been missed, so every queue is polled now.
         Queue::ALL.into_iter().for_each(|queue| receivers.wakes.wake(queue));
     }
 }
@@ -48,7 +51,7 @@ pub(crate) async fn keep_announcing(wire: Arc<Wire>, receivers: Arc<Receivers>) 
                 debug!(
                     error = format!("{error:#}"),
                     queue.name = queue.name(),
-                    "an announcement was not sent"
+                    "could not send an announcement"
                 );
             }
         }
@@ -61,25 +64,25 @@ async fn reopen(wire: &Wire, instance: &str) -> Subscription {
         sleep(backoff).await;
         match wire.reopen(instance).await {
             Ok(subscription) => return subscription,
-            Err(error) => debug!(error = format!("{error:#}"), "Redis is still away"),
+            Err(error) => debug!(error = format!("{error:#}"), "Redis is still unreachable"),
         }
         backoff = (backoff * 2).min(BACKOFF_MAX);
     }
 }
 
-/// Returns with the reason why the wire must be taken for dead.
+/// Returns the reason why the connection is considered dead.
 async fn keep_alive(wire: &Wire, receivers: &Receivers, mut sink: PubSubSink) -> anyhow::Error {
-    let mut hears_notices = false;
+    let mut is_subscribed_to_notices = false;
     loop {
-        let asked_at = Instant::now();
-        if let Err(error) = beat(wire, receivers, &mut sink, &mut hears_notices).await {
+        let sent_at = Instant::now();
+        if let Err(error) = beat(wire, receivers, &mut sink, &mut is_subscribed_to_notices).await {
             return error;
         }
-        if hears_notices
+        if is_subscribed_to_notices
             && !receivers.edges.is_empty()
-            && let Err(error) = receivers.edges.refresh(wire, &receivers.instance, asked_at).await
+            && let Err(error) = receivers.edges.refresh(wire, &receivers.instance, sent_at).await
         {
-            debug!(error = format!("{error:#}"), "the seat among the edges was not refreshed");
+            debug!(error = format!("{error:#}"), "could not refresh the edge lease");
         }
         tokio::select! {
             () = sleep(HEARTBEAT_EVERY) => (),
@@ -88,38 +91,38 @@ async fn keep_alive(wire: &Wire, receivers: &Receivers, mut sink: PubSubSink) ->
     }
 }
 
-/// Proves that messages and commands go through, and takes notices in once this process has an edge.
+/// Checks that messages and commands go through, and subscribes to notices once this process has an edge.
 async fn beat(
     wire: &Wire,
     receivers: &Receivers,
     sink: &mut PubSubSink,
-    hears_notices: &mut bool,
+    is_subscribed_to_notices: &mut bool,
 ) -> anyhow::Result<()> {
-    if !*hears_notices && !receivers.edges.is_empty() {
+    if !*is_subscribed_to_notices && !receivers.edges.is_empty() {
         within(sink.subscribe(wire.names().notices())).await?;
-        *hears_notices = true;
+        *is_subscribed_to_notices = true;
     }
-    within(sink.ping::<redis::Value>()).await.context("the subscription's heartbeat")?;
-    wire.ping().await.context("the heartbeat")?;
+    within(sink.ping::<redis::Value>()).await.context("ping the subscription")?;
+    wire.ping().await.context("ping Redis")?;
     if let Err(error) = receivers.identity.agree(wire).await {
-        debug!(error = format!("{error:#}"), "the identity of the bus was not read");
+        debug!(error = format!("{error:#}"), "could not read the identity of the bus");
     }
     Ok(())
 }
 
-async fn hear(wire: &Arc<Wire>, receivers: &Receivers, mut stream: PubSubStream) {
+async fn receive(wire: &Arc<Wire>, receivers: &Receivers, mut stream: PubSubStream) {
     while let Some(message) = stream.next().await {
-        if let Err(error) = take_in(wire, receivers, &message) {
+        if let Err(error) = dispatch(wire, receivers, &message) {
             warn!(
                 error = format!("{error:#}"),
                 channel = message.get_channel_name(),
-                "a message was not understood"
+                "received a malformed message"
             );
         }
     }
 }
 
-fn take_in(wire: &Arc<Wire>, receivers: &Receivers, message: &Msg) -> serde_json::Result<()> {
+fn dispatch(wire: &Arc<Wire>, receivers: &Receivers, message: &Msg) -> serde_json::Result<()> {
     let (channel, payload) = (message.get_channel_name(), message.get_payload_bytes());
     if channel == wire.names().announcements() {
         take_announcement(receivers, &serde_json::from_slice(payload)?);
@@ -134,7 +137,7 @@ fn take_in(wire: &Arc<Wire>, receivers: &Receivers, message: &Msg) -> serde_json
 }
 
 fn take_announcement(receivers: &Receivers, announcement: &Announcement) {
-    // Who announces has woken its own workers already. A queue unknown here belongs to a newer release.
+    // The sender has woken its own workers already. An unknown queue belongs to a newer release.
     if announcement.from != receivers.instance
         && let Some(queue) = Queue::parse(&announcement.queue)
     {
@@ -144,21 +147,21 @@ fn take_announcement(receivers: &Receivers, announcement: &Announcement) {
 
 fn take_notice(wire: &Arc<Wire>, receivers: &Receivers, notice: Notice) {
     if notice.from == receivers.instance {
-        // Its own edges were told directly, but it is one of those who heard.
+        // Its own edges were called directly, but it counts as a receiver of the notice.
         return receivers.acks.acknowledge(notice.number, notice.from);
     }
     receivers.edges.drop_hosts(&notice.hosts);
     let letter = Letter::Ack { notice: notice.number, edge: receivers.instance.clone() };
     let wire = wire.clone();
-    // Not waited for: the next notice must not stand behind this acknowledgement's round trip.
+    // Runs in the background, so that the next notice does not wait for this acknowledgement's round trip.
     tokio::spawn(async move {
         if let Err(error) = wire.acknowledge(&notice, &letter).await {
-            debug!(error = format!("{error:#}"), "an acknowledgement was not sent");
+            debug!(error = format!("{error:#}"), "could not send an acknowledgement");
         }
     });
 }
 
-/// Whatever else comes by this channel is not believed: edges may send by it.
+/// Any other message on this channel is ignored, because edges may send on it.
 fn take_acknowledgement(receivers: &Receivers, letter: Letter) {
     if let Letter::Ack { notice, edge } = letter {
         receivers.acks.acknowledge(notice, edge);

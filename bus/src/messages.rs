@@ -23,7 +23,7 @@ pub(crate) struct Notice {
     pub(crate) from: String,
     pub(crate) number: u64,
     pub(crate) hosts: Vec<Host>,
-    /// Whether the sender listens to its channel of acknowledgements. One of the release before does not.
+    /// Whether the sender listens to its acknowledgement channel. Senders of the previous release do not.
     #[serde(default)]
     pub(crate) hears_acks_apart: bool,
 }

@@ -1,4 +1,4 @@
-//! Notices to the edges of other processes that routes changed, and their acknowledgements.
+//! Notices of changed routes to the edges of other processes, and their acknowledgements.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,19 +10,21 @@ use tokio::sync::mpsc;
 
 use crate::Receivers;
 use crate::messages::Notice;
-use crate::wire::{SEAT_VALID_FOR, Wire};
+use crate::wire::{LEASE_VALID_FOR, Wire};
 
-/// Hosts in one message; more go in several.
+/// The largest number of hosts in a message.
 const HOSTS_PER_NOTICE_MAX: usize = 1000;
-/// Acknowledgements of one notice that may wait to be read: more edges than anybody runs.
+/// The limit of unread acknowledgements of a notice, which is more than any installation has edges.
 const ACKS_MAX: usize = 1024;
 
-/// Lists the live edges and tells whoever listens, in one step: an edge that joins later reads the new route anyway.
+/// Lists the running edges and publishes the notice in one step. An edge that joins later reads the new route
+/// anyway.
 ///
-/// Redis may lose the list, by a flush or an eviction, while edges still trust their seats. So the list holds the moment
-/// since which it is known, beside the edges and for ever. While it is young, an edge may be missing on it, and the
-/// number of those who heard counts too. An old list is complete: who heard and is not on it trusts no cached route.
-const TELL: &str = r"
+/// Redis may lose the list by a flush or an eviction while edges still trust their leases. So the list also
+/// holds, permanently, the time since which it exists. While the list is young, an edge may be missing in it,
+/// and the number of receivers counts too. An old list is complete: a receiver that is not in it trusts no
+/// cached route.
+const NOTIFY: &str = r"
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
@@ -37,12 +39,12 @@ if now - tonumber(known_since) >= tonumber(ARGV[3]) then heard_by = 0 end
 return {edges, heard_by}
 ";
 
-/// The notices of this process that are not acknowledged by all.
+/// Notices of this process that await acknowledgements.
 #[derive(Default)]
 pub(crate) struct Acks {
     open: Mutex<HashMap<u64, mpsc::Sender<String>>>,
     next_number: AtomicU64,
-    silence_is_known: AtomicBool,
+    is_silence_logged: AtomicBool,
 }
 
 struct OpenNotice<'a> {
@@ -54,18 +56,18 @@ struct OpenNotice<'a> {
 impl Acks {
     pub(crate) fn acknowledge(&self, number: u64, edge: String) {
         if let Some(notice) = self.lock().get(&number) {
-            // Past the bound an acknowledgement is lost, and the notice waits the trust out.
+            // Beyond the bound an acknowledgement is dropped, and the notice waits until the trust expires.
             let _ = notice.try_send(edge);
         }
     }
 
-    /// Whether this is news: the edges answered until now.
-    pub(crate) fn note_silence(&self) -> bool {
-        !self.silence_is_known.swap(true, Ordering::Relaxed)
+    /// Returns whether this is a change: the edges have acknowledged until now.
+    pub(crate) fn record_silence(&self) -> bool {
+        !self.is_silence_logged.swap(true, Ordering::Relaxed)
     }
 
-    pub(crate) fn note_all_answered(&self) {
-        self.silence_is_known.store(false, Ordering::Relaxed);
+    pub(crate) fn record_all_acknowledged(&self) {
+        self.is_silence_logged.store(false, Ordering::Relaxed);
     }
 
     fn open(&self) -> OpenNotice<'_> {
@@ -86,41 +88,44 @@ impl Drop for OpenNotice<'_> {
     }
 }
 
-/// Returns when every live edge has acknowledged. The caller bounds the wait.
-pub(crate) async fn tell_edges(wire: &Wire, receivers: &Receivers, hosts: &[Host]) -> anyhow::Result<()> {
-    for some in hosts.chunks(HOSTS_PER_NOTICE_MAX) {
-        ensure!(wire.knows_all_edges(), "Redis is away, or has just come back without the list of edges");
+/// Returns when every running edge has acknowledged. The caller bounds the wait.
+pub(crate) async fn notify_edges(wire: &Wire, receivers: &Receivers, hosts: &[Host]) -> anyhow::Result<()> {
+    for batch in hosts.chunks(HOSTS_PER_NOTICE_MAX) {
+        ensure!(
+            wire.knows_all_edges(),
+            "Redis is unreachable, or has just restarted without the list of edges"
+        );
         let mut notice = receivers.acks.open();
-        let mut owing = publish(wire, &receivers.instance, notice.number, some).await?;
-        while !owing.have_all_answered() {
-            owing.answered.insert(notice.edges.recv().await.context("the notice was closed")?);
+        let mut expected = publish(wire, &receivers.instance, notice.number, batch).await?;
+        while !expected.are_complete() {
+            expected.acknowledged.insert(notice.edges.recv().await.context("the notice was closed")?);
         }
     }
     Ok(())
 }
 
-/// Who owes an acknowledgement of a notice: every edge that is on the list, and while that may lack some, as many as
-/// heard the notice.
-struct Owing {
+/// The acknowledgements that a notice needs: from every listed edge, and while the list may be incomplete, as
+/// many as there were receivers.
+struct ExpectedAcks {
     listed: HashSet<String>,
     heard_by: usize,
-    answered: HashSet<String>,
+    acknowledged: HashSet<String>,
 }
 
-impl Owing {
-    fn have_all_answered(&self) -> bool {
-        self.answered.len() >= self.heard_by && self.listed.is_subset(&self.answered)
+impl ExpectedAcks {
+    fn are_complete(&self) -> bool {
+        self.acknowledged.len() >= self.heard_by && self.listed.is_subset(&self.acknowledged)
     }
 }
 
-async fn publish(wire: &Wire, from: &str, number: u64, hosts: &[Host]) -> anyhow::Result<Owing> {
+async fn publish(wire: &Wire, from: &str, number: u64, hosts: &[Host]) -> anyhow::Result<ExpectedAcks> {
     let notice = Notice { from: from.to_owned(), number, hosts: hosts.to_vec(), hears_acks_apart: true };
-    let script = redis::Script::new(TELL);
+    let script = redis::Script::new(NOTIFY);
     let mut call = script.key(wire.names().edges());
     call.arg(wire.names().notices()).arg(serde_json::to_string(&notice)?);
-    call.arg(SEAT_VALID_FOR.as_millis() as u64);
+    call.arg(LEASE_VALID_FOR.as_millis() as u64);
     let (mut listed, heard_by): (HashSet<String>, usize) = wire.run(&call).await?;
-    // The edges of this very process were told directly.
+    // The edges of this process were called directly.
     listed.remove(from);
-    Ok(Owing { listed, heard_by, answered: HashSet::new() })
+    Ok(ExpectedAcks { listed, heard_by, acknowledged: HashSet::new() })
 }

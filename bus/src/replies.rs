@@ -1,4 +1,5 @@
-//! Who waits for which job in this process. A reply that nobody waits for is dropped: the outcome's row has it.
+//! The waiters for jobs in this process. A reply without a waiter is dropped, because the outcome's row has
+//! it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,22 +16,22 @@ pub(crate) struct Replies {
     expected: Mutex<HashMap<JobId, ReplySender>>,
 }
 
-/// Waits for the reply to one job. Dropping it ends the interest.
+/// Waits for the reply to one job. Dropping it ends the registration.
 pub struct ReplyWaiter {
     replies: Arc<Replies>,
     job: JobId,
-    answer: watch::Receiver<Option<Outcome>>,
+    reply: watch::Receiver<Option<Outcome>>,
 }
 
 impl Replies {
     pub(crate) fn expect(self: &Arc<Self>, job: JobId) -> ReplyWaiter {
-        let answer = self.lock().entry(job).or_insert_with(|| watch::channel(None).0).subscribe();
-        ReplyWaiter { replies: self.clone(), job, answer }
+        let reply = self.lock().entry(job).or_insert_with(|| watch::channel(None).0).subscribe();
+        ReplyWaiter { replies: self.clone(), job, reply }
     }
 
     pub(crate) fn deliver(&self, job: JobId, outcome: Outcome) {
-        if let Some(answer) = self.lock().get(&job) {
-            answer.send_replace(Some(outcome));
+        if let Some(reply) = self.lock().get(&job) {
+            reply.send_replace(Some(outcome));
         }
     }
 
@@ -40,9 +41,9 @@ impl Replies {
 }
 
 impl ReplyWaiter {
-    /// The outcome, or `None` when no reply came in time: then the caller looks at the outcome's row.
+    /// Returns the outcome, or `None` if no reply came in time. The caller then reads the outcome's row.
     pub async fn wait(&mut self, at_most: Duration) -> Option<Outcome> {
-        let reply = timeout(at_most, self.answer.wait_for(Option::is_some)).await;
+        let reply = timeout(at_most, self.reply.wait_for(Option::is_some)).await;
         reply.ok()?.ok()?.clone()
     }
 }
@@ -50,8 +51,8 @@ impl ReplyWaiter {
 impl Drop for ReplyWaiter {
     fn drop(&mut self) {
         let mut expected = self.replies.lock();
-        // Our own receiver still counts here.
-        if expected.get(&self.job).is_some_and(|answer| answer.receiver_count() <= 1) {
+        // The count still includes this receiver.
+        if expected.get(&self.job).is_some_and(|reply| reply.receiver_count() <= 1) {
             expected.remove(&self.job);
         }
     }

@@ -1,4 +1,4 @@
-//! The bus over a real Redis, several processes played by several buses.
+//! The bus with a real Redis. Several buses play several processes.
 
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
@@ -13,41 +13,40 @@ use super::*;
 mod lost_list;
 
 const SOON: Duration = Duration::from_secs(10);
-/// Far from [`Bus::EDGE_TRUST`] on a busy machine too: it was not waited out.
+/// Well below [`Bus::EDGE_TRUST`] even on a busy machine, so the trust was not waited for.
 const AT_ONCE: Duration = Duration::from_millis(500);
 
-/// An address with a database of its own on the server that the tests share.
-/// `None` when there is no Redis, which skips the test.
+/// The URL of an unused database on the shared server. `None` without Redis, which skips the test.
 async fn database() -> Option<String> {
     let server = test_servers::redis()?;
     let server = server.trim_end_matches('/').to_owned();
-    let count: i64 = ask(&format!("{server}/0"), redis::cmd("INCR").arg("handbill:test:next")).await;
+    let count: i64 = query(&format!("{server}/0"), redis::cmd("INCR").arg("handbill:test:next")).await;
     let url = format!("{server}/{}", 1 + count % 4095);
-    let _: String = ask(&url, &redis::cmd("FLUSHDB")).await;
+    let _: String = query(&url, &redis::cmd("FLUSHDB")).await;
     Some(url)
 }
 
-async fn ask<T: redis::FromRedisValue>(url: &str, command: &redis::Cmd) -> T {
+async fn query<T: redis::FromRedisValue>(url: &str, command: &redis::Cmd) -> T {
     let client = redis::Client::open(url).unwrap();
     let mut connection = client.get_multiplexed_async_connection().await.unwrap();
     command.query_async(&mut connection).await.unwrap()
 }
 
-/// Polls until it is so.
+/// Polls until the condition holds.
 async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     let deadline = Instant::now() + SOON;
     while !is_so() {
-        assert!(Instant::now() < deadline, "it did not come to pass that {what}");
+        assert!(Instant::now() < deadline, "timed out waiting until {what}");
         sleep(Duration::from_millis(5)).await;
     }
 }
 
 async fn is_listed(url: &str, instance: &str) -> bool {
     let key = format!("handbill:{}:edges", url.rsplit('/').next().unwrap());
-    ask::<Option<f64>>(url, redis::cmd("ZSCORE").arg(key).arg(instance)).await.is_some()
+    query::<Option<f64>>(url, redis::cmd("ZSCORE").arg(key).arg(instance)).await.is_some()
 }
 
-/// An edge of its own process, and the hosts that it dropped.
+/// An edge in its own process, and the hosts that it dropped.
 struct Edge {
     bus: Bus,
     lease: EdgeLease,
@@ -58,9 +57,9 @@ impl Edge {
     async fn join(url: &str, instance: &str) -> Edge {
         let bus = Bus::redis(url, instance).await.unwrap();
         let dropped = Arc::new(Mutex::new(Vec::new()));
-        let heard = dropped.clone();
-        let lease = bus.join_as_edge(move |host| heard.lock().unwrap().push(host.clone()));
-        eventually("the seat is held", || lease.vouches_for(Instant::now())).await;
+        let received = dropped.clone();
+        let lease = bus.join_as_edge(move |host| received.lock().unwrap().push(host.clone()));
+        eventually("the lease is held", || lease.covers(Instant::now())).await;
         Edge { bus, lease, dropped }
     }
 
@@ -136,17 +135,17 @@ async fn in_one_process_replies_and_notices_are_plain_calls() {
     bus.reply("all", job(), &outcome()).await;
     assert_eq!(waiter.wait(SOON).await, Some(outcome()));
 
-    let (tell, told) = mpsc::channel();
-    let lease = bus.join_as_edge(move |host| tell.send(host.clone()).unwrap());
+    let (send, received) = mpsc::channel();
+    let lease = bus.join_as_edge(move |host| send.send(host.clone()).unwrap());
     let began = Instant::now();
     bus.notify_edges(&[host("page-abcd")]).await;
     assert!(began.elapsed() < AT_ONCE);
-    assert_eq!(told.try_recv(), Ok(host("page-abcd")));
-    assert!(bus.is_connected() && lease.vouches_for(Instant::now()));
+    assert_eq!(received.try_recv(), Ok(host("page-abcd")));
+    assert!(bus.is_connected() && lease.covers(Instant::now()));
 
     drop(lease);
     bus.notify_edges(&[host("page-abcd")]).await;
-    assert!(told.try_recv().is_err(), "a seat that was given up is told nothing");
+    assert!(received.try_recv().is_err(), "a lease that was given up gets no notice");
 }
 
 #[tokio::test]
@@ -154,32 +153,32 @@ async fn no_edge_trusts_a_route_longer_than_the_trust() {
     let bus = Bus::local("all");
     let lease = bus.join_as_edge(|_| ());
     let read_at = Instant::now() - Bus::EDGE_TRUST + Duration::from_millis(50);
-    assert!(lease.vouches_for(read_at));
-    assert!(!lease.vouches_for(read_at - Duration::from_millis(50)));
+    assert!(lease.covers(read_at));
+    assert!(!lease.covers(read_at - Duration::from_millis(50)));
 }
 
 #[tokio::test]
 async fn an_announcement_wakes_the_other_process_and_not_its_own() {
     let Some(url) = database().await else { return };
     let (here, there) = (Bus::redis(&url, "here").await.unwrap(), Bus::redis(&url, "there").await.unwrap());
-    let (tell, told_here) = mpsc::channel();
-    here.on_wake(move |queue| tell.send(queue).unwrap());
-    let (tell, told_there) = mpsc::channel();
-    there.on_wake(move |queue| tell.send(queue).unwrap());
+    let (send, received_here) = mpsc::channel();
+    here.on_wake(move |queue| send.send(queue).unwrap());
+    let (send, received_there) = mpsc::channel();
+    there.on_wake(move |queue| send.send(queue).unwrap());
 
     here.announce(Queue::Scan);
-    let mut heard = None;
+    let mut received = None;
     eventually("the other process hears", || {
-        heard = heard.or(told_there.try_recv().ok());
-        heard.is_some()
+        received = received.or(received_there.try_recv().ok());
+        received.is_some()
     })
     .await;
-    assert_eq!(heard, Some(Queue::Scan));
+    assert_eq!(received, Some(Queue::Scan));
 
-    // What comes back over the same subscription comes after its own announcement.
+    // A reply over the same subscription comes after its own announcement.
     there.announce(Queue::Views);
-    eventually("the answer is heard", || {
-        told_here.try_recv().is_ok_and(|queue| {
+    eventually("the answer is received", || {
+        received_here.try_recv().is_ok_and(|queue| {
             assert_eq!(queue, Queue::Views, "its own announcement is not for itself");
             true
         })
@@ -224,7 +223,7 @@ async fn a_notice_returns_once_every_live_edge_has_dropped_the_host() {
         assert_eq!(edge.dropped(), [host("warm-abcd"), host("page-abcd"), host("page-efgh")]);
     }
     one.bus.notify_edges(&[host("last-abcd")]).await;
-    assert_eq!(one.dropped().last(), Some(&host("last-abcd")), "its own edge is told directly");
+    assert_eq!(one.dropped().last(), Some(&host("last-abcd")), "its own edge is called directly");
     assert_eq!(one.dropped().len(), 4, "and only once");
     assert_eq!(two.dropped().last(), Some(&host("last-abcd")));
 }
@@ -257,7 +256,7 @@ async fn an_edge_that_stays_silent_is_waited_for_until_it_trusts_nothing_old() {
     let Some(url) = database().await else { return };
     let edge = Edge::join(&url, "edge").await;
     let key = format!("handbill:{}:edges", url.rsplit('/').next().unwrap());
-    let _: u64 = ask(&url, redis::cmd("ZADD").arg(key).arg(9e15).arg("silent")).await;
+    let _: u64 = query(&url, redis::cmd("ZADD").arg(key).arg(9e15).arg("silent")).await;
 
     let began = Instant::now();
     edge.bus.notify_edges(&[host("page-abcd")]).await;
@@ -276,7 +275,7 @@ async fn an_edge_that_leaves_is_no_longer_waited_for() {
     drop(dropping.lease);
     let deadline = Instant::now() + Duration::from_secs(1);
     while is_listed(&url, "dropping").await {
-        assert!(Instant::now() < deadline, "a dropped seat leaves the list before it expires");
+        assert!(Instant::now() < deadline, "a dropped lease leaves the list before it expires");
     }
 }
 
@@ -285,8 +284,8 @@ async fn limits_are_shared_by_processes_and_end_with_their_window() {
     let Some(url) = database().await else { return };
     let (one, two) = (Bus::redis(&url, "api-1").await.unwrap(), Bus::redis(&url, "api-2").await.unwrap());
     let start = Time::from_millis(1_700_000_000_000);
-    for turn in 0..10 {
-        let bus = if turn % 2 == 0 { &one } else { &two };
+    for number in 0..10 {
+        let bus = if number % 2 == 0 { &one } else { &two };
         assert_eq!(bus.take(&ten_a_minute(), start).await, Ok(()));
     }
     let later = start.plus(Duration::from_millis(15_001));
@@ -305,14 +304,15 @@ async fn a_bucket_and_what_is_given_back_are_shared_by_processes() {
     let start = Time::from_millis(1_700_000_000_123);
     let budget = Budget::minute_bucket(7.try_into().unwrap());
     let bucket = RateLimit { name: "publish", key: "account".to_owned(), budget };
-    let take =
-        async |turn: usize, now| if turn.is_multiple_of(2) { &one } else { &two }.take(&bucket, now).await;
-    for turn in 0..7 {
-        assert_eq!(take(turn, start).await, Ok(()));
+    let take = async |number: usize, now| {
+        if number.is_multiple_of(2) { &one } else { &two }.take(&bucket, now).await
+    };
+    for number in 0..7 {
+        assert_eq!(take(number, start).await, Ok(()));
     }
     // A token takes 8.57 s.
-    for turn in 0..10 {
-        assert_eq!(take(turn, start).await, Err(RetryAfter { seconds: 9 }));
+    for number in 0..10 {
+        assert_eq!(take(number, start).await, Err(RetryAfter { seconds: 9 }));
     }
     let later = start.plus(Duration::from_millis(17_143));
     assert_eq!((take(0, later).await, take(1, later).await), (Ok(()), Ok(())));
@@ -347,7 +347,7 @@ async fn a_wider_network_that_refuses_costs_the_narrower_nothing() {
             assert_eq!(take(of_64, start).await, Ok(()));
         }
         assert_eq!(take(0, start).await, refused);
-        // The window of the ninth does not begin before it has got something.
+        // The window of the ninth starts only with its first take.
         assert_eq!(take(8, start.plus(Duration::from_secs(599))).await, Err(RetryAfter { seconds: 1 }));
         assert_eq!(take(8, start.plus(Duration::from_secs(600))).await, Ok(()));
     }
@@ -360,7 +360,7 @@ async fn takes_at_the_same_time_stay_within_the_budget() {
     let budget = Budget::minute_bucket(20.try_into().unwrap());
     let bucket = RateLimit { name: "publish", key: "account".to_owned(), budget };
     let now = Time::from_millis(1_700_000_000_123);
-    let takes = (0..100).map(|turn| if turn % 2 == 0 { &one } else { &two }.take(&bucket, now));
+    let takes = (0..100).map(|number| if number % 2 == 0 { &one } else { &two }.take(&bucket, now));
     let taken = futures::future::join_all(takes).await;
     assert_eq!(taken.iter().filter(|verdict| verdict.is_ok()).count(), 20);
 }
@@ -382,25 +382,25 @@ async fn an_outage_costs_time_and_nothing_else() {
     let url = server.url();
     let edge = Edge::join(&url, "edge").await;
     let api = Bus::redis(&url, "api").await.unwrap();
-    let (tell, told) = mpsc::channel();
-    api.on_wake(move |queue| tell.send(queue).unwrap());
+    let (send, received) = mpsc::channel();
+    api.on_wake(move |queue| send.send(queue).unwrap());
     let read_before = Instant::now();
 
     server.kill();
     eventually("the loss is noticed", || !api.is_connected() && !edge.bus.is_connected()).await;
-    assert!(!edge.lease.vouches_for(Instant::now()), "an edge that is cut off trusts no cached route");
+    assert!(!edge.lease.covers(Instant::now()), "an edge that is cut off trusts no cached route");
     outage_is_bounded(&api).await;
 
     server.restart();
     eventually("both are back", || api.is_connected() && edge.bus.is_connected()).await;
     let mut woken = Vec::new();
     eventually("every queue is woken", || {
-        woken.extend(told.try_iter());
+        woken.extend(received.try_iter());
         woken == Queue::ALL
     })
     .await;
-    eventually("the seat is held again", || edge.lease.vouches_for(Instant::now())).await;
-    assert!(!edge.lease.vouches_for(read_before), "what was read before the gap may be old");
+    eventually("the lease is held again", || edge.lease.covers(Instant::now())).await;
+    assert!(!edge.lease.covers(read_before), "what was read before the gap may be old");
     signals_cross_again(&edge, &api).await;
 }
 
@@ -432,7 +432,7 @@ async fn signals_cross_again(edge: &Edge, api: &Bus) {
     edge.bus.reply("api", job(), &outcome()).await;
     assert_eq!(waiter.wait(SOON).await, Some(outcome()));
 
-    // The server came back empty, so the first notices wait until no seat of before is trusted.
+    // The server restarted empty, so the first notices wait until no earlier lease is trusted.
     let mut took = Bus::EDGE_TRUST;
     let deadline = Instant::now() + SOON;
     while took >= AT_ONCE {
@@ -472,9 +472,9 @@ async fn processes_have_one_identity_of_their_bus_and_keep_it_when_redis_loses_i
     assert_ne!(one.identity(), other.identity());
     assert_ne!(Bus::local("three").identity(), Bus::local("four").identity());
 
-    let _: String = ask(&url, &redis::cmd("FLUSHDB")).await;
+    let _: String = query(&url, &redis::cmd("FLUSHDB")).await;
     let late = Bus::redis(&url, "late").await.unwrap();
-    // After the loss, every process takes over the identity that was written first.
+    // After the loss, every process adopts the identity that was written first.
     eventually("all have one identity again", || {
         late.identity() == one.identity() && late.identity() == two.identity()
     })

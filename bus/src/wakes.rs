@@ -1,4 +1,4 @@
-//! Wake-ups of queues: who listens here, and what this process has yet to announce.
+//! Wake-ups of queues: the callbacks of this process and its pending announcements.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -6,35 +6,35 @@ use std::sync::{Arc, PoisonError, RwLock};
 use domain::Queue;
 use tokio::sync::Notify;
 
-type Heard = Arc<dyn Fn(Queue) + Send + Sync>;
+type WakeCallback = Arc<dyn Fn(Queue) + Send + Sync>;
 
 #[derive(Default)]
 pub(crate) struct Wakes {
-    heard: RwLock<Vec<Heard>>,
-    /// One bit a queue: however many announcements wait, each queue is announced once.
+    callbacks: RwLock<Vec<WakeCallback>>,
+    /// One bit per queue, so that pending announcements of a queue are merged.
     unannounced: AtomicU8,
-    stirred: Notify,
+    announced: Notify,
 }
 
 impl Wakes {
-    pub(crate) fn on_wake(&self, heard: Heard) {
-        self.heard.write().unwrap_or_else(PoisonError::into_inner).push(heard);
+    pub(crate) fn on_wake(&self, callbacks: WakeCallback) {
+        self.callbacks.write().unwrap_or_else(PoisonError::into_inner).push(callbacks);
     }
 
     pub(crate) fn wake(&self, queue: Queue) {
-        for heard in self.heard.read().unwrap_or_else(PoisonError::into_inner).iter() {
-            heard(queue);
+        for callbacks in self.callbacks.read().unwrap_or_else(PoisonError::into_inner).iter() {
+            callbacks(queue);
         }
     }
 
     pub(crate) fn announce(&self, queue: Queue) {
         self.unannounced.fetch_or(bit(queue), Ordering::AcqRel);
-        self.stirred.notify_one();
+        self.announced.notify_one();
     }
 
     /// The queues to announce now, once there are any.
     pub(crate) async fn to_announce(&self) -> impl Iterator<Item = Queue> + use<> {
-        self.stirred.notified().await;
+        self.announced.notified().await;
         let bits = self.unannounced.swap(0, Ordering::AcqRel);
         Queue::ALL.into_iter().filter(move |queue| bits & bit(*queue) != 0)
     }

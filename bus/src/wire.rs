@@ -1,4 +1,4 @@
-//! The connection to Redis: commands with a bound on every wait, and the names of keys and channels.
+//! The connection to Redis, with a timeout for every command, and the names of keys and channels.
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
@@ -12,13 +12,13 @@ use tokio::time::{Instant, timeout};
 
 use crate::messages::{Announcement, Letter, Notice};
 
-/// How long the list of live edges keeps a seat that is not refreshed.
-pub(crate) const SEAT_VALID_FOR: Duration = Duration::from_secs(2);
-/// How long any one command, and any one attempt to connect, may take.
+/// How long a lease stays in the list of running edges without a refresh.
+pub(crate) const LEASE_VALID_FOR: Duration = Duration::from_secs(2);
+/// The timeout of a command and of an attempt to connect.
 pub(crate) const COMMAND_WITHIN: Duration = Duration::from_secs(1);
 
-/// Names of keys and channels. All bear the database's number: publish/subscribe takes no account of databases, and
-/// two deployments may share a server.
+/// Names of keys and channels. All contain the database's number, because publish/subscribe ignores databases
+/// and two installations may share a server.
 pub(crate) struct Names {
     prefix: String,
 }
@@ -40,8 +40,8 @@ impl Names {
         format!("{}:to:{instance}", self.prefix)
     }
 
-    /// Acknowledgements have a channel apart from the replies, so that a login of an edge may send the ones and not the
-    /// others.
+    /// Acknowledgements and replies have separate channels, so that an edge's login may send only
+    /// acknowledgements.
     pub(crate) fn acks(&self, instance: &str) -> String {
         format!("{}:ack:{instance}", self.prefix)
     }
@@ -59,26 +59,26 @@ impl Names {
     }
 }
 
-/// The listening task opens the wire, proves every half second that it carries, and else opens it anew. (The
-/// driver's own connection manager would wait for a silent peer until TCP gives up, a quarter of an hour.)
+/// The listening task opens the connection, checks it every half second and reopens it when it is dead. (The
+/// driver's own connection manager waits for a silent peer until TCP gives up after a quarter of an hour.)
 pub(crate) struct Wire {
     client: Client,
     names: Names,
-    standing: RwLock<SubscriptionState>,
+    state: RwLock<SubscriptionState>,
 }
 
 struct SubscriptionState {
-    /// Present while Redis is there.
+    /// `None` while Redis is unreachable.
     commands: Option<MultiplexedConnection>,
-    /// From then on an edge that is not in the list of edges does not trust its cache either.
+    /// From this time on, an edge that is not listed does not trust its cache.
     edges_listed_from: Instant,
 }
 
 impl Wire {
     pub(crate) fn new(client: Client) -> Self {
         let names = Names::new(client.get_connection_info().redis_settings().db());
-        let standing = RwLock::new(SubscriptionState { commands: None, edges_listed_from: Instant::now() });
-        Self { client, names, standing }
+        let state = RwLock::new(SubscriptionState { commands: None, edges_listed_from: Instant::now() });
+        Self { client, names, state }
     }
 
     pub(crate) fn names(&self) -> &Names {
@@ -89,13 +89,13 @@ impl Wire {
         self.read().commands.is_some()
     }
 
-    /// Whether an edge that is missing in Redis' list is known not to serve from its cache.
+    /// Whether every edge that serves from its cache is in Redis' list.
     pub(crate) fn knows_all_edges(&self) -> bool {
-        let standing = self.read();
-        standing.commands.is_some() && standing.edges_listed_from <= Instant::now()
+        let state = self.read();
+        state.commands.is_some() && state.edges_listed_from <= Instant::now()
     }
 
-    /// Subscribes first and then lets commands through, so that whoever sends can also be answered.
+    /// Subscribes before commands are allowed, so that a reply to a sent message cannot be missed.
     pub(crate) async fn open(
         &self,
         instance: &str,
@@ -111,9 +111,9 @@ impl Wire {
         Ok(subscription)
     }
 
-    /// After a loss the server may come back empty, while edges still trust a seat in the list that it had before.
+    /// After a loss the server may be empty, while edges still trust a lease in its earlier list.
     pub(crate) async fn reopen(&self, instance: &str) -> anyhow::Result<Subscription> {
-        self.open(instance, SEAT_VALID_FOR).await
+        self.open(instance, LEASE_VALID_FOR).await
     }
 
     pub(crate) fn close(&self) {
@@ -156,15 +156,15 @@ impl Wire {
     }
 
     fn commands(&self) -> anyhow::Result<MultiplexedConnection> {
-        self.read().commands.clone().context("Redis is away")
+        self.read().commands.clone().context("Redis is unreachable")
     }
 
     fn read(&self) -> RwLockReadGuard<'_, SubscriptionState> {
-        self.standing.read().unwrap_or_else(PoisonError::into_inner)
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, SubscriptionState> {
-        self.standing.write().unwrap_or_else(PoisonError::into_inner)
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -181,7 +181,7 @@ impl Subscription {
     }
 }
 
-pub(crate) async fn within<T>(answer: impl Future<Output = RedisResult<T>>) -> anyhow::Result<T> {
-    let answer = timeout(COMMAND_WITHIN, answer).await.context("Redis did not answer in time")?;
-    answer.context("Redis refused or went away")
+pub(crate) async fn within<T>(response: impl Future<Output = RedisResult<T>>) -> anyhow::Result<T> {
+    let response = timeout(COMMAND_WITHIN, response).await.context("Redis did not respond in time")?;
+    response.context("the Redis command failed")
 }

@@ -1,4 +1,4 @@
-//! Bounds: how a cache is laid out so that it holds no more than it may, and what it should.
+//! Sizing of the in-memory caches.
 
 use std::hash::Hash;
 
@@ -7,12 +7,12 @@ use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 
 pub struct Bounds {
     pub capacity_bytes: u64,
-    /// What an entry takes about; tables are sized by it.
+    /// Estimated size of an entry. The hash tables are sized by it.
     pub entry_bytes: u64,
     pub largest_bytes: u64,
 }
 
-/// A part of a cache must hold some of the largest entries, or they would never stay.
+/// Each shard must hold several of the largest entries, or such entries are evicted at once.
 const LARGEST_PER_SHARD: u64 = 4;
 const SHARDS_MAX: u64 = 64;
 
@@ -31,7 +31,7 @@ impl Bounds {
         let (hasher, lifecycle) = (DefaultHashBuilder::default(), DefaultLifecycle::default());
         match options.build() {
             Ok(options) => Cache::with_options(options, weighter, hasher, lifecycle),
-            // Refused are only options that miss a capacity; these do not.
+            // Building fails only without a capacity, and both are set above.
             Err(_) => Cache::with(self.entries(), self.capacity_bytes, weighter, hasher, lifecycle),
         }
     }

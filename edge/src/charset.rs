@@ -1,11 +1,11 @@
-//! Charset: what a page is written in. Pages are served as UTF-8, but a byte order mark outranks that: browsers read
-//! a page that begins like UTF-16 as such, and so must whoever rewrites it.
+//! Detects the character encoding of a page. Pages are served as UTF-8, but a byte order mark takes
+//! precedence: browsers read a page that starts with a UTF-16 mark as UTF-16, so the rewriter must too.
 
 use std::borrow::Cow;
 
 use encoding_rs::{Decoder, Encoding, UTF_8};
 
-/// Reads a page chunk by chunk, as UTF-8 whatever it was.
+/// Decodes a page to UTF-8, chunk by chunk.
 #[derive(Default)]
 pub enum PageReader {
     #[default]
@@ -25,7 +25,7 @@ impl PageReader {
         }
     }
 
-    /// What a page that breaks off within a character leaves.
+    /// Returns what remains when the page ends within a character.
     pub fn finish(self) -> Vec<u8> {
         match self {
             Self::Unopened | Self::Utf8 => vec![],
@@ -48,7 +48,7 @@ enum Position {
 }
 
 fn decode(decoder: &mut Decoder, chunk: &[u8], position: Position) -> Vec<u8> {
-    // The library counts how much there can be at most, so that one call takes everything.
+    // With this capacity one call consumes the whole chunk.
     let mut text = String::with_capacity(decoder.max_utf8_buffer_length(chunk.len()).unwrap_or_default());
     let _ = decoder.decode_to_string(chunk, &mut text, position == Position::End);
     text.into_bytes()

@@ -1,6 +1,6 @@
-//! Closed: what a visitor sees instead of a page, and why.
+//! The error pages that visitors see instead of a page.
 //!
-//! These pages stand on their own: no script, nothing loaded, never a byte of the user's content.
+//! They are self-contained: no scripts, no subresources, and never a byte of the user's content.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -9,7 +9,7 @@ use domain::{Clock, Time};
 use poem::http::{HeaderMap, HeaderValue, StatusCode, header};
 use poem::{Body, Response};
 
-/// Why the door stays shut.
+/// Why a visitor does not get the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closed {
     Malformed,
@@ -22,20 +22,20 @@ pub enum Closed {
         size_bytes: u64,
     },
     Misdirected,
-    /// The visitor's network has asked for too many sites that do not exist.
+    /// The visitor's network has requested too many sites that do not exist.
     TooManyMisses {
         retry_after_seconds: u64,
     },
     Blocked,
     /// The operator has suspended the account.
     Suspended,
-    /// The page waits for its scan, and scans are late.
+    /// The version waits for its scan, and the scan is late.
     Unchecked,
-    /// The store does not answer.
+    /// The database or the blob store does not respond.
     Unavailable,
 }
 
-/// What keeps a visit from its page: an expected no, or trouble of our own.
+/// Why a request failed: an expected refusal or an internal error.
 #[derive(Debug)]
 pub enum Failure {
     Closed(Closed),
@@ -54,11 +54,11 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
-/// What a visitor reads where nothing is published: by this the pages are known for ours.
+/// The title of the page for hosts that do not exist. Monitoring identifies this service by it.
 pub const NO_PAGE: &str = "There is no page here";
 
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("2");
-/// A scan takes seconds at most, but others may come first.
+/// A scan takes seconds at most, but others may be queued before it.
 const RETRY_AFTER_CHECK: HeaderValue = HeaderValue::from_static("10");
 const ALLOW: HeaderValue = HeaderValue::from_static("GET, HEAD");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
@@ -85,37 +85,35 @@ impl Closed {
 
     fn title(self) -> &'static str {
         match self {
-            Closed::Malformed => "This request cannot be read",
+            Closed::Malformed => "Bad request",
             Closed::Private => "This page is private",
             Closed::Missing => NO_PAGE,
-            Closed::MethodNotAllowed => "Pages can only be read",
+            Closed::MethodNotAllowed => "Method not allowed",
             Closed::Expired => "This page has expired",
-            Closed::PreconditionFailed => "This page is another by now",
-            Closed::RangeNotSatisfiable { .. } => "There is no such part",
+            Closed::PreconditionFailed => "This page has changed",
+            Closed::RangeNotSatisfiable { .. } => "Range not available",
             Closed::Misdirected => "This name is not served here",
             Closed::TooManyMisses { .. } => "Too many requests",
             Closed::Blocked => "This page has been blocked",
             Closed::Suspended => "This page is not available",
             Closed::Unchecked => "This page is being checked",
-            Closed::Unavailable => "This page cannot be shown just now",
+            Closed::Unavailable => "This page is temporarily unavailable",
         }
     }
 
     fn explanation(self) -> &'static str {
         match self {
-            Closed::Malformed => "It names no host, or more than one.",
-            Closed::Private => {
-                "It opens with the signed link only. Ask the person who shared it for the whole link."
-            }
-            Closed::Missing => "It may have been moved or deleted, or the address has a mistake in it.",
-            Closed::MethodNotAllowed => "Published sites answer GET and HEAD.",
+            Closed::Malformed => "The request must name exactly one host.",
+            Closed::Private => "You need its full signed link to open it. Ask the person who shared it.",
+            Closed::Missing => "It may have been moved or deleted, or the address may be wrong.",
+            Closed::MethodNotAllowed => "Published sites support GET and HEAD only.",
             Closed::Expired => {
-                "It was published by an account that nobody claimed in time. Its maker can sign up and publish it again."
+                "The account that published it was not claimed in time. Its owner can sign up and publish it again."
             }
-            Closed::PreconditionFailed => "It changed since you last saw it. Load it again.",
-            Closed::RangeNotSatisfiable { .. } => "The file ends before the part that was asked for.",
+            Closed::PreconditionFailed => "It has changed since you last loaded it. Reload the page.",
+            Closed::RangeNotSatisfiable { .. } => "The requested range is beyond the end of the file.",
             Closed::Misdirected => {
-                "The address leads to this server, but no page is published under its name."
+                "The address points to this server, but no page is published under that name."
             }
             Closed::TooManyMisses { .. } => {
                 "Too many pages that do not exist were requested from your network. Please try again in a minute."
@@ -123,9 +121,9 @@ impl Closed {
             Closed::Blocked => "This page was blocked or is waiting for review.",
             Closed::Suspended => "The account that published it is suspended.",
             Closed::Unchecked => {
-                "Every new page is checked for abuse, and this takes longer than usual. Please try again in a moment."
+                "Every new page is checked for abuse, and the check is taking longer than usual. Please try again in a moment."
             }
-            Closed::Unavailable => "The fault is ours. Please try again in a moment.",
+            Closed::Unavailable => "Something went wrong on our side. Please try again in a moment.",
         }
     }
 
@@ -153,11 +151,11 @@ impl Closed {
     }
 }
 
-/// Writes the pages.
+/// Renders the error pages.
 pub struct ClosedPages {
-    /// Escaped, for an attribute.
+    /// Escaped for an attribute.
     base_url: String,
-    /// Whom to write to about a page that is blocked, as HTML.
+    /// The operator's contact for blocked pages, as HTML.
     contact: Option<String>,
 }
 
@@ -213,29 +211,29 @@ p{margin:0}\
 footer{margin-top:2rem;padding-top:1rem;border-top:1px solid var(--line);font-size:.9375rem}\
 a{color:var(--soft)}";
 
-/// A link to an address such as `mailto:abuse@example.com`, without the scheme of mail in its text.
+/// A link to an address such as `mailto:abuse@example.com`. Its text omits the `mailto:` scheme.
 fn link_to_contact(contact: &str) -> String {
     let text = contact.strip_prefix("mailto:").unwrap_or(contact);
     format!("<a href=\"{}\">{}</a>", escape(contact), escape(text))
 }
 
-/// Text that cannot end an attribute.
+/// Escapes text for use in an attribute.
 pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// Says what keeps the edge from serving, at most once a second: an outage meets every visitor.
+/// Logs serving errors at most once a second, because an outage affects every visitor.
 #[derive(Default)]
 pub struct Troubles {
-    said_at_millis: AtomicI64,
+    logged_at_millis: AtomicI64,
 }
 
-const SAY_EVERY_MILLIS: i64 = 1000;
+const LOG_EVERY_MILLIS: i64 = 1000;
 
 impl Troubles {
-    /// Logs the error, and is what the visitor gets to see.
+    /// Logs the error and returns the page that the visitor sees.
     pub fn report(&self, error: &anyhow::Error, clock: &Clock) -> Closed {
-        if self.may_say(clock.now()) {
+        if self.may_log(clock.now()) {
             let is_outage = store::is_outage(error);
             tracing::error!(
                 error = format!("{error:#}"),
@@ -246,12 +244,12 @@ impl Troubles {
         Closed::Unavailable
     }
 
-    fn may_say(&self, now: Time) -> bool {
-        let said_at = self.said_at_millis.load(Ordering::Relaxed);
-        (now.millis() - said_at).abs() >= SAY_EVERY_MILLIS
+    fn may_log(&self, now: Time) -> bool {
+        let logged_at = self.logged_at_millis.load(Ordering::Relaxed);
+        (now.millis() - logged_at).abs() >= LOG_EVERY_MILLIS
             && self
-                .said_at_millis
-                .compare_exchange(said_at, now.millis(), Ordering::Relaxed, Ordering::Relaxed)
+                .logged_at_millis
+                .compare_exchange(logged_at, now.millis(), Ordering::Relaxed, Ordering::Relaxed)
                 .is_ok()
     }
 }
@@ -325,7 +323,7 @@ mod tests {
     #[test]
     fn troubles_are_said_once_a_second() {
         let troubles = Troubles::default();
-        let said = [5000, 5500, 5999, 6000, 6001].map(|millis| troubles.may_say(Time::from_millis(millis)));
+        let said = [5000, 5500, 5999, 6000, 6001].map(|millis| troubles.may_log(Time::from_millis(millis)));
         assert_eq!(said, [true, false, false, true, false]);
     }
 }

@@ -1,11 +1,11 @@
-//! Conditional: whether the visitor already holds what would be answered.
+//! Conditional requests: whether the visitor already has the current representation.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use domain::Time;
 use poem::http::{HeaderMap, HeaderName, HeaderValue, header};
 
-/// What tells one state of a representation from another.
+/// The validators of a representation.
 pub struct Validators<'a> {
     /// Strong, with its quotes.
     pub etag: &'a str,
@@ -27,8 +27,8 @@ pub fn has_conditions(headers: &HeaderMap) -> bool {
     CONDITIONS.iter().any(|name| headers.contains_key(name))
 }
 
-/// In the order of RFC 9110, 13.2.2.
-pub fn judge(headers: &HeaderMap, validators: &Validators<'_>) -> Verdict {
+/// Evaluates the conditions in the order of RFC 9110, section 13.2.2.
+pub fn evaluate(headers: &HeaderMap, validators: &Validators<'_>) -> Verdict {
     if headers.contains_key(header::IF_MATCH) {
         if !names_tag(headers, header::IF_MATCH, validators.etag, strong) {
             return Verdict::PreconditionFailed;
@@ -41,11 +41,10 @@ pub fn judge(headers: &HeaderMap, validators: &Validators<'_>) -> Verdict {
     let is_held = if headers.contains_key(header::IF_NONE_MATCH) {
         names_tag(headers, header::IF_NONE_MATCH, validators.etag, weak)
     } else {
-        // No two states of a site bear the same second, whenever and on whichever host they came to be: so the very
-        // date that was given names one state, and only that date proves anything, never a later one. Who saw the site
-        // just before a change was given the date of the state before, though the change may have been begun, and be
-        // dated, earlier than that visit. Who was given no date keeps the time of the answer: that was before the second
-        // of the state that they saw, and every later state bears a later one.
+        // Each change of a site gets its own second, on every edge, so an exact match of the date identifies
+        // one state. A later date proves nothing: a visitor may have been sent the earlier state's date just
+        // before a change that is dated earlier than that visit. A visitor that was sent no date uses the
+        // time of the response, which is before the second of that state and of every later one.
         has_begun(validators.modified_at, validators.now)
             && date_of(headers, header::IF_MODIFIED_SINCE)
                 .is_some_and(|date| date == validators.modified_second())
@@ -53,14 +52,14 @@ pub fn judge(headers: &HeaderMap, validators: &Validators<'_>) -> Verdict {
     if is_held { Verdict::NotModified } else { Verdict::Send }
 }
 
-/// Whether a range may be taken from this representation: `If-Range` names its tag, or there is none. A date is the
-/// site's and not the file's, and too weak to put parts of two answers together by.
+/// Whether a range may be served: `If-Range` is absent or equals the `ETag`. A date is not accepted, because
+/// it is the site's and not the file's and is too weak for combining partial responses.
 pub fn may_range(headers: &HeaderMap, etag: &HeaderValue) -> bool {
     headers.get(header::IF_RANGE).is_none_or(|condition| condition == etag)
 }
 
-/// Whether the second of a date has begun. One change upon the other drives the dates of a site ahead of the clock, and
-/// what lies ahead must not be told (RFC 9110, 8.8.2.1).
+/// Whether the second of a date has started. Several changes in quick succession move a site's date ahead of
+/// the clock, and a `Last-Modified` in the future must not be sent (RFC 9110, 8.8.2.1).
 pub fn has_begun(modified_at: Time, now: Time) -> bool {
     second_of(modified_at) <= second_of(now)
 }
@@ -71,7 +70,7 @@ impl Validators<'_> {
     }
 }
 
-/// `Last-Modified`; HTTP knows seconds only.
+/// Formats a time for `Last-Modified`, which has a resolution of one second.
 pub fn http_date(time: Time) -> Option<HeaderValue> {
     HeaderValue::try_from(httpdate::fmt_http_date(second_of(time))).ok()
 }
@@ -90,7 +89,7 @@ fn names_tag(headers: &HeaderMap, name: HeaderName, etag: &str, same: fn(&str, &
     is_any || lines().flat_map(tags).any(|tag| same(tag, etag))
 }
 
-/// The tags of a list. A comma between quotes is a part of its tag.
+/// Splits a list of entity tags. A comma within quotes belongs to its tag.
 fn tags(list: &str) -> impl Iterator<Item = &str> {
     let mut is_quoted = false;
     let ends_tag = move |character| {
@@ -146,7 +145,7 @@ mod tests {
             ("\"\"", false),
             ("", false),
         ] {
-            let verdict = judge(&headers(&[(header::IF_NONE_MATCH, sent)]), &validators());
+            let verdict = evaluate(&headers(&[(header::IF_NONE_MATCH, sent)]), &validators());
             assert_eq!(verdict == Verdict::NotModified, is_held, "{sent}");
         }
     }
@@ -155,11 +154,11 @@ mod tests {
     fn tags_may_come_in_several_lines() {
         let mut headers = headers(&[(header::IF_NONE_MATCH, "\"x\"")]);
         headers.append(header::IF_NONE_MATCH, ETAG.parse().unwrap());
-        assert_eq!(judge(&headers, &validators()), Verdict::NotModified);
+        assert_eq!(evaluate(&headers, &validators()), Verdict::NotModified);
         headers.append(header::IF_MATCH, "*".parse().unwrap());
-        assert_eq!(judge(&headers, &validators()), Verdict::NotModified);
+        assert_eq!(evaluate(&headers, &validators()), Verdict::NotModified);
         headers.append(header::IF_MATCH, "*".parse().unwrap());
-        assert_eq!(judge(&headers, &validators()), Verdict::PreconditionFailed, "a star stands alone");
+        assert_eq!(evaluate(&headers, &validators()), Verdict::PreconditionFailed, "a star stands alone");
     }
 
     #[test]
@@ -173,7 +172,7 @@ mod tests {
             (vec![(header::IF_MODIFIED_SINCE, EARLIER), (header::IF_NONE_MATCH, ETAG)], Verdict::NotModified),
             (vec![], Verdict::Send),
         ] {
-            assert_eq!(judge(&headers(&lines), &validators()), expected, "{lines:?}");
+            assert_eq!(evaluate(&headers(&lines), &validators()), expected, "{lines:?}");
         }
     }
 
@@ -189,7 +188,7 @@ mod tests {
         ] {
             let now = Time::from_millis(MODIFIED_AT.millis() + millis_after);
             assert_eq!(
-                judge(&since, &Validators { now, ..validators() }),
+                evaluate(&since, &Validators { now, ..validators() }),
                 verdict,
                 "{millis_after} ms after"
             );
@@ -207,7 +206,7 @@ mod tests {
             (vec![(header::IF_UNMODIFIED_SINCE, DATE)], Verdict::Send),
             (vec![(header::IF_UNMODIFIED_SINCE, EARLIER)], Verdict::PreconditionFailed),
         ] {
-            assert_eq!(judge(&headers(&lines), &validators()), expected, "{lines:?}");
+            assert_eq!(evaluate(&headers(&lines), &validators()), expected, "{lines:?}");
         }
     }
 

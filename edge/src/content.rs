@@ -1,13 +1,15 @@
-//! Content: the bytes of a form, from memory or from the store.
+//! The bytes of a form, from memory or from the blob store.
 //!
-//! What is small is kept in memory by hash, dress and encoding, and is made once however many ask for it at once.
-//! What is large streams from the store and is never held whole. A large page that must be dressed is held if it is small
-//! once it is encoded, else packed: dressing costs more than anything else here, so it is paid once for each form and not
-//! once for each visitor. Only so many pages are dressed at once: a request that would wait too long for that gets the page
-//! dressed on its way, larger but at once. A page that is there must never be refused because others are dressed.
+//! Small contents are cached by hash, dress and encoding, and concurrent requests share one read. Large
+//! contents stream from the store and are never held whole. A large page that must be dressed is kept encoded
+//! if that is small enough, and otherwise packed, because dressing is the most expensive step of a request:
+//! it is done once per form and not once per visitor. The number of concurrent dressings is limited. A
+//! request that would wait too long for a permit gets the page dressed as a stream, without an encoding. A
+//! page must never be refused because other pages are being dressed.
 //!
-//! What left the cache lives on in the answers that carry it. When that fills the memory, what is not in it streams from
-//! the store as if it were large, so that nobody who takes many answers slowly keeps the others from theirs.
+//! Contents that were evicted from the cache stay in memory while responses still send them. When these reach
+//! their limit, contents that are not cached stream from the store as if they were large. So a client that
+//! reads many responses slowly cannot block others.
 
 mod budget;
 mod dressing;
@@ -38,28 +40,29 @@ use crate::press::Press;
 use crate::rewrite::{Badge, RULES};
 use crate::sign_links::{LinkSigner, Origins};
 use crate::streams::Streams;
-use budget::{CacheBudget, Living};
+use budget::{CacheBudget, ContentMemory};
 use dressing::Dressing;
 pub use source::{LoadedContent, PackedPage, Source, Stored};
 
-/// What a content takes about.
+/// Estimated size of a cached content.
 const HELD_BYTES: u64 = 16 << 10;
-/// What a place in the cache takes besides its content.
-const PLACE_BYTES: u64 = 320;
-/// The part of the cache that is for packed pages, and the largest of those: a publish of noise has 10 MB.
+/// Overhead of a cache entry besides its content.
+const ENTRY_OVERHEAD_BYTES: u64 = 320;
+/// One part in `PACKED_SHARE` of the cache is for packed pages. The largest publish of incompressible data
+/// has 10 MB.
 const PACKED_SHARE: u64 = 4;
 const PACKED_BYTES_MAX: u64 = 12 << 20;
 const PACKED_BYTES: u64 = 256 << 10;
-/// How often the cache's capacity may be in memory, with what is on its way in and out.
-const LIVING_PER_CAPACITY: u64 = 2;
+/// Limit of contents in memory, as a multiple of the cache's capacity: cached ones and those in flight.
+const MEMORY_PER_CAPACITY: u64 = 2;
 
 pub struct Contents {
     kept: Arc<KeptCache>,
     /// Large pages, by the key of the form without an encoding.
     packed: Arc<KeptCache>,
     packed_bytes_max: u64,
-    living: Living,
-    /// More at once would not be done sooner.
+    memory: ContentMemory,
+    /// One permit per core: more dressings at once would not finish sooner.
     presses: Arc<Slots>,
     content_reads: Slots,
     streams: Streams,
@@ -71,29 +74,29 @@ pub struct Contents {
 
 type KeptCache = Cache<Key, CachedContent, ByWeight>;
 
-/// What is known of a form.
+/// The cached state of a form.
 #[derive(Clone)]
 enum CachedContent {
     Loaded(Arc<LoadedContent>),
     Packed(Arc<Packed>),
-    /// Dressed and encoded, or packed, it is still too large. Kept so that this is not retried for every visitor.
+    /// Too large even after encoding or packing. Cached so that visitors do not repeat the attempt.
     TooLarge,
 }
 
-/// Why a content was not brought into memory.
+/// Why a content was not loaded into memory.
 enum NotHeld {
-    /// There is no turn to press it, or no room for it: it comes from the store all the same.
+    /// No press permit or no memory is available. The content streams from the store instead.
     Crowded,
     Trouble(anyhow::Error),
 }
 
 pub enum Content {
     Ready(Source),
-    /// A page that is dressed on its way and not encoded; how long it gets nobody knows before it is sent.
+    /// A page that is dressed while it is sent, without an encoding. Its length is not known in advance.
     Dressed(Body),
 }
 
-const SILENT: &str = "the blob store stays silent";
+const SILENT: &str = "the blob store did not respond in time";
 
 impl Contents {
     pub fn new(
@@ -112,9 +115,9 @@ impl Contents {
         Self {
             kept: cache(capacity_bytes - for_packed, HELD_BYTES, HELD_BYTES_MAX),
             packed: cache(for_packed, PACKED_BYTES, PACKED_BYTES_MAX),
-            // The cache keeps nothing that fills it.
+            // The cache drops an entry that would fill it alone.
             packed_bytes_max: PACKED_BYTES_MAX.min(for_packed / 4 * 3),
-            living: Living::new(capacity_bytes.saturating_mul(LIVING_PER_CAPACITY)),
+            memory: ContentMemory::new(capacity_bytes.saturating_mul(MEMORY_PER_CAPACITY)),
             presses: Arc::new(Slots::new(presses_max(), load.waiting_max)),
             content_reads: Slots::new(load.content_reads_max, load.waiting_max),
             streams: Streams::new(load),
@@ -125,7 +128,7 @@ impl Contents {
         }
     }
 
-    /// Of a content in memory it is there already; of any other it is written.
+    /// Returns the cached `ETag` of a content in memory, else computes it.
     pub fn etag(&self, form: &Form<'_>) -> anyhow::Result<HeaderValue> {
         match self.kept.get(&form.key()) {
             Some(CachedContent::Loaded(held)) => Ok(held.etag.clone()),
@@ -135,10 +138,11 @@ impl Contents {
     }
 
     fn write_etag(&self, form: &Form<'_>) -> anyhow::Result<HeaderValue> {
-        HeaderValue::try_from(form.etag(&self.marks)).context("an ETag")
+        HeaderValue::try_from(form.etag(&self.marks)).context("build an ETag")
     }
 
-    /// What is in memory, without a wait. `network` is whose places a packed page takes.
+    /// Returns a content that is in memory, without waiting. `network` is charged for the stream of a packed
+    /// page.
     pub fn recall(&self, form: &Form<'_>, network: impl FnOnce() -> Option<IpAddr>) -> Option<Content> {
         match self.kept.get(&form.key()) {
             Some(CachedContent::Loaded(held)) => return Some(Content::Ready(Source::Loaded(held))),
@@ -151,14 +155,14 @@ impl Contents {
         }
     }
 
-    /// Whether it is known in which form this one is shown in the end. Whether a large page gets small enough to be
-    /// encoded is not, before that was tried.
+    /// Whether the final form is already known. Whether a large page becomes small enough to be encoded is
+    /// known only after the first attempt.
     pub fn is_settled(&self, form: &Form<'_>) -> bool {
         let may_stay_large = !form.dress.is_plain() && form.file.size_bytes > HELD_BYTES_MAX;
         form.encoding.is_none() || !may_stay_large || self.kept.peek(&form.key()).is_some()
     }
 
-    /// From memory or from the store. `network` is whose places a streamed answer takes.
+    /// Opens a content from memory or from the store. `network` is charged for a streamed response.
     pub async fn open(
         &self,
         form: &Form<'_>,
@@ -167,7 +171,7 @@ impl Contents {
     ) -> anyhow::Result<Content> {
         let stored = self.stored(form, network);
         if form.dress.is_plain() {
-            // Bounded as a whole: a visitor may be the last of many in turn.
+            // The timeout covers the whole operation, because the request may be queued behind many others.
             let opened = timeout_at(patience.for_store(), self.open_plain(form, stored, patience)).await;
             return Ok(Content::Ready(opened.context(SILENT)??));
         }
@@ -207,10 +211,10 @@ impl Contents {
         stored: Stored,
         patience: Patience,
     ) -> anyhow::Result<Content> {
-        let place = stored.streams.enter(patience.for_turn()).await?;
+        let slot = stored.streams.enter(patience.for_permit()).await?;
         let dressing = self.dressing(form, stored)?;
-        let opened = timeout_at(patience.for_unpressed(), dressing.on_its_way()).await;
-        Ok(Content::Dressed(place.deliver(opened.context(SILENT)??)))
+        let opened = timeout_at(patience.for_unpressed(), dressing.stream()).await;
+        Ok(Content::Dressed(slot.deliver(opened.context(SILENT)??)))
     }
 
     async fn read(
@@ -219,14 +223,14 @@ impl Contents {
         stored: Stored,
         patience: Patience,
     ) -> Result<CachedContent, NotHeld> {
-        let permit = self.content_reads.acquire(patience.for_turn()).await;
+        let permit = self.content_reads.acquire(patience.for_permit()).await;
         let _permit = permit.map_err(|_| LoadQueue::ContentReads.shed())?;
-        let room = self.living.take(stored.size_bytes()).ok_or(NotHeld::Crowded)?;
-        let bytes = room.harness(stored.read().await?);
+        let budget = self.memory.take(stored.size_bytes()).ok_or(NotHeld::Crowded)?;
+        let bytes = budget.attach(stored.read().await?);
         Ok(CachedContent::held(bytes, self.write_etag(form)?))
     }
 
-    /// Dressed and encoded, small enough to be held.
+    /// Dresses and encodes a page that is small enough to be cached.
     async fn press(
         &self,
         form: &Form<'_>,
@@ -235,15 +239,15 @@ impl Contents {
     ) -> anyhow::Result<Option<CachedContent>> {
         let (encoding, etag, dressing) =
             (form.encoding, self.write_etag(form)?, self.dressing(form, stored)?);
-        let making = move |room: CacheBudget| async move {
+        let build = move |budget: CacheBudget| async move {
             let pressed = dressing.make(|| Press::new(encoding, HELD_BYTES_MAX)).await?;
             Ok(pressed
-                .map_or(CachedContent::TooLarge, |bytes| CachedContent::held(room.harness(bytes), etag)))
+                .map_or(CachedContent::TooLarge, |bytes| CachedContent::held(budget.attach(bytes), etag)))
         };
-        self.make(&self.kept, form.key(), HELD_BYTES_MAX, patience, making).await
+        self.make(&self.kept, form.key(), HELD_BYTES_MAX, patience, build).await
     }
 
-    /// Dressed and packed, for all encodings.
+    /// Dresses and packs a page. One packed page serves all encodings.
     async fn pack(
         &self,
         form: &Form<'_>,
@@ -251,33 +255,34 @@ impl Contents {
         patience: Patience,
     ) -> anyhow::Result<Option<CachedContent>> {
         let (bytes_max, dressing) = (self.packed_bytes_max, self.dressing(form, stored)?);
-        let making = move |room: CacheBudget| async move {
+        let build = move |budget: CacheBudget| async move {
             let packed = dressing.make(|| Packer::new(bytes_max)).await?;
-            let housed = packed.map(|packed| packed.housed(|bytes| room.harness(bytes)));
-            Ok(housed.map_or(CachedContent::TooLarge, |packed| CachedContent::Packed(Arc::new(packed))))
+            let packed = packed.map(|packed| packed.map_bytes(|bytes| budget.attach(bytes)));
+            Ok(packed.map_or(CachedContent::TooLarge, |packed| CachedContent::Packed(Arc::new(packed))))
         };
-        self.make(&self.packed, form.unencoded().key(), bytes_max, patience, making).await
+        self.make(&self.packed, form.unencoded().key(), bytes_max, patience, build).await
     }
 
-    /// What is kept of a dressed page, made once however many ask for it; none when the visitor would wait too long. It
-    /// is made in a task of its own: were it left with its visitor, the next one would begin again.
+    /// Returns the cached result of dressing a page, which concurrent requests share, or `None` when the
+    /// visitor would wait too long. The work runs in its own task: otherwise it would be lost when its
+    /// visitor disconnects, and the next one would start over.
     async fn make<F>(
         &self,
         cache: &Arc<KeptCache>,
         key: Key,
         bytes_max: u64,
         patience: Patience,
-        making: impl FnOnce(CacheBudget) -> F + Send + 'static,
+        build: impl FnOnce(CacheBudget) -> F + Send + 'static,
     ) -> anyhow::Result<Option<CachedContent>>
     where
         F: Future<Output = anyhow::Result<CachedContent>> + Send + 'static,
     {
-        let (cache, presses, living) = (cache.clone(), self.presses.clone(), self.living.clone());
+        let (cache, presses, memory) = (cache.clone(), self.presses.clone(), self.memory.clone());
         let made = tokio::spawn(async move {
             let make = async {
-                let _permit = presses.acquire(patience.for_turn()).await.map_err(|_| NotHeld::Crowded)?;
-                let room = living.take(bytes_max).ok_or(NotHeld::Crowded)?;
-                Ok::<_, NotHeld>(making(room).await?)
+                let _permit = presses.acquire(patience.for_permit()).await.map_err(|_| NotHeld::Crowded)?;
+                let budget = memory.take(bytes_max).ok_or(NotHeld::Crowded)?;
+                Ok::<_, NotHeld>(build(budget).await?)
             };
             cache.get_or_insert_async(&key, make).await
         });
@@ -315,13 +320,13 @@ impl Contents {
         self.kept.len()
     }
 
-    /// As if one more content were being read.
+    /// Holds a read permit, as if another content were being read.
     #[cfg(test)]
     pub async fn take_read(&self) -> admission::Permit {
         self.content_reads.acquire(tokio::time::Instant::now()).await.unwrap()
     }
 
-    /// As if so many pages were being pressed that there is no turn left.
+    /// Holds all press permits.
     #[cfg(test)]
     pub async fn take_all_presses(&self) -> Vec<admission::Permit> {
         let until = tokio::time::Instant::now() + std::time::Duration::from_secs(60);
@@ -330,13 +335,13 @@ impl Contents {
     }
 
     #[cfg(test)]
-    pub fn living_bytes(&self) -> u64 {
-        self.living.bytes()
+    pub fn memory_bytes(&self) -> u64 {
+        self.memory.bytes()
     }
 }
 
 impl Content {
-    /// Whether it has no encoding, whichever was asked for.
+    /// Whether the content has no encoding, even if the form asked for one.
     pub fn is_unencoded(&self) -> bool {
         matches!(self, Content::Dressed(_) | Content::Ready(Source::Packed(_)))
     }
@@ -349,7 +354,7 @@ impl CachedContent {
     }
 }
 
-/// More at once would not be done sooner, and each takes memory.
+/// More at once would not finish sooner, and each takes memory.
 fn presses_max() -> usize {
     available_parallelism().map_or(1, NonZero::get)
 }
@@ -366,9 +371,9 @@ struct ByWeight;
 impl Weighter<Key, CachedContent> for ByWeight {
     fn weight(&self, _: &Key, kept: &CachedContent) -> u64 {
         match kept {
-            CachedContent::Loaded(held) => PLACE_BYTES + held.bytes.len() as u64,
-            CachedContent::Packed(page) => PLACE_BYTES + page.packed_bytes(),
-            CachedContent::TooLarge => PLACE_BYTES,
+            CachedContent::Loaded(held) => ENTRY_OVERHEAD_BYTES + held.bytes.len() as u64,
+            CachedContent::Packed(page) => ENTRY_OVERHEAD_BYTES + page.packed_bytes(),
+            CachedContent::TooLarge => ENTRY_OVERHEAD_BYTES,
         }
     }
 }

@@ -1,7 +1,8 @@
-//! Find: which site a request means, and which path in it.
+//! Finds the site and the path that a request is for.
 //!
-//! On the name of a site every path is the site's own; on any other name sites lie below `/site/<host>/`. In host style
-//! that path only redirects to the site's own name, and names that are not the edge's own are refused.
+//! Under a site's own name every path belongs to the site. Under any other name, sites are below
+//! `/site/<host>/`. In host style that path only redirects to the site's own name, and names that do not
+//! belong to the edge are refused.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -14,7 +15,7 @@ use url::Url;
 
 use crate::closed::Closed;
 
-/// The names by which this edge is called.
+/// The names of this edge.
 pub struct Names {
     /// `.<domain>`, in lower case.
     domain_suffix: String,
@@ -31,21 +32,21 @@ pub enum Mount {
     Name,
 }
 
-/// The place that a request asks for.
+/// The host and path of a request.
 #[derive(Debug, PartialEq)]
 pub struct Address<'r> {
     pub mount: Mount,
     pub host: Host,
-    /// The path within the site as it was sent: empty, or beginning with a slash.
+    /// The path within the site as it was sent: empty, or starting with a slash.
     pub path: &'r str,
 }
 
 #[derive(Debug, PartialEq)]
 pub enum SiteMatch<'r> {
     Site(Address<'r>),
-    /// Somebody asks whether this edge is alive.
+    /// A liveness probe.
     Alive,
-    /// Somebody asks whether it can serve.
+    /// A readiness probe.
     Ready,
     /// The icon of the edge's own address.
     Icon,
@@ -75,7 +76,7 @@ impl Names {
     pub fn find<'r>(&self, uri: &'r Uri, name: &str) -> Result<SiteMatch<'r>, Closed> {
         let Some(label) = self.label(name) else {
             return match uri.path() {
-                // Load balancers probe by address, so these two are answered under every name.
+                // Load balancers probe by IP address, so both are served under every name.
                 ALIVE_PATH => Ok(SiteMatch::Alive),
                 READY_PATH => Ok(SiteMatch::Ready),
                 _ if !self.is_served(name) => Err(Closed::Misdirected),
@@ -87,8 +88,8 @@ impl Names {
         Ok(SiteMatch::Site(Address { mount: Mount::Name, host, path: uri.path() }))
     }
 
-    /// The same address on the site's own name, for a request in host style that came by path. None where the site is
-    /// served as it was asked for.
+    /// In host style, the address on the site's own name for a request that came by path. `None` if the site
+    /// is served at the requested address.
     pub fn own_name_of(&self, address: &Address<'_>) -> Option<String> {
         let is_redirected = self.addresses.url_style == UrlStyle::Host
             && address.mount == Mount::Path
@@ -97,7 +98,8 @@ impl Names {
         Some(format!("{page}{}", address.path.strip_prefix('/').unwrap_or(address.path)))
     }
 
-    /// Whether this edge serves anything under a name that is not below its domain. HTTP/1.0 may come without a name.
+    /// Whether this edge serves anything under a name that is not below its domain. An HTTP/1.0 request may
+    /// have no name.
     fn is_served(&self, name: &str) -> bool {
         self.addresses.url_style == UrlStyle::Path
             || name.is_empty()
@@ -106,7 +108,7 @@ impl Names {
             || is_loopback(name)
     }
 
-    /// What stands before the domain, when the name is below it.
+    /// The part before the domain, if the name is below it.
     fn label<'n>(&self, name: &'n str) -> Option<&'n str> {
         let suffix_at = name.len().checked_sub(self.domain_suffix.len())?;
         let (label, suffix) = name.split_at_checked(suffix_at)?;
@@ -132,8 +134,8 @@ fn is_loopback(name: &str) -> bool {
     })
 }
 
-/// The name that the request is for, without its port. A target in absolute form comes before the header, which
-/// HTTP/1.1 demands nevertheless (RFC 9112, 3.2).
+/// The name of the request, without its port. An absolute-form target takes precedence over the `Host`
+/// header, which HTTP/1.1 requires nevertheless (RFC 9112, 3.2).
 pub fn name_of<'r>(uri: &'r Uri, headers: &'r HeaderMap, version: Version) -> Result<&'r str, Closed> {
     let mut sent = headers.get_all(header::HOST).iter();
     let name = match (uri.authority(), sent.next()) {
@@ -155,13 +157,13 @@ fn without_port(name: &str) -> &str {
     bare(name)
 }
 
-/// A name without the root of the domain name system, which may be written out.
+/// Removes the trailing dot of a fully qualified name.
 pub fn bare(name: &str) -> &str {
     name.strip_suffix('.').unwrap_or(name)
 }
 
 impl Mount {
-    /// The path of a site's root, with slashes around.
+    /// The path of a site's root, with a slash at both ends.
     pub fn root(self, host: &Host) -> String {
         match self {
             Mount::Path => format!("{SITES_PATH}{host}/"),
@@ -171,14 +173,15 @@ impl Mount {
 }
 
 impl Address<'_> {
-    /// The path of the whole request with a slash at its end.
+    /// The path of the whole request, with a trailing slash.
     pub fn with_slash(&self) -> String {
         let below_root = self.path.trim_start_matches('/');
         let slash = if below_root.is_empty() { "" } else { "/" };
         format!("{}{below_root}{slash}", self.mount.root(&self.host))
     }
 
-    /// How many folders of the site the path lies in, as a browser counts them. No file lies deeper than the bound.
+    /// The number of folders of the site that the path is in, as a browser counts them. No file is deeper
+    /// than the bound.
     pub fn depth(&self) -> u16 {
         let slashes = self.path.bytes().filter(|byte| *byte == b'/').count();
         u16::try_from(slashes.saturating_sub(1)).unwrap_or(DEPTH_MAX).min(DEPTH_MAX)

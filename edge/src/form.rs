@@ -1,4 +1,5 @@
-//! Form: in which of its shapes a file is answered. Each has a strong `ETag` of its own.
+//! The forms in which a file can be served: plain or dressed, with or without an encoding. Each has its own
+//! strong `ETag`.
 
 use std::ops::Range;
 
@@ -8,7 +9,7 @@ use poem::http::{HeaderMap, header};
 
 use crate::find::{Address, Mount};
 
-/// A file in the shape that one visitor gets.
+/// A file in the form that one visitor gets.
 #[derive(Clone, Copy, Debug)]
 pub struct Form<'a> {
     pub host: &'a Host,
@@ -17,7 +18,7 @@ pub struct Form<'a> {
     pub encoding: Option<Encoding>,
 }
 
-/// What a page is written in, and so how it is read.
+/// The markup of a page, which decides how it is parsed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Markup {
     #[default]
@@ -25,7 +26,7 @@ pub enum Markup {
     Xhtml,
 }
 
-/// What is done to a page before it is shown.
+/// The changes that a page gets before it is served.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Dress {
     pub markup: Markup,
@@ -33,8 +34,8 @@ pub struct Dress {
     pub links: Option<SignedLinks>,
 }
 
-/// All that signed links depend on besides the page's content: the signature stands for the host, and how deep the
-/// page lies decides which links stay within the site.
+/// Everything that signed links depend on besides the page's content. The signature stands for the host, and
+/// the depth of the page decides which links stay within the site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SignedLinks {
     pub signature: Signature,
@@ -42,11 +43,11 @@ pub struct SignedLinks {
     pub depth: u16,
 }
 
-/// A `sig` as it stands in a link: 16 hex characters.
+/// A `sig` as it appears in a link: 16 hex characters.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Signature([u8; 16]);
 
-/// Under what a form is kept in memory.
+/// The cache key of a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
     pub hash: BlobHash,
@@ -54,48 +55,49 @@ pub struct Key {
     pub encoding: Option<Encoding>,
 }
 
-/// What is larger than this streams from the store and is never held whole.
+/// Larger contents stream from the store and are never held whole.
 pub const HELD_BYTES_MAX: u64 = 1 << 20;
 
-/// What tells one way of dressing from another: pages that were dressed by other rules are other representations.
+/// Identifies the rules of dressing in the `ETag`, because pages that were dressed by other rules are other
+/// representations.
 #[derive(Debug)]
 pub struct DressMarks {
     badge: String,
     links: String,
 }
 
-/// How much of a hash an `ETag` shows: 128 bits.
+/// The length of the hash in an `ETag`, in hex characters: 128 bits.
 const ETAG_HASH_LENGTH: usize = 32;
 const MARK_LENGTH: usize = 6;
 
 impl<'a> Form<'a> {
-    /// The form of a file for a visitor who takes these encodings.
+    /// Chooses the form of a file for the encodings that a visitor accepts.
     pub fn choose(host: &'a Host, file: &'a ManifestFile, dress: Dress, accepted: &HeaderMap) -> Self {
         let lines = accepted.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
         let stored = file.variants.iter().map(|variant| variant.encoding);
         Self { host, file, dress, encoding: choose_encoding(lines, stored) }
     }
 
-    /// Whether it may be small enough to be kept in memory. How small a page gets that must be dressed and then encoded
-    /// is seen when it is done.
+    /// Whether the form may be small enough to be cached. The size of a page that is dressed and then encoded
+    /// is known only afterwards.
     pub fn may_be_held(&self) -> bool {
         let stored = self.stored_range();
         let is_encoded_here = !self.dress.is_plain() && self.encoding.is_some();
         is_encoded_here || stored.end - stored.start <= HELD_BYTES_MAX
     }
 
-    /// The same without an encoding.
+    /// The same form without an encoding.
     pub fn unencoded(self) -> Self {
         Self { encoding: None, ..self }
     }
 
     pub fn key(&self) -> Key {
-        // What is not dressed is the same bytes in whatever markup.
+        // Without dressing the bytes do not depend on the markup.
         let dress = if self.dress.is_plain() { Dress::default() } else { self.dress };
         Key { hash: self.file.hash, dress, encoding: self.encoding }
     }
 
-    /// Where the bytes of this form lie in the blob, before any dressing.
+    /// The byte range of this form in the blob, before any dressing.
     pub fn stored_range(&self) -> Range<u64> {
         let plain = 0..self.file.size_bytes;
         if !self.dress.is_plain() {
@@ -128,7 +130,8 @@ impl<'a> Form<'a> {
 }
 
 impl DressMarks {
-    /// `rules` decide how pages are dressed, `badge` is what they wear, `origins` are where their site lies.
+    /// `rules` decide how pages are dressed, `badge` is the badge's markup, `origins` are the addresses of
+    /// the site.
     pub fn new(rules: &[&str], badge: &str, origins: &str) -> Self {
         let rules = mark_of(rules);
         Self { badge: mark_of(&[&rules, badge]), links: mark_of(&[&rules, origins]) }
@@ -142,7 +145,7 @@ fn mark_of(texts: &[&str]) -> String {
 }
 
 impl Markup {
-    /// None when the file is no page in itself.
+    /// `None` if the file is not a page.
     pub fn of(file: &ManifestFile) -> Option<Self> {
         match file.content_type.split(';').next().unwrap_or_default() {
             "text/html" => Some(Self::Html),
@@ -160,7 +163,7 @@ impl Dress {
         let (mount, depth) = (address.mount, address.depth());
         Self {
             markup,
-            // Spec 3.1: while provisional, a small badge is injected into served pages.
+            // Pages of provisional accounts carry a small badge.
             has_badge: route.expires_at.is_some(),
             links: links.map(|signature| SignedLinks { signature, mount, depth }),
         }
@@ -187,7 +190,8 @@ impl std::fmt::Debug for Signature {
     }
 }
 
-/// A page in itself, rather than an asset of one: it counts as a view and carries the content security policy.
+/// Whether the file is a page and not an asset of one. It then counts as a view and carries the content
+/// security policy.
 pub fn is_document(file: &ManifestFile) -> bool {
     Markup::of(file).is_some()
 }

@@ -1,8 +1,8 @@
-//! Freshen: asks the store, for many hosts at once, whether the routes that visitors use still stand.
+//! Confirms, in batches, that the cached routes in use are still current.
 //!
-//! An edge believes a route for a short time only. So that not each hot host is looked up every other second, and no
-//! visitor waits for it, the routes in use are asked about beforehand. It must never put anything into the cache: what
-//! stands no more is left to the next visitor's own look.
+//! An edge trusts a route for a short time only. Confirming the routes in use ahead of time saves a database
+//! query per host every other second, and visitors do not wait for it. It must never add anything to the
+//! cache: a route that is no longer current is left to the next visitor's own read.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,11 +14,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::sites::{InUse, Sites};
 
-/// Half of the time for which a route is believed.
+/// Half of the time for which a route is trusted.
 const FRESHEN_EVERY: Duration = Duration::from_secs(1);
-/// How many hosts are asked about in one statement.
+/// How many hosts one statement queries.
 const HOSTS_MAX: usize = 500;
-/// An answer that comes later is of no use.
+/// A later response would be useless.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(1);
 
 pub async fn run(sites: Arc<Sites>, store: Store, stop: CancellationToken) {
@@ -30,25 +30,26 @@ pub async fn run(sites: Arc<Sites>, store: Store, stop: CancellationToken) {
 }
 
 pub async fn freshen(sites: &Sites, store: &Store) {
-    for some in sites.in_use().chunks(HOSTS_MAX) {
-        let asking = timeout(ANSWER_WAIT_MAX, ask(some, store)).await;
-        // Visitors look for themselves then, and say what is wrong.
-        if !matches!(asking, Ok(Ok(()))) {
-            tracing::debug!("the routes in use could not be asked about");
+    for batch in sites.in_use().chunks(HOSTS_MAX) {
+        let confirming = timeout(ANSWER_WAIT_MAX, confirm(batch, store)).await;
+        // Visitors then read the routes themselves, and those reads report the error.
+        if !matches!(confirming, Ok(Ok(()))) {
+            tracing::debug!("could not confirm the routes in use");
             return;
         }
     }
 }
 
-async fn ask(some: &[InUse], store: &Store) -> anyhow::Result<()> {
-    let hosts: Vec<Host> = some.iter().map(|in_use| in_use.site.route.host.clone()).collect();
-    let asked_at = Instant::now();
+async fn confirm(batch: &[InUse], store: &Store) -> anyhow::Result<()> {
+    let hosts: Vec<Host> = batch.iter().map(|in_use| in_use.site.route.host.clone()).collect();
+    let queried_at = Instant::now();
     let states = store.routes().states(&hosts).await?;
-    for in_use in some {
+    for in_use in batch {
         let route = &in_use.site.route;
-        // Whether a pending route is held back depends on other versions as well, which its state does not show.
+        // Whether a pending route is held back depends on other versions too, which its state does not
+        // include.
         if route.held_from.is_none() && states.get(&route.host) == Some(&RouteState::of(route)) {
-            in_use.stands_at(asked_at);
+            in_use.confirm(queried_at);
         }
     }
     Ok(())

@@ -1,6 +1,7 @@
-//! Gate: whether this site is open to this visitor now.
+//! Access control: whether this visitor may see this site now.
 //!
-//! The order is fixed (unknown and deleted hosts were 404 before): expired 410, suspended or blocked 451, private 403.
+//! The order is fixed: expired 410, suspended or blocked 451, private 403. Unknown and deleted hosts got 404
+//! before.
 
 use domain::signing_key::LinkKey;
 use domain::{Host, ManifestFile, ModerationStatus, Route, Time, Visibility};
@@ -10,23 +11,23 @@ use url::Url;
 use crate::closed::Closed;
 use crate::find::{Address, bare};
 
-/// What let the visitor in.
+/// What gave the visitor access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pass {
-    /// The site is open to all, or the address carries the `sig`.
+    /// The site is open to everybody, or the address carries the `sig`.
     Full,
-    /// Only the page that the request comes from carries the `sig`: good for assets, not for documents.
+    /// Only the referring page carries the `sig`. This is enough for assets, not for documents.
     AssetsOnly,
 }
 
-/// What a browser wants a file for, as far as that matters here.
+/// Why a browser requests a file, as far as access depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// To run it or to style a page by it: it may load more, and then the `Referer` is its own address.
+    /// A script or style sheet. It may load more, with its own address as the `Referer`.
     LoadsMore,
-    /// A script fetches it, so it is a part of a page, whatever it is.
+    /// A script fetches the file, so it is part of a page, whatever its type.
     Fetch,
-    /// To show it, or nobody says.
+    /// Any other purpose, or an unknown one.
     Other,
 }
 
@@ -38,7 +39,7 @@ impl Purpose {
             Some(b"style" | b"script" | b"worker" | b"sharedworker") => Self::LoadsMore,
             Some(b"empty") => Self::Fetch,
             Some(_) => Self::Other,
-            // Browsers say it over https and to their own machine only; then the file itself must tell.
+            // Browsers send the header only over HTTPS and to localhost. Without it, the file type decides.
             None if may_load_more(file) => Self::LoadsMore,
             None => Self::Other,
         }
@@ -50,7 +51,7 @@ fn may_load_more(file: &ManifestFile) -> bool {
     matches!(essence, "text/css" | "text/javascript" | "application/javascript")
 }
 
-/// What a visitor brings along.
+/// What the visitor presents.
 pub struct Visitor<'r> {
     /// The name that the request is for.
     pub name: &'r str,
@@ -82,8 +83,8 @@ pub fn admit(
     }
 }
 
-/// Keeps back what a browser would show as a page of its own, while the route's version waits for a late scan. Pictures,
-/// styles and scripts are nothing without one.
+/// Refuses files that a browser would run as a document while the scan of the route's version is late.
+/// Images, style sheets and scripts do no harm on their own.
 pub fn admit_file(route: &Route, file: &ManifestFile, now: Time) -> Result<(), Closed> {
     if route.is_held_back(now) && file.runs_as_document() { Err(Closed::Unchecked) } else { Ok(()) }
 }
@@ -93,7 +94,7 @@ fn has_signature(query: Option<&str>, host: &Host, key: &LinkKey) -> bool {
     parts.find_map(|part| part.strip_prefix("sig=")).is_some_and(|signature| key.verifies(host, signature))
 }
 
-/// Fonts from a stylesheet and what scripts fetch carry no `sig`, but their `Referer` does.
+/// Requests of style sheets and scripts carry no `sig`, but their `Referer` does.
 fn comes_from_signed_page(address: &Address<'_>, visitor: &Visitor<'_>, key: &LinkKey) -> bool {
     let Some(page) = visitor.referer.and_then(|referer| Url::parse(referer).ok()) else { return false };
     let is_same_name = page.host_str().is_some_and(|name| bare(name).eq_ignore_ascii_case(visitor.name));

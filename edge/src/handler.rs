@@ -1,4 +1,4 @@
-//! The door: the steps of a visit, in their order.
+//! The request handler: the steps of a visit, in order.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,9 +36,9 @@ use crate::visit::PageVisit;
 /// The endpoint of an edge.
 pub struct PageHandler(Arc<Inner>);
 
-/// All that an edge is made of.
+/// The state of an edge.
 pub struct Inner {
-    /// Ends with it.
+    /// Stops the background confirmation of routes when the edge is dropped.
     pub _freshening: DropGuard,
     pub names: Names,
     pub policy: HeaderPolicy,
@@ -47,11 +47,11 @@ pub struct Inner {
     pub lease: EdgeLease,
     pub contents: Contents,
     pub route_reads: Slots,
-    pub turn_wait_max: Duration,
+    pub permit_wait_max: Duration,
     pub network_of: NetworkOf,
     pub client_network_of: NetworkOf,
     pub misses: Option<Misses>,
-    /// The last query got no response from the database, so the next ones have a shorter timeout.
+    /// Whether the last query got no response from the database. The next ones then have a shorter timeout.
     pub is_database_silent: AtomicBool,
     pub store: Store,
     pub link_key: LinkKey,
@@ -73,7 +73,7 @@ impl Endpoint for PageHandler {
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
         let mut visitor = self.0.meters.begin(request.method());
-        let mut response = match self.0.answer(&request, &mut visitor).await {
+        let mut response = match self.0.respond(&request, &mut visitor).await {
             Ok(response) => response,
             Err(Failure::Closed(closed)) => self.0.closed_pages.show(closed),
             Err(Failure::Trouble(error)) => {
@@ -89,23 +89,23 @@ impl Endpoint for PageHandler {
 }
 
 impl Inner {
-    /// Find → gate → resolve → show: the order is here, the steps are in the modules.
-    async fn answer(&self, request: &Request, visitor: &mut WaitingMeter<'_>) -> Result<Response, Failure> {
+    /// Runs find, gate, resolve and show, in this order.
+    async fn respond(&self, request: &Request, visitor: &mut WaitingMeter<'_>) -> Result<Response, Failure> {
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
             return Err(Closed::MethodNotAllowed.into());
         }
         let name = name_of(request.uri(), request.headers(), request.version())?;
         let found = self.names.find(request.uri(), name)?;
-        visitor.asked = CacheLookup::of(&found);
+        visitor.requested = CacheLookup::of(&found);
         let address = match found {
             SiteMatch::Site(address) => address,
             SiteMatch::Icon => return Ok(icon::show()),
-            SiteMatch::Alive => return Ok(response::vital(Vitals::alive())),
+            SiteMatch::Alive => return Ok(response::health(Vitals::alive())),
             SiteMatch::Ready => {
-                return Ok(response::vital(Box::pin(self.vitals.readiness(Audience::Stranger)).await));
+                return Ok(response::health(Box::pin(self.vitals.readiness(Audience::Stranger)).await));
             }
         };
-        let patience = Patience::new(visitor.since, self.turn_wait_max);
+        let patience = Patience::new(visitor.since, self.permit_wait_max);
         let site = self.known_site(request, &address.host, patience).await?;
         let query = request.uri().query();
         let referer = request.headers().get(header::REFERER).and_then(|value| value.to_str().ok());
@@ -132,7 +132,7 @@ impl Inner {
         }
     }
 
-    /// The site of a host, unless the visitor's network has asked for too many that do not exist.
+    /// The site of a host, unless the visitor's network has requested too many sites that do not exist.
     async fn known_site(
         &self,
         request: &Request,
@@ -151,16 +151,16 @@ impl Inner {
         Ok(site.ok_or(Closed::Missing)?)
     }
 
-    /// From memory when the seat vouches for it, else from the store.
+    /// Returns the site from memory if the edge lease covers its read, else from the store.
     async fn site(&self, host: &Host, patience: Patience) -> anyhow::Result<Option<Arc<Site>>> {
-        let vouch = |read_at| self.lease.vouches_for(read_at);
-        if let Some(known) = self.sites.recall(host, vouch) {
+        let is_covered = |read_at| self.lease.covers(read_at);
+        if let Some(known) = self.sites.recall(host, is_covered) {
             self.meters.routes.hits.add(1);
             return Ok(known);
         }
         self.meters.routes.misses.add(1);
         let read = async {
-            let permit = self.route_reads.acquire(patience.for_turn()).await;
+            let permit = self.route_reads.acquire(patience.for_permit()).await;
             let _permit = permit.map_err(|_| LoadQueue::RouteReads.shed())?;
             let route = self.store.routes().find(host).await;
             self.is_database_silent.store(route.is_err(), Ordering::Relaxed);
@@ -168,12 +168,12 @@ impl Inner {
         };
         let is_quick = self.sites.is_known(host) || self.is_database_silent.load(Ordering::Relaxed);
         let until = if is_quick { patience.for_known_route() } else { patience.for_store() };
-        let look = Box::pin(self.sites.look(host, vouch, read));
-        match timeout_at(until, look).await {
+        let fetch = Box::pin(self.sites.fetch(host, is_covered, read));
+        match timeout_at(until, fetch).await {
             Ok(found) => found.context("read a route"),
             Err(_) => {
                 self.is_database_silent.store(true, Ordering::Relaxed);
-                Err(anyhow!("the database stays silent"))
+                Err(anyhow!("the database did not respond in time"))
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Headers: what every answer of a site says about itself, by spec 4.12.
+//! The response headers of sites.
 
 use anyhow::Context;
 use domain::{ManifestFile, Visibility};
@@ -21,17 +21,17 @@ const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 const BY_ENCODING: HeaderValue = HeaderValue::from_static("Accept-Encoding");
 const BY_REFERER_TOO: HeaderValue = HeaderValue::from_static("Accept-Encoding, Referer, Sec-Fetch-Dest");
 
-/// Room for all headers of an answer, so that the map never grows.
+/// The expected number of headers, so that the map does not grow.
 const HEADERS_EXPECTED: usize = 16;
 
 impl HeaderPolicy {
     pub fn new(font_hosts: &[String]) -> anyhow::Result<Self> {
-        let content_security =
-            HeaderValue::try_from(content_security(font_hosts)).context("the font hosts")?;
+        let content_security = HeaderValue::try_from(content_security(font_hosts))
+            .context("build the content security policy from edge.font_hosts")?;
         Ok(Self { content_security })
     }
 
-    /// What an answer says whether or not it has a body: also a redirect and a 304.
+    /// The headers of every response, including redirects and 304.
     pub fn of_site(&self, visit: &PageVisit<'_>) -> HeaderMap {
         let mut headers = HeaderMap::with_capacity(HEADERS_EXPECTED);
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
@@ -44,17 +44,17 @@ impl HeaderPolicy {
         if visibility == Visibility::Private {
             headers.insert(header::REFERRER_POLICY, SAME_ORIGIN);
         }
-        // Who comes to the same address from elsewhere is shut out, or led on.
+        // The same address with another referrer is refused or redirected.
         if visit.pass == Pass::AssetsOnly {
             headers.insert(header::VARY, BY_REFERER_TOO);
         }
         headers
     }
 
-    /// What every answer of a file says besides.
+    /// The headers of every file response.
     pub fn of_file(&self, visit: &PageVisit<'_>, file: &ManifestFile) -> HeaderMap {
         let mut headers = self.of_site(visit);
-        // Said of every file: the next version of this one may come encoded.
+        // Sent for every file, because the next version of a file may have encodings.
         headers.entry(header::VARY).or_insert(BY_ENCODING);
         if let Some(last_modified) = visit.site.last_modified(visit.now) {
             headers.insert(header::LAST_MODIFIED, last_modified.clone());
@@ -66,7 +66,8 @@ impl HeaderPolicy {
     }
 }
 
-/// Spec 4.12: inline scripts and styles, `data:` and `blob:` addresses, and a web-font host; else the own site only.
+/// Allows inline scripts and styles, `data:` and `blob:` addresses and the configured font hosts. Everything
+/// else must come from the site itself.
 fn content_security(font_hosts: &[String]) -> String {
     let fonts: String = font_hosts.iter().map(|host| format!(" {host}")).collect();
     format!(

@@ -1,7 +1,7 @@
-//! Hostile: requests that nobody means well by, and what must hold of whatever they find.
+//! Hostile requests, and the invariants of what they find.
 //!
-//! `check` is the one judge of finding and resolving; the fuzzer feeds it bytes, a unit test feeds it a hundred
-//! thousand seeded requests. It is no part of a program that serves.
+//! `check` asserts the invariants of finding and resolving. The fuzzer feeds it bytes, and a unit test feeds
+//! it a hundred thousand seeded requests. Production builds do not include it.
 
 use domain::link::UrlStyle;
 use domain::{BlobHash, Host, Manifest, ManifestFile};
@@ -11,7 +11,7 @@ use url::Url;
 use crate::find::{Address, Mount, Names, SiteMatch, name_of};
 use crate::resolve::{Resolved, resolve};
 
-/// The files of every site here: with names that are easily taken for others.
+/// The files of the test site, with names that are easily confused.
 const FILES: [&str; 12] = [
     "index.html",
     "404.html",
@@ -29,7 +29,7 @@ const FILES: [&str; 12] = [
 
 const DOMAIN: &str = "pages.example";
 
-/// What hostile requests are made against: it is the same for all of them.
+/// The names and the site that hostile requests target.
 pub struct HostileTarget {
     names: Names,
     manifest: Manifest,
@@ -42,14 +42,14 @@ impl HostileTarget {
         Ok(Self { names: Names::new(DOMAIN, &serve_url, UrlStyle::Path), manifest: Manifest::new(files?) })
     }
 
-    /// Takes a request apart as the door does, and panics when what it finds is not what it says. The first line of
-    /// the input is the `Host`, the rest is the target. Whether anything was found at all.
+    /// Parses a request as the handler does and panics if an invariant is broken. The first line of the input
+    /// is the `Host`, the rest is the target. Returns whether anything was found.
     pub fn check(&self, input: &[u8]) -> bool {
         let line_ends_at = input.iter().position(|byte| *byte == b'\n').unwrap_or(0);
         let (host, target) = input.split_at(line_ends_at);
         let target = target.strip_prefix(b"\n").unwrap_or(target);
         if let Ok(path) = std::str::from_utf8(target) {
-            // Also what no request line could hold.
+            // Checks paths that cannot occur in a request line, too.
             self.check_path(path);
         }
         let Ok(uri) = Uri::try_from(target) else { return false };
@@ -78,7 +78,7 @@ impl HostileTarget {
         is_found
     }
 
-    /// A redirect stays within the site, and what it leads to is no redirect again.
+    /// A redirect stays within the site and does not lead to another redirect.
     fn check_redirect(&self, address: &Address<'_>) {
         let (location, root) = (address.with_slash(), address.mount.root(&address.host));
         assert!(location.ends_with('/') && !location.starts_with("//"), "{location}");
@@ -88,7 +88,7 @@ impl HostileTarget {
         assert!(resolve(&self.manifest, below) != Resolved::Folder, "{location} leads in a circle");
     }
 
-    /// A file is found by its own name, decoded once and no more, or not at all.
+    /// A file is found only by its own name, decoded exactly once.
     fn check_path(&self, path: &str) -> bool {
         let found = resolve(&self.manifest, path);
         if let Resolved::OwnNotFound(file) = &found {
@@ -106,7 +106,7 @@ impl HostileTarget {
     }
 }
 
-/// The host is the one that the request names, and no other.
+/// The host is exactly the one that the request names.
 fn check_host(address: &Address<'_>, name: &str, uri: &Uri) {
     let host: &Host = &address.host;
     match address.mount {
@@ -123,7 +123,7 @@ fn check_host(address: &Address<'_>, name: &str, uri: &Uri) {
     }
 }
 
-/// Written out apart from the library that the resolver uses, as a second opinion.
+/// Implemented independently of the resolver's library, as a cross-check.
 fn decoded_once(text: &str) -> Vec<u8> {
     let (mut decoded, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
     while let Some((first, after)) = rest.split_first() {
@@ -156,7 +156,7 @@ fn file(path: &str) -> anyhow::Result<ManifestFile> {
     })
 }
 
-/// What this module is for is to fail loudly.
+/// A broken invariant must stop the fuzzer.
 #[allow(clippy::panic)]
 fn panic_out_of_site(location: &str, root: &str) -> ! {
     panic!("{location} leads out of {root}")
@@ -171,7 +171,7 @@ mod tests {
     const REQUESTS: usize = 100_000;
     const PIECES_MAX: u64 = 10;
 
-    /// What hostile addresses are made of, and some that are honest, so that things are found too.
+    /// The parts of hostile addresses. Some are harmless, so that files are found too.
     const PIECES: [&str; 49] = [
         "/",
         "/",
@@ -251,7 +251,7 @@ mod tests {
         "//pages.example/",
     ];
 
-    /// Every draw from one seeded stream of bytes.
+    /// Draws choices from one seeded random stream.
     struct Draws {
         chance: Chance,
         bytes: Vec<u8>,
@@ -288,7 +288,7 @@ mod tests {
         let prey = HostileTarget::new().unwrap();
         let mut draws = Draws { chance: Chance::seeded(4_12), bytes: vec![] };
         let found = (0..REQUESTS).filter(|_| prey.check(&draws.request())).count();
-        // A generator that never finds anything would prove nothing.
+        // A generator that never finds a file would prove nothing.
         assert!(found > REQUESTS / 200, "{found} of {REQUESTS}");
     }
 

@@ -1,12 +1,12 @@
-//! The door for readers: published sites, served by `/site/<host>/…` and by `<host>.<domain>`.
+//! The edge: serves published sites to visitors, at `/site/<host>/…` and at `<host>.<domain>`.
 //!
-//! One straight pipeline, each step a module, the order in one place (`door`): find the site → gate → resolve the
-//! path → choose the form (encoding, dress) → answer. What is asked for often comes from memory: routes by host,
-//! contents by hash.
+//! A request passes through a fixed pipeline, whose order is in `handler`: find the site, check access,
+//! resolve the path, choose the form (encoding, dress), respond. Routes are cached by host and contents by
+//! hash.
 //!
-//! It reads the store and writes nothing; what it counts it hands to whoever flushes the tally. It must never serve
-//! a route that its seat does not vouch for, never show a visitor the user's content where the gate is shut, and
-//! never hold a large file whole in memory.
+//! The edge reads the store and writes nothing. It hands view counts to the process that runs it. It must
+//! never serve a route that its lease does not cover, never show the user's content to a visitor without
+//! access, and never hold a large file whole in memory.
 
 mod bounds;
 mod charset;
@@ -71,50 +71,51 @@ use sign_links::Origins;
 use sites::Sites;
 use tally::{Delivery, Tally};
 
-/// What an edge must know besides where things are stored.
+/// The settings of an edge.
 #[derive(Clone)]
 pub struct EdgeSettings {
     /// Sites are served at `<host>.<domain>`.
     pub domain: String,
-    /// Where sites are served by path; its own name is never taken for a site's.
+    /// The base URL of sites that are served by path. Its host name is never taken for a site's name.
     pub serve_url: String,
-    /// In host style the path of a site only redirects to the site's own name.
+    /// In host style, a site's path only redirects to the site's own name.
     pub url_style: UrlStyle,
-    /// Where the badge and the pages of this service point to.
+    /// The link target of the badge and of error pages.
     pub base_url: String,
-    /// Whom visitors may write to about a page that is blocked, as a URI.
+    /// The operator's contact for blocked pages, as a URI.
     pub contact: Option<String>,
-    /// The bound of what is kept in memory, routes and contents together. As much again may live in answers on their way.
+    /// The limit of cached routes and contents together. As much again may be held by responses in flight.
     pub cache_bytes: u64,
-    /// Where pages may load web fonts from, as sources of a content security policy: `fonts.example`.
+    /// Hosts that pages may load web fonts from, as content security policy sources: `fonts.example`.
     pub font_hosts: Vec<String>,
-    /// Checks the `sig` of private sites and carries it on.
+    /// Verifies the `sig` of private sites and signs the links within them.
     pub link_key: LinkKey,
-    /// What the process tells of itself.
+    /// The health and the metrics of the process.
     pub vitals: Vitals,
-    /// How much is done at a time of what is not answered from memory.
+    /// Limits of concurrent work that is not served from memory.
     pub load: LoadTerms,
-    /// Whose share a request takes of what visitors share.
+    /// The network whose fair share a request uses.
     pub network_of: NetworkOf,
-    /// How many sites that do not exist a network may ask for in a minute. 0: any number.
+    /// How many sites that do not exist a network may request in a minute. 0: no limit.
     pub misses_per_minute: u32,
-    /// The network whose misses are counted. Unlike shares, programs on this machine have one, too.
+    /// The network whose misses are counted. Clients on this machine have one here, unlike in `network_of`.
     pub client_network_of: NetworkOf,
 }
 
-/// The network that a request comes from; none where its visitors cannot be told apart, and so have no share.
+/// The network of a request, or `None` if its clients cannot be distinguished and have no fair share.
 pub type NetworkOf = Arc<dyn Fn(&Request) -> Option<IpAddr> + Send + Sync>;
 
-/// An edge of this process.
+/// An edge in this process.
 pub struct Edge {
     inner: Arc<Inner>,
 }
 
-/// The part of the cache that is for routes; the rest is for contents.
+/// One part in `ROUTE_SHARE` of the cache is for routes, the rest for contents.
 const ROUTE_SHARE: u64 = 8;
 
 impl Edge {
-    /// Takes a seat among the edges and is ready to serve. Its routes are kept fresh for as long as it lives.
+    /// Registers the edge for notices. Routes in use are confirmed in the background until the edge is
+    /// dropped.
     pub fn new(
         settings: EdgeSettings,
         store: Store,
@@ -122,7 +123,7 @@ impl Edge {
         bus: &Bus,
         clock: Clock,
     ) -> anyhow::Result<Self> {
-        let serve_url = Url::parse(&settings.serve_url).context("the edge's serve_url")?;
+        let serve_url = Url::parse(&settings.serve_url).context("parse edge.serve_url")?;
         let route_bytes = settings.cache_bytes / ROUTE_SHARE;
         let sites = Arc::new(Sites::new(route_bytes));
         let lease = bus.join_as_edge({
@@ -150,7 +151,7 @@ impl Edge {
             tally: Tally::default(),
             troubles: Troubles::default(),
             route_reads: Slots::new(load.route_reads_max, load.waiting_max),
-            turn_wait_max: load.wait_max,
+            permit_wait_max: load.wait_max,
             network_of: settings.network_of,
             client_network_of: settings.client_network_of,
             misses: Misses::new(settings.misses_per_minute),
@@ -163,13 +164,13 @@ impl Edge {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// What a server runs: bare, because routes and middleware cost a tenth of the speed each.
+    /// The bare handler, because routing and middleware would each cost a tenth of the throughput.
     pub fn endpoint(&self) -> PageHandler {
         PageHandler::new(self.inner.clone())
     }
 
-    /// Flushes the counted views until cancelled, and once more at the end, after the last answer was given. `push`
-    /// keeps a batch as a job of this id: once, however often it is called.
+    /// Flushes view counts until cancelled, and once more after the last response. `push` stores a batch as a
+    /// job with this id, idempotently.
     pub async fn run_tally<F>(&self, push: F, chance: Chance, cancel: CancellationToken)
     where
         F: Fn(JobId, ViewsJob) -> BoxFuture<'static, anyhow::Result<()>>,
@@ -178,7 +179,7 @@ impl Edge {
         Delivery::new(&self.inner.tally, clock, chance, push).run(cancel).await;
     }
 
-    /// Gives the seat up, so that changes need not wait for an edge that has stopped.
+    /// Gives up the lease, so that changes do not wait for a stopped edge.
     pub async fn leave(self) {
         if let Some(inner) = Arc::into_inner(self.inner) {
             inner.lease.leave().await;

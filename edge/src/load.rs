@@ -1,34 +1,35 @@
-//! Load limits: how much is done at a time that cannot be answered from memory. A flood of requests for pages that are not
-//! cached, or do not exist, must neither fill the memory nor take the database away from publishes. A slow store must not
-//! delay what needs another one.
+//! Limits of concurrent work that is not served from memory. A flood of requests for uncached or nonexistent
+//! pages must not exhaust the memory or starve publishes of the database. A slow store must not delay
+//! requests that need another one.
 //!
-//! Only the request that reads needs a permit: others for the same page wait for its result. The queues are short, because
+//! Only the request that reads needs a permit. Other requests for the same page wait for its result. The
+//! queues are short, because the requests in a longer queue would time out anyway.
 //! longer ones could not be served in time either.
 
 use std::time::Duration;
 
 use anyhow::anyhow;
 
-/// How much an edge does at a time, and for how long it bears with those who are slow.
+/// An edge's limits of concurrent work, and its timeouts for slow clients.
 #[derive(Clone, Copy, Debug)]
 pub struct LoadTerms {
-    /// Looks at the database for a host.
+    /// Concurrent route reads from the database.
     pub route_reads_max: usize,
-    /// Contents that are read into memory.
+    /// Concurrent reads of contents into memory.
     pub content_reads_max: usize,
-    /// Answers that are sent while they are read, because they are too large for memory.
+    /// Concurrent streamed responses, which are too large for memory.
     pub streamed_answers_max: usize,
-    /// How many visitors wait in each of these lines; one more hears at once that there is no turn.
+    /// The length of each queue. Requests beyond it are refused at once.
     pub waiting_max: usize,
-    /// How long a visitor waits for a turn.
+    /// How long a request waits for a permit.
     pub wait_max: Duration,
-    /// How long a streamed answer may rest without anything being taken of it.
+    /// How long a streamed response may stall.
     pub rest_max: Duration,
-    /// The least pace at which a streamed answer must be taken. 0: any will do.
+    /// The minimum rate at which a client must read a streamed response. 0: no minimum.
     pub bytes_per_second_min: u32,
 }
 
-/// What is told to come again when there is no turn for it.
+/// The work that a refused request was queued for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadQueue {
     RouteReads,
@@ -51,7 +52,7 @@ impl Default for LoadTerms {
 }
 
 impl LoadQueue {
-    /// As the metrics and the settings call it.
+    /// The name in metrics and settings.
     fn name(self) -> &'static str {
         match self {
             LoadQueue::RouteReads => "route_reads",
@@ -60,10 +61,13 @@ impl LoadQueue {
         }
     }
 
-    /// That there is no turn is trouble, which the visitor is told as 503.
+    /// Counts a refused request. The visitor gets a 503.
     pub fn shed(self) -> anyhow::Error {
         telemetry::shed("edge", self.name());
-        anyhow!("more is wanted at a time than edge.{}_max and edge.waiting_max allow", self.name())
+        anyhow!(
+            "overloaded: edge.{}_max permits are in use and the queue of edge.waiting_max is full",
+            self.name()
+        )
     }
 }
 
@@ -73,7 +77,7 @@ mod tests {
 
     #[test]
     fn who_is_told_to_come_again_is_counted_and_the_log_names_the_settings() {
-        let told = LoadQueue::RouteReads.shed().to_string();
-        assert!(told.contains("edge.route_reads_max") && told.contains("edge.waiting_max"), "{told}");
+        let error = LoadQueue::RouteReads.shed().to_string();
+        assert!(error.contains("edge.route_reads_max") && error.contains("edge.waiting_max"), "{error}");
     }
 }

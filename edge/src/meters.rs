@@ -1,5 +1,5 @@
-//! What an edge counts. Every counter is made once, before the first visit: a look into a table of them for each visit
-//! would cost more than the counting.
+//! The metrics of an edge. Every counter is created once at startup, because finding it in a table for each
+//! request would cost more than the counting.
 
 use poem::http::{Method, StatusCode};
 use telemetry::{Count, Lookups, RouteMeter};
@@ -18,25 +18,26 @@ pub struct Meters {
     pub views: Count,
 }
 
-/// What a request turned out to be for. No host and no path: of those there are as many as anybody likes.
+/// The kind of a request. Hosts and paths are left out, because they would make the number of time series
+/// unbounded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CacheLookup {
     SiteByPath,
     SiteByName,
-    /// Whoever probes is no visitor.
+    /// A health probe is not counted as a visit.
     Probe,
     #[default]
     Elsewhere,
 }
 
-/// A visitor who waits for an answer. Should they go before it is there, that is counted, too: when the stores answer no
-/// more, it is all that there is to count.
+/// Measures a request until its response. A client that disconnects earlier is counted, too: when the stores
+/// do not respond, nothing else is.
 pub struct WaitingMeter<'r> {
     meters: &'r Meters,
     method: &'r Method,
     pub since: Instant,
-    pub asked: CacheLookup,
-    answer: Option<StatusCode>,
+    pub requested: CacheLookup,
+    status: Option<StatusCode>,
 }
 
 impl Meters {
@@ -56,13 +57,13 @@ impl Meters {
             meters: self,
             method,
             since: Instant::now(),
-            asked: CacheLookup::default(),
-            answer: None,
+            requested: CacheLookup::default(),
+            status: None,
         }
     }
 
-    fn route(&self, asked: CacheLookup) -> Option<&RouteMeter> {
-        match asked {
+    fn route(&self, requested: CacheLookup) -> Option<&RouteMeter> {
+        match requested {
             CacheLookup::SiteByPath => Some(&self.by_path),
             CacheLookup::SiteByName => Some(&self.by_name),
             CacheLookup::Probe => None,
@@ -72,16 +73,16 @@ impl Meters {
 }
 
 impl WaitingMeter<'_> {
-    pub fn end(mut self, answer: StatusCode) {
-        self.answer = Some(answer);
+    pub fn end(mut self, status: StatusCode) {
+        self.status = Some(status);
     }
 }
 
 impl Drop for WaitingMeter<'_> {
     fn drop(&mut self) {
-        let status = self.answer.map_or(telemetry::GONE, |status| status.as_u16());
-        if let Some(route) = self.meters.route(self.asked) {
-            route.note(self.method.as_str(), status, self.since.elapsed());
+        let status = self.status.map_or(telemetry::GONE, |status| status.as_u16());
+        if let Some(route) = self.meters.route(self.requested) {
+            route.record(self.method.as_str(), status, self.since.elapsed());
         }
     }
 }
@@ -104,19 +105,19 @@ mod tests {
     #[tokio::test]
     async fn who_goes_before_the_answer_is_counted_and_who_probes_is_not() {
         let meters = Meters::new();
-        let waiting_for = |asked| {
+        let waiting_for = |requested| {
             let mut waiting = meters.begin(&Method::HEAD);
-            waiting.asked = asked;
+            waiting.requested = requested;
             waiting
         };
         drop(waiting_for(CacheLookup::SiteByName));
         waiting_for(CacheLookup::SiteByName).end(StatusCode::OK);
         waiting_for(CacheLookup::Probe).end(StatusCode::SERVICE_UNAVAILABLE);
-        let told = telemetry::Vitals::default().metrics().await.body;
+        let metrics = telemetry::Vitals::default().metrics().await.body;
         for status in ["499", "200"] {
             let count = format!("route=\"{{host}}.{{domain}}/*\",status=\"{status}\"}} 1\n");
-            assert!(told.contains(&count), "{told}");
+            assert!(metrics.contains(&count), "{metrics}");
         }
-        assert!(!told.contains("status=\"503\""), "{told}");
+        assert!(!metrics.contains("status=\"503\""), "{metrics}");
     }
 }

@@ -1,9 +1,9 @@
-//! Misses: how many sites that do not exist a network may ask for in a minute, so that the endings of a known slug cannot
-//! be tried one after the other.
+//! Limits how many nonexistent sites a network may request in a minute, so that the random suffixes of a
+//! known slug cannot be enumerated.
 //!
-//! A network over its budget must learn nothing from further attempts. So it is refused every site that it has not been
-//! served before, whether there is such a site or not, and goes on being served the sites that it knows. The check after
-//! the lookup decides: the one before it only saves the lookup.
+//! A network over its budget must learn nothing from further attempts. It is refused every site that it was
+//! not served before, whether the site exists or not, and is still served the sites that it knows. The check
+//! after the lookup is authoritative. The one before it only saves the lookup.
 
 use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, Ipv6Addr};
@@ -16,23 +16,23 @@ use quick_cache::sync::Cache;
 
 use crate::closed::Closed;
 
-/// A window begins with the first miss of a network.
+/// A window starts with the first miss of a network.
 const WINDOW: Duration = Duration::from_secs(60);
-/// Networks whose misses are counted, and pairs of a network and a site that it was served. Beyond that, what is used
-/// least is forgotten.
+/// Limits of the tracked networks, and of the tracked pairs of a network and a site that it was served. The
+/// least recently used are dropped.
 const WINDOWS_MAX: usize = 1 << 14;
 const SERVED_MAX: usize = 1 << 16;
-/// A provider assigns prefixes of these lengths. A shorter one has the budget of several of the longest.
+/// Prefix lengths that providers assign. A shorter prefix has the budget of several of the longest.
 const IPV6_BUDGETS: [(u32, u32); 3] = [(64, 1), (56, 8), (48, 64)];
 
-/// The misses of the networks that this edge has heard from.
+/// The misses of the networks that sent requests to this edge.
 pub struct Misses {
     per_minute: u32,
     windows: Cache<Prefix, Arc<Mutex<Window>>>,
     /// Keyed hashes of networks and sites.
     served: Cache<u64, ()>,
     hasher: RandomState,
-    /// No network is over its budget from here on. Most requests then skip the check of the windows.
+    /// When the last exceeded window ends. Later requests skip the check of the windows.
     exceeded_until_millis: AtomicI64,
 }
 
@@ -48,7 +48,7 @@ struct Window {
 }
 
 impl Misses {
-    /// None where there is no budget.
+    /// `None` if there is no limit.
     pub fn new(per_minute: u32) -> Option<Self> {
         (per_minute > 0).then(|| Self {
             per_minute,
@@ -59,7 +59,7 @@ impl Misses {
         })
     }
 
-    /// Before the lookup: whether this network may ask for this site.
+    /// Before the lookup: whether this network may request this site.
     pub fn admit(&self, network: IpAddr, host: &Host, now: Time) -> Result<(), Closed> {
         match self.wait_of(network, now) {
             Some(wait) if self.served.get(&self.pair(network, host)).is_none() => Err(refused(wait)),
@@ -67,8 +67,8 @@ impl Misses {
         }
     }
 
-    /// After the lookup: whether this network may be told what was found. Requests that were admitted together must not
-    /// learn more than one after the other would.
+    /// After the lookup: whether this network may get the result. Concurrent requests must not learn more
+    /// than sequential ones would.
     pub fn settle(&self, network: IpAddr, host: &Host, is_found: bool, now: Time) -> Result<(), Closed> {
         let pair = self.pair(network, host);
         if self.served.get(&pair).is_some() {
@@ -128,15 +128,14 @@ impl Window {
         Self { began: now, misses: 0 }
     }
 
-    /// None when the window has ended, or the clock was set back.
+    /// `None` if the window has ended or the clock was set back.
     fn left(&self, now: Time) -> Option<Duration> {
         let left = WINDOW.checked_sub(now.since(self.began)).filter(|left| !left.is_zero());
         left.filter(|_| now >= self.began)
     }
 }
 
-/// The prefixes in which a network is counted, each with the number of budgets that it has. The network of IPv6 has 64
-/// bits.
+/// The prefixes that a network is counted in, each with its number of budgets. An IPv6 network has 64 bits.
 fn prefixes_of(network: IpAddr) -> impl Iterator<Item = (Prefix, u32)> {
     let budgets = match network {
         IpAddr::V4(_) => &[(32, 1)][..],
@@ -162,7 +161,7 @@ fn refused(wait: Duration) -> Closed {
     Closed::TooManyMisses { retry_after_seconds: seconds }
 }
 
-/// A poisoned lock is taken all the same: a window is two numbers, and a panic leaves neither half written.
+/// Recovers a poisoned lock: a window is two numbers, and a panic leaves neither half written.
 fn lock(window: &Mutex<Window>) -> MutexGuard<'_, Window> {
     window.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -181,8 +180,8 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// Asks for sites of which only the first exists, as a visit does.
-    fn ask(misses: &Misses, from: &str, site: u32, now: Time) -> Result<(), Closed> {
+    /// Requests a site as a visit does. Only the first site exists.
+    fn request(misses: &Misses, from: &str, site: u32, now: Time) -> Result<(), Closed> {
         misses.admit(network(from), &host(site), now)?;
         misses.settle(network(from), &host(site), site == 0, now)
     }
@@ -200,34 +199,34 @@ mod tests {
     fn a_network_over_its_budget_is_refused_until_the_window_ends() {
         let misses = Misses::new(3).unwrap();
         for site in 1..=3 {
-            assert_eq!(ask(&misses, "192.0.2.1", site, NOW), Ok(()));
+            assert_eq!(request(&misses, "192.0.2.1", site, NOW), Ok(()));
         }
         let later = NOW.plus(Duration::from_millis(20_500));
-        assert_eq!(ask(&misses, "192.0.2.1", 4, later), refused_for(40));
-        assert_eq!(ask(&misses, "192.0.2.2", 4, later), Ok(()), "another network has its own budget");
-        assert_eq!(ask(&misses, "192.0.2.1", 4, NOW.plus(WINDOW)), Ok(()));
+        assert_eq!(request(&misses, "192.0.2.1", 4, later), refused_for(40));
+        assert_eq!(request(&misses, "192.0.2.2", 4, later), Ok(()), "another network has its own budget");
+        assert_eq!(request(&misses, "192.0.2.1", 4, NOW.plus(WINDOW)), Ok(()));
         let set_back = NOW.minus(Duration::from_secs(3600));
-        assert_eq!(ask(&misses, "192.0.2.1", 4, set_back), Ok(()));
+        assert_eq!(request(&misses, "192.0.2.1", 4, set_back), Ok(()));
     }
 
     #[test]
     fn over_the_budget_a_site_that_exists_is_refused_like_one_that_does_not() {
         let misses = Misses::new(2).unwrap();
         for site in 1..=2 {
-            assert_eq!(ask(&misses, "192.0.2.1", site, NOW), Ok(()));
+            assert_eq!(request(&misses, "192.0.2.1", site, NOW), Ok(()));
         }
-        assert_eq!(ask(&misses, "192.0.2.1", 0, NOW), refused_for(60));
-        assert_eq!(ask(&misses, "192.0.2.1", 3, NOW), refused_for(60));
+        assert_eq!(request(&misses, "192.0.2.1", 0, NOW), refused_for(60));
+        assert_eq!(request(&misses, "192.0.2.1", 3, NOW), refused_for(60));
     }
 
     #[test]
     fn a_site_that_the_network_was_served_is_served_on() {
         let misses = Misses::new(2).unwrap();
         for site in [0, 1, 2] {
-            assert_eq!(ask(&misses, "192.0.2.1", site, NOW), Ok(()));
+            assert_eq!(request(&misses, "192.0.2.1", site, NOW), Ok(()));
         }
-        assert_eq!(ask(&misses, "192.0.2.1", 0, NOW), Ok(()));
-        assert_eq!(ask(&misses, "192.0.2.1", 3, NOW), refused_for(60));
+        assert_eq!(request(&misses, "192.0.2.1", 0, NOW), Ok(()));
+        assert_eq!(request(&misses, "192.0.2.1", 3, NOW), refused_for(60));
     }
 
     #[test]
@@ -248,7 +247,7 @@ mod tests {
         let mut site = 0;
         let mut answered = |from: String| {
             site += 1;
-            ask(&misses, &from, site, NOW).is_ok()
+            request(&misses, &from, site, NOW).is_ok()
         };
         // 256 networks of 64 bits are one of 56 bits, with a budget of 16.
         let in_56 = (0..=255).filter(|last| answered(format!("2001:db8:1:{last:x}::"))).count();
@@ -266,8 +265,8 @@ mod tests {
         let mut refused = 0;
         for number in 0..rounds {
             let other = Ipv6Addr::from_bits(u128::from(number) << 64).to_string();
-            let _ = ask(&misses, &other, number + 1, NOW);
-            if number % 8 == 0 && ask(&misses, "192.0.2.1", number + 1, NOW).is_err() {
+            let _ = request(&misses, &other, number + 1, NOW);
+            if number % 8 == 0 && request(&misses, "192.0.2.1", number + 1, NOW).is_err() {
                 refused += 1;
             }
         }

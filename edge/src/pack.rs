@@ -1,5 +1,5 @@
-//! Pack: a large dressed page, held in memory in blocks that are compressed each by itself, so that any part of it can be
-//! sent without unfolding the rest.
+//! A large dressed page in memory, as independently compressed blocks, so that any part of it can be sent
+//! without decompressing the rest.
 
 use std::io;
 use std::ops::Range;
@@ -14,15 +14,15 @@ use zstd::bulk::{Compressor, decompress};
 use crate::chunks::Chunks;
 use crate::press::Maker;
 
-/// What a visitor is sent at a time, and so what each of them has in memory.
+/// The plain size of a block. Each response has one of them in memory.
 const BLOCK_BYTES: usize = 32 << 10;
 const ZSTD_LEVEL: i32 = 1;
 
-/// Takes a page in piece by piece and holds it compressed, as long as there is room.
+/// Compresses a page piece by piece until a limit is reached.
 pub struct Packer {
     compressor: Compressor<'static>,
-    /// The begin of a block.
-    begun: Vec<u8>,
+    /// The start of the current block, not compressed yet.
+    block: Vec<u8>,
     packed: Vec<u8>,
     block_ends: Vec<usize>,
     size_bytes: u64,
@@ -39,7 +39,7 @@ impl Packer {
     pub fn new(bytes_max: u64) -> anyhow::Result<Self> {
         Ok(Self {
             compressor: Compressor::new(ZSTD_LEVEL).context("open an encoder")?,
-            begun: Vec::with_capacity(BLOCK_BYTES),
+            block: Vec::with_capacity(BLOCK_BYTES),
             packed: vec![],
             block_ends: vec![],
             size_bytes: 0,
@@ -48,11 +48,11 @@ impl Packer {
     }
 
     fn end_block(&mut self) -> anyhow::Result<()> {
-        let block = self.compressor.compress(&self.begun).context("pack a page")?;
-        self.packed.extend_from_slice(&block);
+        let compressed = self.compressor.compress(&self.block).context("pack a page")?;
+        self.packed.extend_from_slice(&compressed);
         self.block_ends.push(self.packed.len());
-        self.size_bytes += self.begun.len() as u64;
-        self.begun.clear();
+        self.size_bytes += self.block.len() as u64;
+        self.block.clear();
         Ok(())
     }
 }
@@ -62,9 +62,9 @@ impl Maker for Packer {
 
     fn write(&mut self, mut piece: &[u8]) -> anyhow::Result<()> {
         while !piece.is_empty() && !self.is_full() {
-            let (now, later) = piece.split_at(piece.len().min(BLOCK_BYTES - self.begun.len()));
-            self.begun.extend_from_slice(now);
-            if self.begun.len() == BLOCK_BYTES {
+            let (now, later) = piece.split_at(piece.len().min(BLOCK_BYTES - self.block.len()));
+            self.block.extend_from_slice(now);
+            if self.block.len() == BLOCK_BYTES {
                 self.end_block()?;
             }
             piece = later;
@@ -86,22 +86,22 @@ impl Maker for Packer {
 }
 
 impl Packed {
-    /// Unfolded.
+    /// The decompressed size.
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
     }
 
-    /// What it takes in memory.
+    /// The size in memory.
     pub fn packed_bytes(&self) -> u64 {
         (self.bytes.len() + self.block_ends.len() * size_of::<usize>()) as u64
     }
 
-    /// The same, where its bytes are kept by another.
-    pub fn housed(self, harness: impl FnOnce(Bytes) -> Bytes) -> Self {
-        Self { bytes: harness(self.bytes), ..self }
+    /// Replaces the bytes by what `map` makes of them.
+    pub fn map_bytes(self, map: impl FnOnce(Bytes) -> Bytes) -> Self {
+        Self { bytes: map(self.bytes), ..self }
     }
 
-    /// A part of the page, unfolded block by block.
+    /// A part of the page, decompressed block by block.
     pub fn chunks(self: Arc<Self>, part: Range<u64>) -> Chunks {
         let chunks = try_stream! {
             let mut at = part.start;
@@ -114,7 +114,7 @@ impl Packed {
         chunks.boxed()
     }
 
-    /// What the block at this place holds from there on.
+    /// The rest of the block at this offset, up to `end`.
     fn chunk(&self, at: u64, end: u64) -> io::Result<Bytes> {
         let block_bytes = BLOCK_BYTES as u64;
         let index = usize::try_from(at / block_bytes).map_err(io::Error::other)?;

@@ -1,6 +1,6 @@
-//! Press: encodes what had to be made here, once, before it is kept in memory.
+//! Encodes a dressed page once, before it is cached.
 //!
-//! Stored files were encoded at publish time with more patience; this is for dressed pages only.
+//! Stored files were encoded at publish time with higher levels. This is for dressed pages only.
 
 use std::io::{self, Write};
 
@@ -11,26 +11,26 @@ use domain::Encoding;
 use flate2::write::GzEncoder;
 
 const BROTLI_QUALITY: i32 = 5;
-/// How far back it looks: about as much of a page lies in memory at once.
+/// The window size, which is about as much of a page as is in memory at once.
 const BROTLI_WINDOW_BITS: i32 = 20;
 const GZIP_LEVEL: u32 = 6;
 const ZSTD_LEVEL: i32 = 3;
 const BUFFER_BYTES: usize = 4096;
 
-/// Takes a page in piece by piece and holds what it becomes, as long as there is room.
+/// Takes a page piece by piece and builds a result of limited size.
 pub trait Maker: Send + Sized + 'static {
     type Made: Send + 'static;
 
     fn write(&mut self, piece: &[u8]) -> anyhow::Result<()>;
 
-    /// Whether there was no room for what the page has become so far.
+    /// Whether the result exceeds its limit.
     fn is_full(&self) -> bool;
 
-    /// All of it; none when there was no room.
+    /// Returns the whole result, or `None` if it exceeds the limit.
     fn finish(self) -> anyhow::Result<Option<Self::Made>>;
 }
 
-/// Encodes a page for visitors who take this encoding.
+/// Encodes a page in this encoding.
 pub enum Press {
     Plain(CompressionBudget),
     Brotli(Box<CompressorWriter<CompressionBudget>>),
@@ -38,7 +38,7 @@ pub enum Press {
     Gzip(GzEncoder<CompressionBudget>),
 }
 
-/// Where what was made lies. What does not fit is thrown away, all of it.
+/// A bounded output buffer. When it overflows, all of its content is discarded.
 pub struct CompressionBudget {
     bytes: Vec<u8>,
     bytes_max: u64,
@@ -47,21 +47,21 @@ pub struct CompressionBudget {
 
 impl Press {
     pub fn new(encoding: Option<Encoding>, bytes_max: u64) -> anyhow::Result<Self> {
-        let room = CompressionBudget { bytes: vec![], bytes_max, is_full: false };
+        let output = CompressionBudget { bytes: vec![], bytes_max, is_full: false };
         Ok(match encoding {
-            None => Self::Plain(room),
+            None => Self::Plain(output),
             Some(Encoding::Brotli) => {
                 let parameters = brotli::enc::BrotliEncoderParams {
                     quality: BROTLI_QUALITY,
                     lgwin: BROTLI_WINDOW_BITS,
                     ..brotli::enc::BrotliEncoderParams::default()
                 };
-                Self::Brotli(Box::new(CompressorWriter::with_params(room, BUFFER_BYTES, &parameters)))
+                Self::Brotli(Box::new(CompressorWriter::with_params(output, BUFFER_BYTES, &parameters)))
             }
             Some(Encoding::Zstd) => {
-                Self::Zstd(zstd::Encoder::new(room, ZSTD_LEVEL).context("open an encoder")?)
+                Self::Zstd(zstd::Encoder::new(output, ZSTD_LEVEL).context("open an encoder")?)
             }
-            Some(Encoding::Gzip) => Self::Gzip(GzEncoder::new(room, flate2::Compression::new(GZIP_LEVEL))),
+            Some(Encoding::Gzip) => Self::Gzip(GzEncoder::new(output, flate2::Compression::new(GZIP_LEVEL))),
         })
     }
 }
@@ -71,7 +71,7 @@ impl Maker for Press {
 
     fn write(&mut self, piece: &[u8]) -> anyhow::Result<()> {
         let encoder: &mut dyn Write = match self {
-            Self::Plain(room) => room,
+            Self::Plain(output) => output,
             Self::Brotli(encoder) => encoder,
             Self::Zstd(encoder) => encoder,
             Self::Gzip(encoder) => encoder,
@@ -81,7 +81,7 @@ impl Maker for Press {
 
     fn is_full(&self) -> bool {
         match self {
-            Self::Plain(room) => room.is_full,
+            Self::Plain(output) => output.is_full,
             Self::Brotli(encoder) => encoder.get_ref().is_full,
             Self::Zstd(encoder) => encoder.get_ref().is_full,
             Self::Gzip(encoder) => encoder.get_ref().is_full,
@@ -89,14 +89,14 @@ impl Maker for Press {
     }
 
     fn finish(self) -> anyhow::Result<Option<Bytes>> {
-        let room = match self {
-            Self::Plain(room) => room,
+        let output = match self {
+            Self::Plain(output) => output,
             Self::Brotli(encoder) => encoder.into_inner(),
             Self::Zstd(encoder) => encoder.finish().context("encode the end of a page")?,
             Self::Gzip(encoder) => encoder.finish().context("encode the end of a page")?,
         };
-        // Without what it was given beyond, which nobody would count.
-        Ok((!room.is_full).then(|| room.bytes.into_boxed_slice().into()))
+        // Drops the spare capacity, which is not counted.
+        Ok((!output.is_full).then(|| output.bytes.into_boxed_slice().into()))
     }
 }
 

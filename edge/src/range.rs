@@ -1,8 +1,8 @@
-//! Range: which parts of a representation the visitor wants.
+//! Range requests: the parts of a representation that the visitor wants.
 
 use std::ops::Range;
 
-/// More parts than this are answered with the whole.
+/// Requests for more parts get the whole file.
 const PARTS_MAX: usize = 16;
 
 #[derive(Debug, PartialEq)]
@@ -13,7 +13,7 @@ pub enum Wanted {
     Unsatisfiable,
 }
 
-/// Reads a `Range` header against a size. What cannot be read asks for nothing special.
+/// Parses a `Range` header for a content of this size. An invalid header is ignored.
 pub fn wanted(header: &str, size_bytes: u64) -> Wanted {
     let Some(parts) = parse(header) else { return Wanted::Whole };
     let mut parts: Vec<_> = parts.into_iter().filter_map(|part| part.within(size_bytes)).collect();
@@ -21,7 +21,7 @@ pub fn wanted(header: &str, size_bytes: u64) -> Wanted {
     match parts.len() {
         0 => Wanted::Unsatisfiable,
         1 => Wanted::One(parts.swap_remove(0)),
-        // Parts that overlap would make a small file a large answer.
+        // Overlapping parts would turn a small file into a large response.
         _ if total_bytes > size_bytes => Wanted::Whole,
         _ => Wanted::Several(parts),
     }
@@ -67,7 +67,7 @@ fn parse_part(part: &str) -> Option<Part> {
     last.is_none_or(|last| first <= last).then_some(Part::From { first, last })
 }
 
-/// Digits only: no sign, no space. A number too large to hold is as good as the largest.
+/// Digits only, without signs or spaces. Numbers that overflow become the largest one.
 fn number(text: &str) -> Option<u64> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().unwrap_or(u64::MAX))

@@ -1,7 +1,7 @@
-//! Resolve: which file of the site a path means.
+//! Resolves a path to a file of the site.
 //!
-//! A path is decoded exactly once and then looked up in the manifest as it stands. Nothing is joined to a folder of
-//! this machine, so there is nothing to climb out of; spellings that try to are simply not there.
+//! A path is decoded exactly once and then matched against the manifest. It is never joined to a directory on
+//! this machine, so path traversal is impossible: such spellings simply match no file.
 
 use domain::{AtPath, Manifest, ManifestFile};
 use percent_encoding::percent_decode_str;
@@ -9,21 +9,21 @@ use percent_encoding::percent_decode_str;
 #[derive(Debug, PartialEq)]
 pub enum Resolved<'m> {
     File(&'m ManifestFile),
-    /// A folder, asked for without its slash.
+    /// A folder, requested without its trailing slash.
     Folder,
-    /// Nothing of that name; this is what the site itself says then.
+    /// No such file. The site has its own 404 page, which is this file.
     OwnNotFound(&'m ManifestFile),
     Nothing,
 }
 
 const OWN_NOT_FOUND: &str = "404.html";
 
-/// `path` is what the request says after the site's root: empty, or beginning with a slash.
+/// `path` is relative to the site's root: empty, or starting with a slash.
 pub fn resolve<'m>(manifest: &'m Manifest, path: &str) -> Resolved<'m> {
     if path.is_empty() {
         return Resolved::Folder;
     }
-    // Without a slash it is the `*` of a request that means no file at all.
+    // A path without a slash is the `*` of an `OPTIONS` request and matches no file.
     let path = path.strip_prefix('/').and_then(|path| percent_decode_str(path).decode_utf8().ok());
     match path.and_then(|path| manifest.at(&path)) {
         Some(AtPath::File(file)) => Resolved::File(file),

@@ -1,4 +1,4 @@
-//! Answer: what goes back over the wire, whole or in parts.
+//! Builds responses, whole or partial.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::patience::Patience;
 
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
-/// What no address may hold as it is (RFC 3986). A percent sign stays: what is encoded already is not encoded again.
+/// Characters that a URL must not contain (RFC 3986). A percent sign stays, so nothing is encoded twice.
 const NOT_IN_ADDRESSES: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -36,13 +36,13 @@ pub async fn whole(
     Ok(respond(status, headers, source.whole(patience).await?))
 }
 
-/// What `whole` would say, without the body.
+/// The response of `whole` without its body, for HEAD.
 pub fn headers_only(mut headers: HeaderMap, source: &Source) -> Response {
     headers.insert(header::CONTENT_LENGTH, source.length());
     respond(StatusCode::OK, headers, Body::empty())
 }
 
-/// As long as it comes.
+/// A response of unknown length.
 pub fn stream(status: StatusCode, headers: HeaderMap, body: Body) -> Response {
     respond(status, headers, body)
 }
@@ -92,7 +92,8 @@ pub fn not_modified(mut headers: HeaderMap, etag: HeaderValue) -> Response {
     respond(StatusCode::NOT_MODIFIED, headers, Body::empty())
 }
 
-/// To the same place with a slash at the end, or on the site's own name; the query, and with it a `sig`, goes along.
+/// Redirects to the path with a trailing slash or to the site's own name. The query, and with it a `sig`, is
+/// kept.
 pub fn redirect(mut headers: HeaderMap, path: String, query: Option<&str>) -> anyhow::Result<Response> {
     let location = query.map_or(path.clone(), |query| format!("{path}?{query}"));
     headers.insert(header::LOCATION, address(&location)?);
@@ -100,7 +101,7 @@ pub fn redirect(mut headers: HeaderMap, path: String, query: Option<&str>) -> an
     Ok(respond(StatusCode::MOVED_PERMANENTLY, headers, Body::empty()))
 }
 
-/// To the same file with the `sig` in its address, before any other that may stand there.
+/// Redirects to the same file with the `sig` before the rest of the query.
 pub fn redirect_signed(mut headers: HeaderMap, uri: &Uri, signature: &str) -> anyhow::Result<Response> {
     let query = uri.query().map_or_else(String::new, |query| format!("&{query}"));
     let location = format!("{}?sig={signature}{query}", uri.path());
@@ -109,19 +110,19 @@ pub fn redirect_signed(mut headers: HeaderMap, uri: &Uri, signature: &str) -> an
     Ok(respond(StatusCode::FOUND, headers, Body::empty()))
 }
 
-/// Requests may hold raw UTF-8, and are understood; addresses that are sent back may not.
+/// Encodes raw UTF-8 for the `Location` header. Requests may contain it, responses may not.
 fn address(text: &str) -> anyhow::Result<HeaderValue> {
     Ok(HeaderValue::try_from(utf8_percent_encode(text, NOT_IN_ADDRESSES).to_string())?)
 }
 
-/// The answer to a probe.
-pub fn vital(told: HealthResponse) -> Response {
+/// The response to a health probe.
+pub fn health(health: HealthResponse) -> Response {
     let mut headers = HeaderMap::new();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(told.content_type));
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(health.content_type));
     headers.insert(header::CACHE_CONTROL, NO_STORE);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
-    let status = StatusCode::from_u16(told.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    respond(status, headers, Body::from(told.body))
+    let status = StatusCode::from_u16(health.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    respond(status, headers, Body::from(health.body))
 }
 
 fn respond(status: StatusCode, headers: HeaderMap, body: Body) -> Response {

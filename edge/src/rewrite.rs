@@ -1,6 +1,6 @@
-//! Rewrite: what is done to a page before it is shown, as a stream, so that a large page never lies whole in memory.
+//! Rewrites a page as a stream before it is served, so that a large page is never whole in memory.
 //!
-//! HTML and XHTML are read each by its own rules; what need not change stays byte for byte.
+//! HTML and XHTML have separate parsers. Everything that need not change stays byte for byte.
 
 mod badge;
 mod html;
@@ -16,7 +16,7 @@ use xhtml::XhtmlPage;
 
 pub use badge::Badge;
 
-/// What decides how a page is dressed, besides the settings: it tells one dress from another.
+/// The sources that decide how a page is dressed. They are part of the `ETag` of dressed pages.
 pub const RULES: [&str; 8] = [
     include_str!("charset.rs"),
     include_str!("rewrite/badge.rs"),
@@ -28,7 +28,7 @@ pub const RULES: [&str; 8] = [
     include_str!("sign_links/refresh.rs"),
 ];
 
-/// Takes a page in and gives it out changed.
+/// Rewrites a page chunk by chunk.
 pub struct Rewriter {
     reader: PageReader,
     page: Page,

@@ -1,4 +1,4 @@
-//! Show: a file of a site in the form that suits the visitor; the last step of a visit.
+//! Serves a file in the form that suits the visitor. The last step of a visit.
 
 use anyhow::Context;
 use domain::ManifestFile;
@@ -43,7 +43,7 @@ impl Inner {
         Ok(response)
     }
 
-    /// What the site itself says of a path that is not there: always whole, and no view of anything.
+    /// Serves the site's own 404 page: always whole, and not counted as a view.
     pub async fn show_not_found(
         &self,
         visit: &PageVisit<'_>,
@@ -61,8 +61,8 @@ impl Inner {
         }
     }
 
-    /// What pages are made of is shown to the pages that have the `sig`. What loads more itself gets the `sig` into
-    /// its own address on the way, or a style sheet that it imports could not load its fonts.
+    /// Serves assets to pages that carry the `sig`. Scripts and style sheets are redirected to their signed
+    /// address, because otherwise an imported style sheet could not load its fonts.
     fn show_asset_only(
         &self,
         visit: &PageVisit<'_>,
@@ -85,18 +85,18 @@ impl Inner {
         Form::choose(&visit.site.route.host, file, dress, visit.request.headers())
     }
 
-    /// The `ETag` of this form, if the visitor holds it already.
+    /// The `ETag` of this form, if the visitor already has it.
     fn etag_if_held(&self, visit: &PageVisit<'_>, form: &Form<'_>) -> Result<Option<HeaderValue>, Failure> {
         let etag = self.contents.etag(form)?;
-        match conditional::judge(visit.request.headers(), &validators(visit, &etag)?) {
+        match conditional::evaluate(visit.request.headers(), &validators(visit, &etag)?) {
             Verdict::Send => Ok(None),
             Verdict::PreconditionFailed => Err(Closed::PreconditionFailed.into()),
             Verdict::NotModified => Ok(Some(etag)),
         }
     }
 
-    /// The form that it has in the end, and its content if that had to be made to know: a condition is judged by the
-    /// `ETag` that is sent and by no other.
+    /// The final form, with its content if that had to be made to find out. Conditions must be evaluated
+    /// against the `ETag` that is sent.
     async fn settle<'v>(
         &self,
         form: Form<'v>,
@@ -109,7 +109,7 @@ impl Inner {
         Ok((form, Some(content)))
     }
 
-    /// The content, and the form that it has in the end: what is dressed on its way is not encoded.
+    /// The content and its final form: a page that is dressed as a stream is not encoded.
     async fn content<'v>(
         &self,
         form: Form<'v>,
@@ -156,13 +156,13 @@ impl Inner {
         }
         let (size_bytes, patience) = (source.size_bytes(), visit.patience);
         let response = match wanted(visit, &etag, size_bytes)? {
-            // Parts in one wrapper cannot say that each is encoded and the wrapper is not.
+            // Multipart responses cannot express that the parts are encoded and the whole is not.
             Wanted::Several(_) if form.encoding.is_some() => {
                 response::whole(StatusCode::OK, headers, source, patience).await?
             }
             Wanted::Whole => response::whole(StatusCode::OK, headers, source, patience).await?,
             Wanted::One(part) => response::part(headers, source, part, patience).await?,
-            // No file contains its own hash.
+            // The hash is a safe boundary, because no file contains its own hash.
             Wanted::Several(parts) => {
                 let boundary = form.file.hash.to_string();
                 Box::pin(response::parts(headers, source, parts, &boundary, patience)).await?
@@ -172,7 +172,7 @@ impl Inner {
         Ok(response)
     }
 
-    /// Spec 4.12: each view of an HTML page is counted, assets are not.
+    /// Counts views of pages. Assets are not counted.
     fn count_view(&self, visit: &PageVisit<'_>, file: &ManifestFile) {
         if visit.request.method() == Method::GET && is_document(file) {
             self.meters.views.add(1);
@@ -182,7 +182,8 @@ impl Inner {
 }
 
 fn describe(headers: &mut HeaderMap, form: &Form<'_>) -> anyhow::Result<()> {
-    let content_type = HeaderValue::try_from(form.file.content_type.as_str()).context("a content type")?;
+    let content_type =
+        HeaderValue::try_from(form.file.content_type.as_str()).context("build a content type")?;
     headers.insert(header::CONTENT_TYPE, content_type);
     if let Some(encoding) = form.encoding {
         headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(encoding.token()));
@@ -201,6 +202,6 @@ fn wanted(visit: &PageVisit<'_>, etag: &HeaderValue, size_bytes: u64) -> anyhow:
 }
 
 fn validators<'e>(visit: &PageVisit<'_>, etag: &'e HeaderValue) -> anyhow::Result<Validators<'e>> {
-    let etag = etag.to_str().context("an ETag")?;
+    let etag = etag.to_str().context("read an ETag")?;
     Ok(Validators { etag, modified_at: visit.site.route.updated_at, now: visit.now })
 }

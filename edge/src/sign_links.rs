@@ -1,14 +1,16 @@
-//! Sign links: carries the `sig` of a private site on to the links within its pages.
+//! Adds the `sig` of a private site to the links within its pages.
 //!
-//! Only links that stay within the site are signed: the `sig` must not be told to anybody else. So a link is judged as
-//! a browser reads it, its character references resolved, and what cannot be judged is not signed.
+//! Only links that stay within the site are signed, because the `sig` must not leak to other sites. Links are
+//! resolved as a browser does it, with character references decoded. A link whose target cannot be determined
+//! is not signed.
 //!
-//! What a relative link is relative to may be said after it, by a `<base>` that comes late. A page that is held is then
-//! read a second time; one that is dressed on its way is gone by then, so its links before a late base that leads out
+//! A `<base>` that comes late changes the links before it. A page that is cached is then read a second time.
+//! One that is dressed as a stream has already been sent by then, so links before a late base that leads out
 //! of the site carry the `sig` with them.
 //!
-//! A browser tells modules apart by the address that was asked for. A script that a page names (signed here) and
-//! another script imports (led to its signed address by a redirect) is therefore two modules to it, and runs twice.
+//! A browser identifies modules by the requested address. A script that a page references (signed here) and
+//! another script imports (redirected to its signed address) is therefore two modules to the browser and runs
+//! twice.
 
 mod bases;
 mod forms;
@@ -23,24 +25,24 @@ use crate::form::{Signature, SignedLinks};
 use bases::Bases;
 use forms::{Forms, Leads};
 
-/// A start tag, in whichever markup. Values are text: what character references stand for, not how they are written.
+/// A start tag in either markup. Attribute values are text with character references decoded.
 pub trait Tag {
     /// In lower case, without a prefix.
     fn name(&self) -> String;
-    /// Whether it may be none of HTML's, though it is called like one.
+    /// Whether it may be an element of another namespace with an HTML name.
     fn may_be_foreign(&self) -> bool;
     fn attribute(&self, name: &str) -> Option<String>;
     fn set_attribute(&mut self, name: &str, text: &str) -> anyhow::Result<()>;
 }
 
-/// The addresses by which everybody knows a site, whichever way its visitor came.
+/// The public addresses of sites, in both URL styles.
 pub struct Origins {
     scheme: String,
     styles: [Addresses; 2],
 }
 
-/// Knows where a page lies, and so which of its links stay within the site. A clone that reads the same page anew knows
-/// its bases already.
+/// Knows the location of a page, and so which of its links stay within the site. A clone that reads the same
+/// page again already knows its bases.
 #[derive(Clone)]
 pub struct LinkSigner {
     signature: Signature,
@@ -50,9 +52,9 @@ pub struct LinkSigner {
     forms: Forms,
 }
 
-/// The name by which a visitor came is of no matter to relative links; this one is nobody's.
+/// A placeholder, because the visitor's name for the site does not affect relative links.
 const NAME: &str = "site.invalid";
-/// What stands in no head.
+/// A tag name that does not occur in a head.
 const FOREIGN: &str = "";
 /// Schemes whose addresses name a host.
 const SPECIAL_SCHEMES: [&str; 6] = ["http", "https", "ws", "wss", "ftp", "file"];
@@ -71,7 +73,7 @@ impl Origins {
         Self { scheme: serve_url.scheme().to_owned(), styles: [style(UrlStyle::Path), style(UrlStyle::Host)] }
     }
 
-    /// Tells one set of addresses from another.
+    /// Identifies this set of addresses in `ETag`s.
     pub fn mark(&self) -> String {
         let [by_path, _] = &self.styles;
         format!("{} {}", by_path.serve_url, by_path.edge_domain)
@@ -79,7 +81,7 @@ impl Origins {
 
     fn roots(&self, host: &Host) -> impl Iterator<Item = String> {
         let pages = self.styles.iter().map(|style| style.page(host));
-        // Not every host is a label that can stand in a name.
+        // Not every host is a valid DNS label.
         pages.filter_map(|page| Url::parse(&page).ok()).map(String::from)
     }
 }
@@ -87,8 +89,9 @@ impl Origins {
 impl LinkSigner {
     pub fn new(links: &SignedLinks, host: &Host, origins: &Origins) -> anyhow::Result<Self> {
         let root = Url::parse(&format!("{}://{NAME}{}", origins.scheme, links.mount.root(host)))?;
-        // The names of the folders do not matter to what leads out of them.
-        let page = root.join(&"folder/".repeat(usize::from(links.depth))).context("where a page lies")?;
+        // The folder names do not affect whether a link leads out of them.
+        let page =
+            root.join(&"folder/".repeat(usize::from(links.depth))).context("build a page's address")?;
         let roots = std::iter::once(root.into()).chain(origins.roots(host)).collect();
         Ok(Self { signature: links.signature, roots, bases: Bases::of(page), forms: Forms::default() })
     }
@@ -118,9 +121,9 @@ impl LinkSigner {
         Ok(())
     }
 
-    /// At the end of a form: the field that carries the `sig`, as markup, if this form gets one.
+    /// At the end of a form, returns the field that carries the `sig`, as markup, if this form gets one.
     pub fn leave_form(&mut self) -> Option<String> {
-        // Written so that it is both HTML and XML.
+        // Valid as HTML and as XML.
         let field = format!(
             "<input xmlns=\"http://www.w3.org/1999/xhtml\" type=\"hidden\" name=\"sig\" value=\"{}\" />",
             self.signature.as_str()
@@ -140,12 +143,12 @@ impl LinkSigner {
         }
     }
 
-    /// Whether links were judged before a base that they are relative to. If so the page wants to be read anew.
+    /// Whether links were resolved before a base that affects them. The page must then be read again.
     pub fn settle_late_base(&self) -> bool {
         self.bases.settle_if_late()
     }
 
-    /// A form that is sent by GET drops the query of its address, so the `sig` goes in as a field.
+    /// A form that is sent by GET drops the query of its address, so it needs the `sig` as a field.
     fn enter_form(&mut self, tag: &impl Tag) {
         let method = tag.attribute("method").unwrap_or_default().to_ascii_lowercase();
         let is_get = !matches!(method.as_str(), "post" | "dialog");
@@ -153,18 +156,18 @@ impl LinkSigner {
         self.forms.enter(tag.attribute("id"), leads);
     }
 
-    /// A button may send its form elsewhere, and all fields with it.
+    /// A button may send its form elsewhere, with all fields.
     fn note_button(&mut self, tag: &mut impl Tag) -> anyhow::Result<()> {
         if self.sends_to(tag.attribute("formaction")) == Leads::Out
             && !self.forms.may_be_led_out(tag.attribute("form").as_deref())
         {
-            // Its form has the field already. A button of no form sends nothing.
+            // Its form already has the field. A button without a form sends nothing.
             tag.set_attribute("form", "")?;
         }
         Ok(())
     }
 
-    /// Without an address a form is sent to the page that it is on.
+    /// Without an action, a form is sent to its own page.
     fn sends_to(&self, action: Option<String>) -> Leads {
         let action = action.unwrap_or_default();
         let action = action.trim_matches(is_stripped);
@@ -179,13 +182,13 @@ impl LinkSigner {
             return Ok(());
         }
         self.sign_attribute(tag, "content", |signer, content| {
-            let place = refresh::address_in(content)?;
-            let signed = signer.sign(&content[place.clone()])?;
-            Some(format!("{}{signed}{}", &content[..place.start], &content[place.end..]))
+            let range = refresh::address_in(content)?;
+            let signed = signer.sign(&content[range.clone()])?;
+            Some(format!("{}{signed}{}", &content[..range.start], &content[range.end..]))
         })
     }
 
-    /// The link with its `sig`; none when it stays as it is.
+    /// The signed link, or `None` if it stays unchanged.
     fn sign(&self, link: &str) -> Option<String> {
         let link = link.trim_matches(is_stripped);
         if link.is_empty() || (link.starts_with('#') && self.bases.is_page_alone()) {
@@ -218,7 +221,7 @@ impl LinkSigner {
         (!signed.is_empty()).then(|| signed.join(", "))
     }
 
-    /// Where a link may lead; nothing when that cannot be told.
+    /// The possible targets of a link. Empty if they cannot be determined.
     fn targets(&self, link: &str) -> Vec<Url> {
         if is_ambiguous(link) {
             return vec![];
@@ -226,7 +229,7 @@ impl LinkSigner {
         Url::parse(link).map_or_else(|_| self.bases.join(link), |target| vec![target])
     }
 
-    /// Wherever it leads, that is within the site.
+    /// Whether every possible target is within the site.
     fn is_within(&self, targets: &[Url]) -> bool {
         let is_within = |target: &Url| {
             let address = &target[..Position::AfterPath];
@@ -238,14 +241,14 @@ impl LinkSigner {
     }
 }
 
-/// Browsers take `https:a` for relative on a page that came by https, and for a host on any other.
+/// Browsers treat `https:a` as relative on a page with the same scheme and as a host on any other.
 fn is_ambiguous(link: &str) -> bool {
     let link: String = link.chars().filter(|character| !matches!(character, '\t' | '\n' | '\r')).collect();
     let Some((scheme, rest)) = link.trim_start_matches(is_stripped).split_once(':') else { return false };
     SPECIAL_SCHEMES.iter().any(|special| scheme.eq_ignore_ascii_case(special)) && !rest.starts_with("//")
 }
 
-/// What browsers take from both ends of a link.
+/// Characters that browsers strip from both ends of a link.
 fn is_stripped(character: char) -> bool {
     character <= ' '
 }

@@ -1,9 +1,9 @@
-//! Streams: answers that are too large for memory, sent while they are read. Each takes a place until all of it was taken,
-//! or its visitor is gone, or takes too little for too long.
+//! Streamed responses, which are too large for memory. Each holds a slot until the client has read it whole,
+//! has disconnected, or has read too slowly for too long.
 //!
-//! A connection of HTTP/2 that is in use may hold answers of which nothing is ever taken. Such a body is not even asked for
-//! more, so it cannot look at a clock itself: a task beside it reads one chunk ahead, and waits for that to be taken.
-//! It must never count against a visitor what the store takes.
+//! An HTTP/2 connection in use may hold responses that the client never reads. Such a body is not polled, so
+//! it cannot check a timeout itself. A separate task reads one chunk ahead and waits for the client to take
+//! it. The time that the store takes must never count against a visitor.
 
 use std::io;
 use std::net::IpAddr;
@@ -22,13 +22,13 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::chunks::Chunks;
 use crate::load::{LoadQueue, LoadTerms};
 
-/// Nobody is further ahead of the least pace: what is taken in a burst, as buffers take it, may rest for as long as it
-/// lasts at that pace.
+/// The largest credit of a client that reads faster than the minimum rate. A burst, as buffers produce it,
+/// earns as much idle time as it would take at the minimum rate.
 const LEAD_BYTES_MAX: u64 = 1 << 20;
-/// How long an answer may rest that is not looked at. Timers have no way to say never.
-const FOR_GOOD: Duration = Duration::from_secs(365 * 24 * 3600);
+/// The timeout of a response without a minimum rate. Timers have no infinite one.
+const NO_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// The places of an edge's streamed answers. Clones are the same.
+/// The stream slots of an edge. Clones share them.
 #[derive(Clone)]
 pub struct Streams {
     shares: FairShare<IpAddr>,
@@ -36,21 +36,21 @@ pub struct Streams {
     meter: ConnectionMeter,
 }
 
-/// The places as they are open to one network; to none: to visitors who cannot be told apart, and have no share.
+/// The slots as one network sees them. `None`: clients that cannot be distinguished and have no fair share.
 #[derive(Clone)]
 pub struct StreamShare {
     streams: Streams,
     network: Option<IpAddr>,
 }
 
-/// How an answer is to be taken.
+/// The minimum rate and the longest stall of a response.
 #[derive(Clone, Copy, Debug)]
 struct Pace {
     rest_max: Duration,
     bytes_per_second_min: u32,
 }
 
-/// A place for one answer.
+/// A slot for one response.
 pub struct StreamSlot {
     _share: Share<IpAddr>,
     pace: Pace,
@@ -72,7 +72,7 @@ impl Streams {
 }
 
 impl StreamShare {
-    /// To be had before anything is opened.
+    /// Acquires a slot. Call this before opening anything.
     pub async fn enter(&self, until: Instant) -> anyhow::Result<StreamSlot> {
         let Streams { shares, pace, meter } = &self.streams;
         let mut share = shares.share(self.network);
@@ -82,12 +82,12 @@ impl StreamShare {
 }
 
 impl StreamSlot {
-    /// A body that holds the place.
+    /// A body that holds the slot.
     pub fn deliver(self, chunks: Chunks) -> Body {
-        let (hand, mut handed) = channel(1);
-        let delivery = AbortOnDropHandle::new(tokio::spawn(self.hand_over(chunks, hand)));
+        let (sender, mut receiver) = channel(1);
+        let delivery = AbortOnDropHandle::new(tokio::spawn(self.forward(chunks, sender)));
         let taken = try_stream! {
-            while let Some(chunk) = handed.recv().await {
+            while let Some(chunk) = receiver.recv().await {
                 yield chunk;
             }
             delivery.await.map_err(io::Error::other)??;
@@ -95,41 +95,44 @@ impl StreamSlot {
         Body::from_bytes_stream(taken.map_err(|error: io::Error| error))
     }
 
-    /// Nothing is read before what was read last has been taken; so this ends when all has.
-    async fn hand_over(self, mut chunks: Chunks, hand: Sender<Bytes>) -> io::Result<()> {
-        let (mut may_rest, mut handed_bytes) = (self.pace.first_rest(), 0);
+    /// Reads a chunk only after the previous one was taken, so it ends when all of them were.
+    async fn forward(self, mut chunks: Chunks, sender: Sender<Bytes>) -> io::Result<()> {
+        let (mut may_rest, mut sent_bytes) = (self.pace.first_rest(), 0);
         loop {
             let since = Instant::now();
-            let Ok(room) = timeout(may_rest, hand.reserve()).await else {
+            let Ok(permit) = timeout(may_rest, sender.reserve()).await else {
                 self.meter.cut(Cut::Untaken);
-                tracing::debug!("a streamed answer is cut off: too little of it is taken");
-                return Err(io::Error::new(io::ErrorKind::TimedOut, "too little of the answer is taken"));
+                tracing::debug!("cut off a streamed response: the client reads too slowly");
+                return Err(io::Error::new(
+                    io::ErrorKind::TimedOut,
+                    "the client reads the response too slowly",
+                ));
             };
-            let room = room.map_err(io::Error::other)?;
-            // What was handed over last has been taken.
-            may_rest = self.pace.rest_after(may_rest.saturating_sub(since.elapsed()), handed_bytes);
+            let permit = permit.map_err(io::Error::other)?;
+            // The previous chunk has been taken.
+            may_rest = self.pace.rest_after(may_rest.saturating_sub(since.elapsed()), sent_bytes);
             let Some(chunk) = chunks.try_next().await? else { return Ok(()) };
-            handed_bytes = chunk.len();
-            room.send(chunk);
+            sent_bytes = chunk.len();
+            permit.send(chunk);
         }
     }
 }
 
 impl Pace {
-    /// How long an answer may rest of which nothing was taken yet.
+    /// The longest stall before the first chunk is taken.
     fn first_rest(&self) -> Duration {
-        if self.bytes_per_second_min == 0 { FOR_GOOD } else { self.rest_max }
+        if self.bytes_per_second_min == 0 { NO_TIMEOUT } else { self.rest_max }
     }
 
-    /// How long an answer may rest that might still rest for so long, and of which so much has been taken now.
+    /// The longest stall after so many bytes were taken, given what was left of the previous one.
     fn rest_after(&self, left: Duration, bytes: usize) -> Duration {
         match (self.lasting(bytes as u64), self.lasting(LEAD_BYTES_MAX)) {
             (Some(earned), Some(lead)) => (left + earned).min(self.rest_max + lead),
-            _ => FOR_GOOD,
+            _ => NO_TIMEOUT,
         }
     }
 
-    /// How long so many bytes last at the least pace; none when any pace will do.
+    /// How long so many bytes last at the minimum rate. `None` without a minimum.
     fn lasting(&self, bytes: u64) -> Option<Duration> {
         (bytes * 1_000_000).checked_div(self.bytes_per_second_min.into()).map(Duration::from_micros)
     }

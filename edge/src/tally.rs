@@ -1,8 +1,8 @@
-//! Tally: views of HTML documents, counted in memory and handed over in batches.
+//! Counts views of HTML documents in memory and hands them over in batches.
 //!
-//! Nothing is lost while the process lives, and nothing is billed twice: a batch that could not be handed over may have
-//! been kept nevertheless, so that very batch, under its own job id, is handed over again. It must never count the
-//! views of a batch anew.
+//! Nothing is lost while the process runs, and nothing is billed twice. A batch whose push failed may have
+//! been stored nevertheless, so the same batch is pushed again under its own job id. Its views must never be
+//! counted again in another batch.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -17,30 +17,30 @@ use tokio_util::sync::CancellationToken;
 
 /// Views must show in the usage within a second.
 const FLUSH_EVERY: Duration = Duration::from_millis(500);
-/// How many hosts go into one batch.
+/// The largest number of hosts in a batch.
 const BATCH_HOSTS_MAX: usize = 1000;
-/// The last flush is tried this often, as nobody comes after it.
+/// Attempts of the last flush, because no later one follows.
 const LAST_FLUSHES_MAX: usize = 12;
 
 const SHARDS: usize = 16;
 
-/// It holds one entry for each host that was viewed since the last flush, so at most one for each host there is.
+/// Has one entry for each host that was viewed since the last flush, so the number of hosts is its bound.
 #[derive(Default)]
 pub struct Tally {
     shards: [Mutex<Counts>; SHARDS],
 }
 
-/// A host has one account, but after a purge its name may come to another.
+/// A host has one account, but after a purge another account may get its name.
 type Counts = HashMap<Host, Vec<(AccountId, u64)>>;
 
-/// Hands over what was counted.
+/// Hands over the counted views.
 pub struct Delivery<'t, F> {
     tally: &'t Tally,
     clock: Clock,
     chance: Chance,
     push: F,
-    /// What was taken from the tally and is not known to be kept. Nothing more is taken while there is any, so that the
-    /// hosts are its bound, too.
+    /// Batches that may not be stored yet. Nothing more is drained while there are any, so the number of
+    /// hosts bounds them, too.
     pending: Vec<Batch>,
 }
 
@@ -61,7 +61,7 @@ impl Tally {
         }
     }
 
-    /// Takes everything that was counted.
+    /// Removes and returns everything that was counted.
     pub fn drain(&self) -> Vec<ViewCount> {
         let counts = self.shards.iter().flat_map(|shard| std::mem::take(&mut *lock(shard)));
         let views = |(host, of_host): (Host, Vec<(AccountId, u64)>)| {
@@ -81,7 +81,7 @@ impl<'t, F> Delivery<'t, F>
 where
     F: Fn(JobId, ViewsJob) -> BoxFuture<'static, anyhow::Result<()>>,
 {
-    /// `push` keeps a batch as a job of this id: once, however often it is called.
+    /// `push` stores a batch as a job with this id, idempotently.
     pub fn new(tally: &'t Tally, clock: Clock, chance: Chance, push: F) -> Self {
         Self { tally, clock, chance, push, pending: Vec::new() }
     }
@@ -102,7 +102,7 @@ where
         self.seal();
         let lost: u64 =
             self.pending.iter().flat_map(|batch| &batch.counted.views).map(|view| view.count).sum();
-        tracing::error!(views.lost = lost, "views could not be handed over before the end");
+        tracing::error!(views.lost = lost, "view counts were lost at shutdown");
     }
 
     async fn flush(&mut self) -> Flushed {
@@ -114,7 +114,7 @@ where
         if self.pending.is_empty() { Flushed::All } else { Flushed::InPart }
     }
 
-    /// Takes what was counted into batches.
+    /// Moves the counted views into batches.
     fn seal(&mut self) {
         let now = self.clock.now();
         for views in self.tally.drain().chunks(BATCH_HOSTS_MAX) {
@@ -128,7 +128,7 @@ where
             if let Err(error) = (self.push)(batch.job, batch.counted.clone()).await {
                 tracing::warn!(
                     error = format!("{error:#}"),
-                    "views are handed over again with the next flush"
+                    "could not hand over views; the next flush retries"
                 );
                 self.pending.push(batch);
             }
@@ -166,8 +166,8 @@ mod tests {
         format!("page-{number}-a1b2").parse().unwrap()
     }
 
-    /// A queue that keeps each job once. While it is deaf it keeps what is pushed and says that it did not, as one does
-    /// whose answer got lost.
+    /// A queue that keeps each job once. While it is deaf, it stores the job and returns an error, like a
+    /// queue whose response was lost.
     #[derive(Clone, Default)]
     struct Queue {
         kept: Arc<Mutex<HashMap<JobId, ViewsJob>>>,

@@ -1,4 +1,4 @@
-//! The whole door, over a real database and a real blob store in a folder.
+//! Tests of the whole edge, with a real database and a real blob store in a directory.
 
 mod forms;
 mod gates;

@@ -8,7 +8,7 @@ use crate::gate::Pass;
 use crate::patience::Patience;
 use crate::sites::Site;
 
-/// A visitor who was let in to a site.
+/// A visitor with access to a site.
 pub struct PageVisit<'r> {
     pub request: &'r Request,
     pub address: Address<'r>,

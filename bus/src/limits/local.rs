@@ -1,4 +1,4 @@
-//! The counters that a process keeps by itself.
+//! The counters that a process holds by itself.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,11 +8,11 @@ use hashlink::LruCache;
 
 use super::{Bucket, Budget, RateLimit, RetryAfter, Window};
 
-/// Counters of one limit.
+/// The largest number of counters per limit.
 pub(super) const KEYS_MAX: usize = 100_000;
 
-/// Each limit has a store of its own, so that many keys under one limit reset no other. A full store evicts the counter
-/// that was used longest ago.
+/// Each limit has its own store, so that many keys under one limit do not evict counters of another. A full
+/// store evicts the counter that was least recently used.
 #[derive(Default)]
 pub(crate) struct LocalCounters {
     stores: Mutex<Stores>,

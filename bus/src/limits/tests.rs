@@ -12,7 +12,7 @@ fn bucket(takes: u32) -> RateLimit {
     RateLimit { name: "publish", key: "a".to_owned(), budget }
 }
 
-/// Start of the tests, at which the clock shows no round number.
+/// The start time of the tests, which is not a round number.
 const START: Time = Time::from_millis(1_700_000_000_123);
 
 #[test]
@@ -113,11 +113,11 @@ fn a_clock_that_was_set_back_leaves_nobody_waiting() {
 fn an_ipv6_address_counts_for_its_64_its_56_and_its_48() {
     let limits_of = |text: &str| {
         let limits = RateLimit::of_address("signup", text.parse().unwrap(), Budget::per_minute(10));
-        let told = |limit: RateLimit| match limit.budget {
+        let key_and_takes = |limit: RateLimit| match limit.budget {
             Budget::Window { takes, .. } => (limit.key, takes),
             Budget::Bucket { .. } => panic!("no window"),
         };
-        limits.into_iter().map(told).collect::<Vec<_>>()
+        limits.into_iter().map(key_and_takes).collect::<Vec<_>>()
     };
     let networks = [("2001:db8:1::/48", 640), ("2001:db8:1:1200::/56", 80), ("2001:db8:1:1234::/64", 10)];
     let networks = networks.map(|(key, takes)| (key.to_owned(), takes));

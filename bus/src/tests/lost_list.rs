@@ -1,4 +1,4 @@
-//! Redis has lost the list of edges, while they go on as before.
+//! Redis loses the list of edges while they keep running.
 
 use super::*;
 
@@ -8,7 +8,7 @@ async fn an_edge_that_redis_has_forgotten_is_told_and_waited_for_all_the_same() 
     let (one, two) = (Edge::join(&url, "edge-1").await, Edge::join(&url, "edge-2").await);
     let api = Bus::redis(&url, "api").await.unwrap();
     for number in 0..50 {
-        let _: String = ask(&url, &redis::cmd("FLUSHDB")).await;
+        let _: String = query(&url, &redis::cmd("FLUSHDB")).await;
         let (began, host) = (Instant::now(), host(&format!("page-{number:04}")));
         let from = if number % 2 == 0 { &api } else { &one.bus };
         from.notify_edges(std::slice::from_ref(&host)).await;
@@ -16,7 +16,7 @@ async fn an_edge_that_redis_has_forgotten_is_told_and_waited_for_all_the_same() 
         assert_eq!(two.dropped().last(), Some(&host));
         assert!(began.elapsed() < AT_ONCE, "{:?}", began.elapsed());
     }
-    assert_eq!(one.dropped().len(), 50, "nobody is told twice");
+    assert_eq!(one.dropped().len(), 50, "no host is dropped twice");
 }
 
 #[tokio::test]
@@ -32,7 +32,7 @@ async fn who_hears_and_does_not_answer_is_waited_for_though_it_is_on_no_list() {
     let took = began.elapsed();
     assert!(took >= Bus::EDGE_TRUST && took < Bus::EDGE_TRUST + AT_ONCE, "{took:?}");
 
-    // By now any edge that trusts its cache would be on the list.
+    // By now every edge that trusts its cache is in the list again.
     let began = Instant::now();
     api.notify_edges(&[host("page-abcd")]).await;
     assert!(began.elapsed() < AT_ONCE, "{:?}", began.elapsed());

@@ -1,45 +1,45 @@
-//! Living: the bytes of contents that are in memory: what is kept, what is being read, and what left the cache while
-//! answers still carry it, which whoever takes them slowly may prolong.
+//! Accounts for the bytes of contents in memory: cached ones, those being read, and those that were evicted
+//! while responses still send them, which slow clients can prolong.
 //!
-//! A content counts from before it is read until the last piece of it has been taken. What is found in memory costs no
-//! more than it did: the count hangs on the bytes themselves.
+//! A content is counted from before it is read until its last slice is dropped. Serving a content that is
+//! already in memory adds nothing, because the count belongs to the bytes themselves.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 
-/// Clones count together.
+/// Clones share one count.
 #[derive(Clone)]
-pub struct Living(Arc<Count>);
+pub struct ContentMemory(Arc<Count>);
 
 struct Count {
     bytes: AtomicU64,
     bytes_max: u64,
 }
 
-/// Room for a content that is about to be in memory.
+/// Memory that is reserved for a content.
 pub struct CacheBudget {
-    living: Living,
+    memory: ContentMemory,
     bytes: u64,
 }
 
-/// A content, and the room that it has.
+/// A content and its reservation.
 struct BudgetedContent {
     bytes: Bytes,
-    _room: CacheBudget,
+    _budget: CacheBudget,
 }
 
-impl Living {
+impl ContentMemory {
     pub fn new(bytes_max: u64) -> Self {
         Self(Arc::new(Count { bytes: AtomicU64::new(0), bytes_max }))
     }
 
-    /// None where so many more were too many.
+    /// Reserves memory, or returns `None` when that would exceed the limit.
     pub fn take(&self, bytes: u64) -> Option<CacheBudget> {
-        let with = |living: u64| living.checked_add(bytes).filter(|all| *all <= self.0.bytes_max);
+        let with = |memory: u64| memory.checked_add(bytes).filter(|all| *all <= self.0.bytes_max);
         let taken = self.0.bytes.fetch_update(Ordering::AcqRel, Ordering::Acquire, with);
-        taken.ok().map(|_| CacheBudget { living: self.clone(), bytes })
+        taken.ok().map(|_| CacheBudget { memory: self.clone(), bytes })
     }
 
     #[cfg(test)]
@@ -49,21 +49,22 @@ impl Living {
 }
 
 impl CacheBudget {
-    /// What came, with as much of the room as it needs, for as long as any piece of it is anywhere.
-    pub fn harness(mut self, bytes: Bytes) -> Bytes {
-        self.give_back(self.bytes.saturating_sub(bytes.len() as u64));
-        Bytes::from_owner(BudgetedContent { bytes, _room: self })
+    /// Attaches the reservation to the bytes, reduced to their size. It lasts until the last slice of them is
+    /// dropped.
+    pub fn attach(mut self, bytes: Bytes) -> Bytes {
+        self.release(self.bytes.saturating_sub(bytes.len() as u64));
+        Bytes::from_owner(BudgetedContent { bytes, _budget: self })
     }
 
-    fn give_back(&mut self, bytes: u64) {
+    fn release(&mut self, bytes: u64) {
         self.bytes -= bytes;
-        self.living.0.bytes.fetch_sub(bytes, Ordering::AcqRel);
+        self.memory.0.bytes.fetch_sub(bytes, Ordering::AcqRel);
     }
 }
 
 impl Drop for CacheBudget {
     fn drop(&mut self) {
-        self.give_back(self.bytes);
+        self.release(self.bytes);
     }
 }
 
@@ -79,18 +80,18 @@ mod tests {
 
     #[test]
     fn a_content_counts_until_its_last_piece_is_gone_and_no_more_than_it_has_bytes() {
-        let living = Living::new(100);
-        let content = living.take(60).unwrap().harness(Bytes::from(vec![7; 40]));
-        assert_eq!(living.bytes(), 40);
+        let memory = ContentMemory::new(100);
+        let content = memory.take(60).unwrap().attach(Bytes::from(vec![7; 40]));
+        assert_eq!(memory.bytes(), 40);
         let piece = content.slice(3..4);
         drop(content);
-        assert_eq!((living.bytes(), &piece[..]), (40, &[7][..]));
-        assert!(living.take(61).is_none());
-        assert!(living.take(u64::MAX).is_none());
-        let being_read = living.take(60).unwrap();
+        assert_eq!((memory.bytes(), &piece[..]), (40, &[7][..]));
+        assert!(memory.take(61).is_none());
+        assert!(memory.take(u64::MAX).is_none());
+        let being_read = memory.take(60).unwrap();
         drop(piece);
-        assert_eq!(living.bytes(), 60);
+        assert_eq!(memory.bytes(), 60);
         drop(being_read);
-        assert_eq!(living.bytes(), 0);
+        assert_eq!(memory.bytes(), 0);
     }
 }

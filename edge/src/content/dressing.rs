@@ -1,7 +1,7 @@
-//! Dressing: a page that is to be dressed, from the store to what the visitor gets: made small enough to be held, or
-//! dressed on its way.
+//! Dresses a page on its way from the store to the visitor, either into a small result that can be cached or
+//! as a stream.
 //!
-//! It must never hold a large page whole. Each wait for the store is bounded where the store is read.
+//! It must never hold a large page whole. Each read from the store has its own timeout.
 
 use anyhow::ensure;
 use async_stream::try_stream;
@@ -22,28 +22,28 @@ pub struct Dressing {
     pub signer: Option<LinkSigner>,
 }
 
-/// A page that is being dressed, and what is made of it.
+/// A page in the middle of being dressed, and its output.
 struct Work<M> {
     rewriter: Rewriter,
     maker: M,
 }
 
 impl Dressing {
-    /// All of it; none when it does not get small.
+    /// Dresses the whole page. Returns `None` when the output is too large.
     pub async fn make<M: Maker>(
         &self,
         maker: impl Fn() -> anyhow::Result<M>,
     ) -> anyhow::Result<Option<M::Made>> {
         let made = self.make_once(maker()?).await?;
         match &self.signer {
-            // Now it is known what the links before the base are relative to.
+            // The base of the links before a late `<base>` is known only now.
             Some(signer) if made.is_some() && signer.settle_late_base() => self.make_once(maker()?).await,
             _ => Ok(made),
         }
     }
 
-    /// Never encoded, for nobody knows how large it gets.
-    pub async fn on_its_way(&self) -> anyhow::Result<Chunks> {
+    /// Dresses the page as a stream. It is never encoded, because its size is not known in advance.
+    pub async fn stream(&self) -> anyhow::Result<Chunks> {
         let (mut plain, mut rewriter) = (self.stored.whole().await?, self.rewriter()?);
         let dressed = try_stream! {
             while let Some(chunk) = plain.try_next().await? {
@@ -54,8 +54,8 @@ impl Dressing {
         Ok(dressed.boxed())
     }
 
-    /// Chunk by chunk, so that the page never lies whole in memory before it is small. The work takes a while, so it is
-    /// done where nobody else waits.
+    /// Works chunk by chunk, so that the page is never whole in memory before it is compressed. The work is
+    /// CPU-bound, so it runs on the blocking pool.
     async fn make_once<M: Maker>(&self, maker: M) -> anyhow::Result<Option<M::Made>> {
         let mut work = Work { rewriter: self.rewriter()?, maker };
         let (mut plain, mut plain_bytes) = (self.stored.whole().await?, 0);

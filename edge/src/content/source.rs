@@ -1,5 +1,5 @@
-//! Source: where the bytes of a content are, and how they become the body of an answer. What is in memory needs no turn
-//! and no place.
+//! Where the bytes of a content are, and how they become the body of a response. Contents in memory need no
+//! permit and no stream slot.
 
 use std::future::ready;
 use std::io;
@@ -23,7 +23,7 @@ use crate::pack::Packed;
 use crate::patience::Patience;
 use crate::streams::StreamShare;
 
-/// Where the bytes are. Their number is known, and any part of them can be had.
+/// The location of the bytes. Their length is known, and any range of them can be read.
 pub enum Source {
     Loaded(Arc<LoadedContent>),
     Packed(PackedPage),
@@ -37,13 +37,13 @@ pub struct LoadedContent {
     pub length: HeaderValue,
 }
 
-/// A large page in memory. It is unfolded while it is sent, so each answer takes a place.
+/// A large page in memory. It is decompressed while it is sent, so each response takes a stream slot.
 pub struct PackedPage {
     pub page: Arc<Packed>,
     pub streams: StreamShare,
 }
 
-/// A content, or one of its encodings, where it lies in the store.
+/// A content, or one of its encodings, in the blob store.
 #[derive(Clone)]
 pub struct Stored {
     pub blobs: Blobs,
@@ -85,7 +85,7 @@ impl Source {
         }
     }
 
-    /// Several parts one after the other, each behind what opens it, and what closes them all.
+    /// Several parts in sequence, each preceded by its opening bytes, and the closing bytes at the end.
     pub async fn parts(
         self,
         parts: Vec<(Bytes, Range<u64>)>,
@@ -97,11 +97,11 @@ impl Source {
             Source::Packed(packed) => &packed.streams,
             Source::Stored(stored) => &stored.streams,
         };
-        let place = streams.enter(patience.for_turn()).await?;
-        Ok(place.deliver(self.in_turn(parts, closing)))
+        let slot = streams.enter(patience.for_permit()).await?;
+        Ok(slot.deliver(self.in_turn(parts, closing)))
     }
 
-    /// Each part is opened when it is its turn to be sent.
+    /// Each part is opened only when it is to be sent.
     fn in_turn(self, parts: Vec<(Bytes, Range<u64>)>, closing: Bytes) -> Chunks {
         let chunks = try_stream! {
             for (opening, part) in parts {
@@ -128,7 +128,7 @@ impl Source {
 impl LoadedContent {
     fn part(&self, part: Range<u64>) -> anyhow::Result<Bytes> {
         let (start, end) = (usize::try_from(part.start)?, usize::try_from(part.end)?);
-        ensure!(start <= end && end <= self.bytes.len(), "a part beyond the content");
+        ensure!(start <= end && end <= self.bytes.len(), "the range is beyond the end of the content");
         Ok(self.bytes.slice(start..end))
     }
 }
@@ -136,8 +136,8 @@ impl LoadedContent {
 impl PackedPage {
     fn body(&self, part: Range<u64>, patience: Patience) -> BoxFuture<'_, anyhow::Result<Body>> {
         let opening = async move {
-            let place = self.streams.enter(patience.for_turn()).await?;
-            Ok(place.deliver(self.page.clone().chunks(part)))
+            let slot = self.streams.enter(patience.for_permit()).await?;
+            Ok(slot.deliver(self.page.clone().chunks(part)))
         };
         opening.boxed()
     }
@@ -148,15 +148,15 @@ impl Stored {
         self.range.end - self.range.start
     }
 
-    /// All of it at once: for what is small.
+    /// Reads all of it at once. For small contents only.
     pub async fn read(self) -> anyhow::Result<Bytes> {
-        let wanted_bytes = self.size_bytes();
+        let expected_bytes = self.size_bytes();
         let bytes = self.blobs.read(self.hash, self.range).await?;
-        ensure!(bytes.len() as u64 == wanted_bytes, "the blob {} was cut short", self.hash);
+        ensure!(bytes.len() as u64 == expected_bytes, "the blob {} was cut short", self.hash);
         Ok(bytes)
     }
 
-    /// All of it, chunk by chunk.
+    /// Streams all of it.
     pub async fn whole(&self) -> anyhow::Result<Chunks> {
         self.part(0..self.size_bytes()).await
     }
@@ -166,12 +166,12 @@ impl Stored {
         self.blobs.stream(self.hash, from + part.start..from + part.end).await
     }
 
-    /// A part on its way to a visitor. Boxed: an answer from memory shall not carry the room for it along.
+    /// Streams a range. Boxed, so that the future of a response from memory does not include its size.
     fn body(&self, part: Range<u64>, patience: Patience) -> BoxFuture<'_, anyhow::Result<Body>> {
         let opening = async move {
-            let place = self.streams.enter(patience.for_turn()).await?;
+            let slot = self.streams.enter(patience.for_permit()).await?;
             let opened = timeout_at(patience.for_store(), self.part(part)).await;
-            Ok(place.deliver(opened.context(SILENT)??))
+            Ok(slot.deliver(opened.context(SILENT)??))
         };
         opening.boxed()
     }

@@ -1,4 +1,4 @@
-//! The badge that pages of provisional accounts wear (spec 3.1).
+//! The badge on pages of provisional accounts.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ pub struct Badge(Arc<str>);
 
 impl Badge {
     pub fn new(base_url: &str) -> Self {
-        // Written so that it is both HTML and XML, styled in place and shut off from the page's own styles, as far as a
-        // page lets itself be shut off.
+        // Valid as HTML and as XML, with inline styles that isolate it from the page's own styles as far as
+        // possible.
         let markup = format!(
             "<div xmlns=\"http://www.w3.org/1999/xhtml\" data-handbill-badge=\"\" \
              style=\"all:initial;position:fixed;right:12px;bottom:12px;z-index:2147483647;\

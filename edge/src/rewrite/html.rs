@@ -1,4 +1,4 @@
-//! HTML, read as browsers read it, whatever state it is in.
+//! Rewrites HTML with the leniency of browsers.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,22 +15,22 @@ use crate::sign_links::{LinkSigner, Tag};
 pub struct HtmlPage {
     rewriter: HtmlRewriter<'static, Out>,
     out: Out,
-    place: Option<Arc<ParserPosition>>,
+    position: Option<Arc<ParserPosition>>,
 }
 
-/// Where the badge goes: before the first `</body>`.
+/// The position of the badge: before the first `</body>`.
 struct ParserPosition {
     badge: Arc<str>,
     is_opened: AtomicBool,
     is_taken: AtomicBool,
-    /// From here on the tags are ours.
+    /// From here on the rewriter sees only tags that this module added.
     is_page_over: AtomicBool,
 }
 
 const BODY: &[u8] = b"<body>";
 const BODY_END: &[u8] = b"</body>";
 
-/// What a page may end within, so that it swallows whatever follows. A closer too many is swallowed too.
+/// Elements and quotes that a page may leave open, which would hide the badge. Surplus closers are ignored.
 const CLOSERS: [&[u8]; 14] = [
     b"",
     b"</textarea>",
@@ -50,26 +50,26 @@ const CLOSERS: [&[u8]; 14] = [
 
 impl HtmlPage {
     pub fn new(badge: Option<&Badge>, signer: Option<LinkSigner>) -> anyhow::Result<Self> {
-        // Strict, the rewriter would refuse pages that browsers put up with.
+        // In strict mode the rewriter would refuse pages that browsers accept.
         let mut settings = Settings::new_send().with_strict(false);
         if let Some(signer) = signer {
             let signer = Arc::new(Mutex::new(signer));
             let sign = move |element: &mut Element<'_, '_>| sign(element, &signer);
             settings = settings.append_element_content_handler(element!("*", sign));
         }
-        let place = badge.map(|badge| Arc::new(ParserPosition::of(badge)));
-        if let Some(place) = place.clone() {
-            let prepare = move |body: &mut Element<'_, '_>| prepare(body, &place);
+        let position = badge.map(|badge| Arc::new(ParserPosition::of(badge)));
+        if let Some(position) = position.clone() {
+            let prepare = move |body: &mut Element<'_, '_>| prepare(body, &position);
             settings = settings.append_element_content_handler(element!("body", prepare));
         }
         let out = Out::default();
         let mut rewriter = HtmlRewriter::new(settings, out.clone());
-        if place.is_some() {
-            // The rewriter shows no end tag without its start tag, and a page need not write that one. This one is not
-            // written.
+        if position.is_some() {
+            // The rewriter reports no end tag without its start tag, which a page may omit. This start tag is
+            // removed again.
             rewriter.write(BODY).context("open a page")?;
         }
-        Ok(Self { rewriter, out, place })
+        Ok(Self { rewriter, out, position })
     }
 
     pub fn feed(&mut self, html: &[u8]) -> anyhow::Result<Bytes> {
@@ -78,10 +78,10 @@ impl HtmlPage {
     }
 
     pub fn finish(mut self) -> anyhow::Result<Bytes> {
-        if let Some(place) = self.place.take() {
-            place.is_page_over.store(true, Ordering::Relaxed);
+        if let Some(position) = self.position.take() {
+            position.is_page_over.store(true, Ordering::Relaxed);
             for closer in CLOSERS {
-                if place.is_taken.load(Ordering::Relaxed) {
+                if position.is_taken.load(Ordering::Relaxed) {
                     break;
                 }
                 self.rewriter.write(closer).context("close what a page left open")?;
@@ -102,7 +102,8 @@ fn sign(element: &mut Element<'_, '_>, signer: &Arc<Mutex<LinkSigner>>) -> Handl
         Some(handlers) => {
             let signer = signer.clone();
             handlers.push(Box::new(move |end: &mut EndTag<'_>| {
-                // The end of what a form stands in does not end the form: browsers go on with it.
+                // The end tag of a parent element arrives here too. It does not end the form: browsers
+                // continue it.
                 if end.name() == "form"
                     && let Some(field) = lock(&signer).leave_form()
                 {
@@ -117,17 +118,17 @@ fn sign(element: &mut Element<'_, '_>, signer: &Arc<Mutex<LinkSigner>>) -> Handl
     Ok(())
 }
 
-fn prepare(body: &mut Element<'_, '_>, place: &Arc<ParserPosition>) -> HandlerResult {
-    if !place.is_opened.swap(true, Ordering::Relaxed) {
+fn prepare(body: &mut Element<'_, '_>, position: &Arc<ParserPosition>) -> HandlerResult {
+    if !position.is_opened.swap(true, Ordering::Relaxed) {
         body.start_tag().remove();
     }
     if let Some(handlers) = body.end_tag_handlers() {
-        let place = place.clone();
+        let position = position.clone();
         handlers.push(Box::new(move |end: &mut EndTag<'_>| {
-            // The end of what a body stands in comes here too, and may be the end of something hidden.
-            if end.name() == "body" && !place.is_taken.swap(true, Ordering::Relaxed) {
-                end.before(&place.badge, ContentType::Html);
-                if place.is_page_over.load(Ordering::Relaxed) {
+            // The end tag of a parent element arrives here too, and that element may be hidden.
+            if end.name() == "body" && !position.is_taken.swap(true, Ordering::Relaxed) {
+                end.before(&position.badge, ContentType::Html);
+                if position.is_page_over.load(Ordering::Relaxed) {
                     end.remove();
                 }
             }
@@ -156,7 +157,7 @@ impl Tag for HtmlTag<'_, '_, '_> {
     }
 
     fn may_be_foreign(&self) -> bool {
-        // What may stand around it is seen by itself.
+        // The rewriter reports the parent elements separately.
         false
     }
 
@@ -165,11 +166,11 @@ impl Tag for HtmlTag<'_, '_, '_> {
     }
 
     fn set_attribute(&mut self, name: &str, text: &str) -> anyhow::Result<()> {
-        self.0.set_attribute(name, &htmlize::escape_attribute(text)).context("an attribute")
+        self.0.set_attribute(name, &htmlize::escape_attribute(text)).context("set an attribute")
     }
 }
 
-/// What the rewriter has written and nobody has taken yet.
+/// Output of the rewriter that was not sent yet.
 #[derive(Clone, Default)]
 struct Out(Arc<Mutex<Vec<u8>>>);
 
@@ -185,7 +186,7 @@ impl OutputSink for Out {
     }
 }
 
-/// Nothing is left half done by whoever panics with it in hand.
+/// Recovers a poisoned lock: no panic leaves the value half changed.
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! The HTML that the edge rewrites.
+//! Tests of rewriting HTML and XHTML.
 
 use super::*;
 use crate::find::Mount;
@@ -72,7 +72,7 @@ fn no_page_swallows_the_badge_by_what_it_leaves_open() {
         for page in [format!("<p>a{open}"), format!("<body>a{open}</body></html>")] {
             let seen = badged(Markup::Html, &page);
             assert!(seen.starts_with(&page) && seen.ends_with("BADGE"), "{seen}");
-            // Another reader agrees that it stands in the open.
+            // A second rewrite agrees that the badge is visible.
             let again = rewrite(Markup::Html, seen.as_bytes(), Some(&Badge::saying("AGAIN")), None);
             assert_eq!(again, format!("{seen}AGAIN"));
         }
@@ -189,7 +189,7 @@ fn a_form_that_a_button_sends_out_of_the_site_does_not_carry_the_signature() {
             "<form><input type=submit OUT></form><form>FIELD</form>",
         ),
         ("<form><button formaction='&#47;/evil.example'></button></form>", SAME),
-        // A button of a form that it does not stand in.
+        // A button of a form that does not contain it.
         ("<button form=f OUT></button><form id=f></form>", SAME),
         (
             "<form id=f><button form=g OUT></button></form>",
@@ -199,12 +199,12 @@ fn a_form_that_a_button_sends_out_of_the_site_does_not_carry_the_signature() {
             "<form id=f></form><button form=f OUT></button>",
             "<form id=f>FIELD</form><button form=\"\" OUT></button>",
         ),
-        // After its end a form goes on where it was not nested well.
+        // A badly nested form continues after its end.
         (
             "<form><div></form><button OUT></button></div>",
             "<form><div>FIELD</form><button OUT form=\"\"></button></div>",
         ),
-        // What browsers make of forms that are not nested well is not guessed at.
+        // Browsers disagree on badly nested forms, so none is signed.
         ("<form><form></form></form><button OUT></button>", SAME),
         ("<div><form></div><button OUT></button></form>", SAME),
         ("<div><form></div><form></form>", SAME),

@@ -1,6 +1,7 @@
-//! XHTML, read as XML: browsers show an error in place of a page that is not well-formed, so one that is must stay so.
+//! Rewrites XHTML as XML. Browsers show an error for a page that is not well-formed, so a well-formed page
+//! must stay so.
 //!
-//! What is ill-formed goes on as it came.
+//! Ill-formed input passes through unchanged.
 
 use std::sync::Arc;
 
@@ -15,23 +16,23 @@ use crate::sign_links::{LinkSigner, Tag};
 
 pub struct XhtmlPage {
     signer: Option<LinkSigner>,
-    /// Until it has its place.
+    /// `None` once it is written.
     badge: Option<Arc<str>>,
-    /// How many elements are open.
+    /// The number of open elements.
     depth: usize,
-    /// What was fed and is not yet whole.
+    /// Input that ends within a piece of markup.
     rest: Vec<u8>,
-    /// A long piece of markup is not read anew with every chunk.
+    /// The length to wait for, so that a long piece of markup is not parsed again with every chunk.
     wanted_bytes: usize,
-    /// How that ends which is passed on unread.
+    /// The end marker of the section that is passing through unread.
     passed_until: Option<&'static [u8]>,
     is_given_up: bool,
 }
 
-/// What goes on as it came, however long it is: how it begins, and how it ends.
+/// Sections that pass through unread at any length: start and end markers.
 const PASSED: [(&[u8], &[u8]); 3] = [(b"<!--", b"-->"), (b"<![CDATA[", b"]]>"), (b"<?", b"?>")];
 
-/// A piece of markup that is longer than this is not waited for.
+/// A longer piece of markup is not buffered. The rest of the page then passes through unchanged.
 const REST_BYTES_MAX: usize = 1 << 20;
 const XHTML: &str = "http://www.w3.org/1999/xhtml";
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -85,7 +86,7 @@ impl XhtmlPage {
         Ok(last.into())
     }
 
-    /// Passes on what is not read, and tells how much that was.
+    /// Passes on input up to the end marker. Returns how many bytes it passed.
     fn pass(&mut self, xml: &[u8], out: &mut Vec<u8>) -> usize {
         let Some(end) = self.passed_until else { return 0 };
         let passed_bytes = match xml.windows(end.len()).position(|window| window == end) {
@@ -93,20 +94,20 @@ impl XhtmlPage {
                 self.passed_until = None;
                 at + end.len()
             }
-            // The rest may be the begin of its end.
+            // The last bytes may be the start of the end marker.
             None => xml.len().saturating_sub(end.len() - 1),
         };
         out.extend_from_slice(&xml[..passed_bytes]);
         passed_bytes
     }
 
-    /// Writes what is whole, and tells how much that was.
+    /// Writes complete pieces of markup. Returns how many bytes it consumed.
     fn rewrite(&mut self, xml: &[u8], out: &mut Vec<u8>) -> anyhow::Result<usize> {
         let mark_bytes = if xml.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
         out.extend_from_slice(&xml[..mark_bytes]);
         let mut reader = Reader::from_reader(&xml[mark_bytes..]);
         let config = reader.config_mut();
-        // Pieces are read one by one, so how they fit together cannot be seen.
+        // The reader sees pieces in isolation and cannot check the nesting.
         config.check_end_names = false;
         config.allow_unmatched_ends = true;
         config.allow_dangling_amp = true;
@@ -120,7 +121,7 @@ impl XhtmlPage {
                 Event::Empty(tag) => self.write_empty(&tag, piece, out)?,
                 Event::End(tag) => self.write_end(&tag, piece, out),
                 Event::DocType(declaration) => {
-                    // What references stand for may be declared there, so links cannot be judged.
+                    // It may declare entities, so the targets of links cannot be determined.
                     self.signer.take_if(|_| declaration.contains(&b'['));
                     out.extend_from_slice(piece);
                 }
@@ -172,7 +173,7 @@ impl XhtmlPage {
         {
             out.extend_from_slice(field.as_bytes());
         }
-        // Without a body the badge stands at the end of whatever there is: nothing may follow that.
+        // Without a body, the badge goes before the end of the root element: nothing may follow it.
         if (tag.local_name().as_ref() == b"body" || self.depth == 0)
             && let Some(badge) = self.badge.take()
         {
@@ -181,7 +182,7 @@ impl XhtmlPage {
         out.extend_from_slice(piece);
     }
 
-    /// The tag with its links signed; none when it stays as it is.
+    /// The tag with its links signed, or `None` if it stays unchanged.
     fn sign(&mut self, tag: &BytesStart<'_>) -> anyhow::Result<Option<XmlTag>> {
         let Some(signer) = &mut self.signer else { return Ok(None) };
         let Some(mut tag) = XmlTag::read(tag) else { return Ok(None) };
@@ -193,13 +194,13 @@ impl XhtmlPage {
 struct XmlTag {
     /// With its prefix.
     name: String,
-    /// As they are written.
+    /// As written in the source.
     attributes: Vec<(String, String)>,
     is_changed: bool,
 }
 
 impl XmlTag {
-    /// None when it is ill-formed.
+    /// `None` if it is ill-formed.
     fn read(tag: &BytesStart<'_>) -> Option<Self> {
         let text = |bytes: &[u8]| str::from_utf8(bytes).ok().map(str::to_owned);
         let attributes = tag.attributes().map(|attribute| {
@@ -213,7 +214,7 @@ impl XmlTag {
     fn write(&self, out: &mut Vec<u8>, end: &str) {
         let mut text = format!("<{}", self.name);
         for (name, value) in &self.attributes {
-            // What stood in single quotes may hold double ones.
+            // A value in single quotes may contain double quotes.
             text.push_str(&format!(" {name}=\"{}\"", value.replace('"', "&quot;")));
         }
         text.push_str(end);
@@ -233,7 +234,7 @@ impl Tag for XmlTag {
 
     fn attribute(&self, name: &str) -> Option<String> {
         let (_, value) = self.attributes.iter().find(|(known, _)| known == name)?;
-        // XML reads a gap that is no reference as a space.
+        // XML normalizes literal whitespace in attributes to spaces.
         let value = value.replace("\r\n", " ").replace(['\t', '\n', '\r'], " ");
         unescape_with(&value, resolve_html5_entity).ok().map(String::from)
     }

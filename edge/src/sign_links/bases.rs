@@ -1,36 +1,36 @@
-//! Bases: what the relative links of a page are relative to.
+//! The bases that a page's relative links resolve against.
 //!
-//! Browsers take the first `<base>` of a page, for the links before it too. They pass over one that is not part of the
-//! page, as in a `<template>` or an `<svg>`, and which are, only they know for sure. So a base decides alone only if
-//! nothing but the tags of a head came before it; any other is taken for possible, and what is relative must stay within
-//! the site under each.
+//! Browsers use the first `<base>` of a page, also for the links before it. They ignore one that is not part
+//! of the page, as in a `<template>` or an `<svg>`, and this module cannot always detect that. So a base
+//! decides alone only if nothing but head elements came before it. Any other base is treated as possible, and
+//! a relative link must stay within the site under every possible base.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use url::Url;
 
-/// What is known of a page's bases. Its clones share it, so that one who reads the page anew knows all of them at once.
+/// The known bases of a page. Clones share them, so that a second reading starts with all of them.
 #[derive(Clone)]
 pub struct Bases(Arc<Mutex<Seen>>);
 
 struct Seen {
     page: Url,
     known: Known,
-    place: BaseElement,
-    /// Whether a link was judged by what is known so far.
+    position: BaseElement,
+    /// Whether a link was resolved with what is known so far.
     is_relied_on: bool,
     is_late: bool,
-    /// Whether everything is known from an earlier reading.
+    /// Whether an earlier reading has found all bases.
     is_settled: bool,
 }
 
 enum Known {
-    /// Nothing but where the page lies.
+    /// No base: only the page's own address.
     Page,
     Base(Url),
-    /// One of these, or the page.
+    /// One of these, or the page's address.
     AnyOf(Vec<Url>),
-    /// What nobody can tell.
+    /// The base cannot be determined.
     Nothing,
 }
 
@@ -40,41 +40,41 @@ enum BaseElement {
     Doubtful,
 }
 
-/// Within these, and after them, a base is a base.
+/// Elements in which, and after which, a base counts.
 const PLAIN_TAGS: [&str; 9] = ["html", "head", "title", "meta", "link", "script", "style", "base", "body"];
-/// A page with more bases in doubtful places than this is not puzzled over.
+/// With more doubtful bases than this, no link of the page is signed.
 const DOUBTFUL_MAX: usize = 8;
 
 impl Bases {
     pub fn of(page: Url) -> Self {
-        let (known, place) = (Known::Page, BaseElement::Plain);
-        let seen = Seen { page, known, place, is_relied_on: false, is_late: false, is_settled: false };
+        let (known, position) = (Known::Page, BaseElement::Plain);
+        let seen = Seen { page, known, position, is_relied_on: false, is_late: false, is_settled: false };
         Self(Arc::new(Mutex::new(seen)))
     }
 
-    /// Notes that this tag came.
+    /// Records a tag.
     pub fn pass(&self, tag: &str) {
         let mut seen = self.lock();
-        if seen.place == BaseElement::Plain && !PLAIN_TAGS.contains(&tag) {
-            seen.place = BaseElement::Doubtful;
+        if seen.position == BaseElement::Plain && !PLAIN_TAGS.contains(&tag) {
+            seen.position = BaseElement::Doubtful;
         }
     }
 
-    /// Notes a base.
+    /// Records a base.
     pub fn declare(&self, href: &str) {
         let mut seen = self.lock();
         let base = seen.resolve(href);
         seen.note(base);
     }
 
-    /// Whether only the page itself is known.
+    /// Whether no base was found.
     pub fn is_page_alone(&self) -> bool {
         let mut seen = self.lock();
         seen.is_relied_on = true;
         matches!(seen.known, Known::Page)
     }
 
-    /// Where a relative link may lead; nothing when that cannot be told.
+    /// The possible targets of a relative link. Empty if they cannot be determined.
     pub fn join(&self, link: &str) -> Vec<Url> {
         let mut seen = self.lock();
         seen.is_relied_on = true;
@@ -87,15 +87,15 @@ impl Bases {
         joined.unwrap_or_default()
     }
 
-    /// At the end of a page: whether links were judged without a base that came after them. What is known now stays, for
-    /// whoever reads the page anew.
+    /// At the end of a page, returns whether links were resolved before a base that affects them. The known
+    /// bases stay for a second reading.
     pub fn settle_if_late(&self) -> bool {
         let mut seen = self.lock();
         seen.is_settled = true;
         seen.is_late
     }
 
-    /// Nothing is left half done by whoever panics with it in hand.
+    /// Recovers a poisoned lock: no panic leaves the value half changed.
     fn lock(&self) -> MutexGuard<'_, Seen> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -107,13 +107,13 @@ impl Seen {
             return;
         }
         self.known = match (std::mem::replace(&mut self.known, Known::Nothing), base) {
-            // The first one decides.
+            // The first base decides.
             (known @ (Known::Base(_) | Known::Nothing), _) => {
                 self.known = known;
                 return;
             }
             (_, None) => Known::Nothing,
-            (Known::Page, Some(base)) if self.place == BaseElement::Plain => Known::Base(base),
+            (Known::Page, Some(base)) if self.position == BaseElement::Plain => Known::Base(base),
             (Known::Page, Some(base)) => Known::AnyOf(vec![base]),
             (Known::AnyOf(bases), Some(_)) if bases.len() == DOUBTFUL_MAX => Known::Nothing,
             (Known::AnyOf(mut bases), Some(base)) => {
@@ -124,12 +124,12 @@ impl Seen {
         self.is_late |= self.is_relied_on;
     }
 
-    /// None when browsers do not agree on it.
+    /// `None` if browsers disagree on it.
     fn resolve(&self, href: &str) -> Option<Url> {
         if super::is_ambiguous(href) {
             return None;
         }
-        // Browsers pass over a base that nothing can be relative to.
+        // Browsers ignore a base that cannot be one.
         let declared = self.page.join(href).ok().filter(|base| !base.cannot_be_a_base());
         Some(declared.unwrap_or_else(|| self.page.clone()))
     }
@@ -183,9 +183,9 @@ mod tests {
             }
             bases.declare("/b/");
             assert_eq!(bases.settle_if_late(), is_late);
-            let anew = bases.clone();
-            anew.declare("/c/");
-            assert_eq!(joined(&anew), ["https://x.example/b/a"], "what is settled stays");
+            let second = bases.clone();
+            second.declare("/c/");
+            assert_eq!(joined(&second), ["https://x.example/b/a"], "what is settled stays");
         }
         let bases = bases();
         bases.declare("/b/");

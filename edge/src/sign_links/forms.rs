@@ -1,7 +1,8 @@
-//! Forms: which of a page's forms may carry the `sig` as a field. Never one that a button sends out of the site: the
-//! field would go along.
+//! Decides which forms of a page carry the `sig` as a field. A form that a button sends out of the site must
+//! not, because the field would be sent along.
 //!
-//! That is known at the end of a form, or never: a button may belong to a form that it does not stand in.
+//! This is known at the end of a form at the earliest, because a button may belong to a form that does not
+//! contain it.
 
 use std::collections::HashSet;
 
@@ -14,11 +15,11 @@ pub enum Leads {
 #[derive(Clone, Default)]
 pub struct Forms {
     open: Option<Form>,
-    /// Whether any has the field.
-    has_told: bool,
-    /// The `id`s of those that have the field.
-    told: HashSet<String>,
-    /// The `id`s of those that a button leads out.
+    /// Whether any form got the field.
+    has_any_field: bool,
+    /// The `id`s of the forms with the field.
+    with_field: HashSet<String>,
+    /// The `id`s of the forms that a button sends out of the site.
     led_out: HashSet<String>,
 }
 
@@ -31,23 +32,23 @@ struct Form {
 impl Forms {
     pub fn enter(&mut self, id: Option<String>, leads: Leads) {
         match &mut self.open {
-            // Whose fields are whose in a form within a form, browsers do not agree on.
+            // Browsers disagree on which form owns the fields of a nested form.
             Some(outer) => outer.leads = Leads::Out,
             None => self.open = Some(Form { id, leads }),
         }
     }
 
-    /// Notes that a button leads its form out of the site. The form is named, or the one that the button stands in.
-    /// False when that form has the field already, or may have it: where tags are not nested well, a button after the end
-    /// of a form may be part of it.
+    /// Records that a button sends its form out of the site: the named form, or the one that contains the
+    /// button. Returns false if that form has the field already or may have it. With badly nested tags, a
+    /// button after the end of a form may belong to it.
     pub fn may_be_led_out(&mut self, named: Option<&str>) -> bool {
         let Some(id) = named else {
-            let Some(form) = &mut self.open else { return !self.has_told };
+            let Some(form) = &mut self.open else { return !self.has_any_field };
             form.leads = Leads::Out;
             return true;
         };
         self.led_out.insert(id.to_owned());
-        !self.told.contains(id)
+        !self.with_field.contains(id)
     }
 
     /// Whether the form that ends here gets the field.
@@ -57,8 +58,8 @@ impl Forms {
         if form.leads == Leads::Out || is_led_out {
             return false;
         }
-        self.has_told = true;
-        self.told.extend(form.id);
+        self.has_any_field = true;
+        self.with_field.extend(form.id);
         true
     }
 }

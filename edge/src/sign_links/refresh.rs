@@ -1,11 +1,11 @@
-//! Refresh: where the address stands in `<meta http-equiv="refresh" content="5; url=next.html">`, by the steps of the
-//! HTML standard, which puts up with much.
+//! Finds the address in `<meta http-equiv="refresh" content="5; url=next.html">`, by the lenient steps of the
+//! HTML standard.
 
 use std::ops::Range;
 
 use super::is_space;
 
-/// None when the page is to load itself anew, or the text is no refresh.
+/// `None` if the page reloads itself or the text is not a refresh.
 pub fn address_in(content: &str) -> Option<Range<usize>> {
     let after_gap = content.trim_start_matches(is_space);
     let after_wait =
@@ -23,7 +23,7 @@ pub fn address_in(content: &str) -> Option<Range<usize>> {
     })
 }
 
-/// What follows `url =`, which may be missing.
+/// The text after `url =`, which may be missing.
 fn after_word(text: &str) -> &str {
     let is_word = text.get(..3).is_some_and(|word| word.eq_ignore_ascii_case("url"));
     let after = is_word.then(|| text[3..].trim_start_matches(is_space).strip_prefix('='));
@@ -65,7 +65,7 @@ mod tests {
             ("x;url=y", None),
             ("", None),
         ] {
-            assert_eq!(address_in(content).map(|place| &content[place]), address, "{content}");
+            assert_eq!(address_in(content).map(|range| &content[range]), address, "{content}");
         }
     }
 }

@@ -13,7 +13,7 @@ pub fn signer(mount: Mount, depth: u16) -> LinkSigner {
     LinkSigner::new(&SignedLinks { signature, mount, depth }, &host, &origins).unwrap()
 }
 
-/// With an `S` in the signature's place.
+/// Replaces the signature by an `S`.
 pub fn short(signed: String) -> String {
     signed.replace(signer(Mount::Name, 0).signature.as_str(), "S")
 }

@@ -14,7 +14,7 @@ fn host(number: usize) -> Host {
     format!("page-{number}-a1b2").parse().unwrap()
 }
 
-/// A route whose `updated_at` tells it from others.
+/// A route that is identified by its `updated_at`.
 fn route(host: &Host, updated_at_millis: i64) -> Route {
     let (now, chance) = (Time::from_millis(updated_at_millis), Chance::seeded(1));
     Route {
@@ -32,32 +32,32 @@ fn route(host: &Host, updated_at_millis: i64) -> Route {
     }
 }
 
-async fn look(sites: &Sites, host: &Host, updated_at_millis: i64) -> i64 {
+async fn fetch(sites: &Sites, host: &Host, updated_at_millis: i64) -> i64 {
     let read = async { Ok(Some(route(host, updated_at_millis))) };
-    let site = sites.look(host, |_| true, read).await.unwrap().unwrap();
+    let site = sites.fetch(host, |_| true, read).await.unwrap().unwrap();
     site.route.updated_at.millis()
 }
 
 #[tokio::test]
 async fn a_route_is_read_once_and_again_when_nobody_vouches_for_it() {
     let (sites, host) = (Sites::new(CAPACITY_BYTES), host(1));
-    assert_eq!(look(&sites, &host, 1).await, 1);
-    assert_eq!(look(&sites, &host, 2).await, 1);
+    assert_eq!(fetch(&sites, &host, 1).await, 1);
+    assert_eq!(fetch(&sites, &host, 2).await, 1);
     assert!(sites.recall(&host, |_| true).is_some());
     assert!(sites.recall(&host, |_| false).is_none());
     let read = async { Ok(Some(route(&host, 3))) };
-    let site = sites.look(&host, |_| false, read).await.unwrap().unwrap();
+    let site = sites.fetch(&host, |_| false, read).await.unwrap().unwrap();
     assert_eq!(site.route.updated_at.millis(), 3);
-    assert_eq!(look(&sites, &host, 4).await, 3, "what was read anew is kept");
+    assert_eq!(fetch(&sites, &host, 4).await, 3, "what was read anew is kept");
 }
 
 #[tokio::test]
 async fn a_dropped_host_is_read_again() {
     let (sites, host) = (Sites::new(CAPACITY_BYTES), host(1));
-    look(&sites, &host, 1).await;
+    fetch(&sites, &host, 1).await;
     sites.drop_host(&host);
     assert!(sites.recall(&host, |_| true).is_none());
-    assert_eq!(look(&sites, &host, 2).await, 2);
+    assert_eq!(fetch(&sites, &host, 2).await, 2);
 }
 
 #[tokio::test]
@@ -72,19 +72,19 @@ async fn a_look_that_began_before_a_drop_leaves_nothing_behind() {
                 go_on.notified().await;
                 Ok(Some(route(&host, 1)))
             };
-            sites.look(&host, |_| true, read).await.unwrap().unwrap().route.updated_at.millis()
+            sites.fetch(&host, |_| true, read).await.unwrap().unwrap().route.updated_at.millis()
         }
     });
     begun.notified().await;
     sites.drop_host(&host);
-    // Who asks after the drop does not wait for the old look.
-    assert_eq!(look(&sites, &host, 2).await, 2);
+    // A request after the drop does not wait for the earlier read.
+    assert_eq!(fetch(&sites, &host, 2).await, 2);
     go_on.notify_one();
     assert_eq!(early.await.unwrap(), 1);
-    assert_eq!(look(&sites, &host, 3).await, 2, "the old look must not take the new one's place");
+    assert_eq!(fetch(&sites, &host, 3).await, 2, "the old fetch must not take the new one's place");
 
-    // The same when nobody looked in between.
-    let old = sites.look(&host, |_| false, async {
+    // The same without another read in between.
+    let old = sites.fetch(&host, |_| false, async {
         sites.drop_host(&host);
         Ok(Some(route(&host, 4)))
     });
@@ -92,63 +92,63 @@ async fn a_look_that_began_before_a_drop_leaves_nothing_behind() {
     assert!(sites.recall(&host, |_| true).is_none());
 }
 
-/// Fifty visitors ask for a cold host at once. How many looks at the store that took.
-async fn looks_of_a_crowd(site_is_there: bool, edge_is_sure: bool) -> usize {
+/// Fifty visitors request an uncached host at once. Returns the number of reads from the store.
+async fn reads_of_a_crowd(site_is_there: bool, edge_is_sure: bool) -> usize {
     let (sites, host) = (Arc::new(Sites::new(CAPACITY_BYTES)), host(1));
-    let (asked, looks) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (requested, reads) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let go_on = Arc::new(Semaphore::new(0));
     let mut visits = JoinSet::new();
     for _ in 0..50 {
         let (sites, host, go_on) = (sites.clone(), host.clone(), go_on.clone());
-        let (asked, looks) = (asked.clone(), looks.clone());
+        let (requested, reads) = (requested.clone(), reads.clone());
         visits.spawn(async move {
             let read = async {
-                looks.fetch_add(1, Ordering::SeqCst);
+                reads.fetch_add(1, Ordering::SeqCst);
                 let _turn = go_on.acquire().await;
                 Ok(site_is_there.then(|| route(&host, 1)))
             };
-            asked.fetch_add(1, Ordering::SeqCst);
-            sites.look(&host, |_| edge_is_sure, read).await.unwrap().is_some()
+            requested.fetch_add(1, Ordering::SeqCst);
+            sites.fetch(&host, |_| edge_is_sure, read).await.unwrap().is_some()
         });
     }
-    while asked.load(Ordering::SeqCst) < 50 {
+    while requested.load(Ordering::SeqCst) < 50 {
         tokio::task::yield_now().await;
     }
     go_on.add_permits(50);
     assert!(visits.join_all().await.into_iter().all(|is_there| is_there == site_is_there));
-    looks.load(Ordering::SeqCst)
+    reads.load(Ordering::SeqCst)
 }
 
 #[tokio::test]
 async fn many_who_want_a_cold_host_wait_for_one_look() {
-    assert_eq!(looks_of_a_crowd(true, true).await, 1);
-    assert_eq!(looks_of_a_crowd(false, true).await, 1);
+    assert_eq!(reads_of_a_crowd(true, true).await, 1);
+    assert_eq!(reads_of_a_crowd(false, true).await, 1);
 }
 
 #[tokio::test]
 async fn an_edge_that_cannot_hear_changes_still_looks_once_for_many() {
-    // One look began before the others asked; the next is news to all of them.
-    assert_eq!(looks_of_a_crowd(true, false).await, 2);
+    // One read started before the other requests. The next is fresh enough for all of them.
+    assert_eq!(reads_of_a_crowd(true, false).await, 2);
 }
 
 #[tokio::test]
 async fn a_failed_look_is_not_remembered() {
     let (sites, host) = (Sites::new(CAPACITY_BYTES), host(1));
-    let failed = sites.look(&host, |_| true, async { anyhow::bail!("out") }).await;
+    let failed = sites.fetch(&host, |_| true, async { anyhow::bail!("out") }).await;
     assert!(failed.is_err());
-    assert_eq!(look(&sites, &host, 1).await, 1);
+    assert_eq!(fetch(&sites, &host, 1).await, 1);
 }
 
 #[tokio::test]
 async fn a_flood_of_unknown_hosts_stays_within_bounds_and_leaves_hot_sites_in_place() {
     let (sites, hot) = (Sites::new(CAPACITY_BYTES), host(0));
-    look(&sites, &hot, 1).await;
+    fetch(&sites, &hot, 1).await;
     for number in 1..50_000 {
-        sites.look(&host(number), |_| true, async { Ok(None) }).await.unwrap();
+        sites.fetch(&host(number), |_| true, async { Ok(None) }).await.unwrap();
         if number % 100 == 0 {
             assert!(sites.recall(&hot, |_| true).is_some(), "after {number} unknown hosts");
         }
     }
-    assert!(sites.looked.weight() <= CAPACITY_BYTES);
-    assert_eq!(look(&sites, &hot, 2).await, 1);
+    assert!(sites.entries.weight() <= CAPACITY_BYTES);
+    assert_eq!(fetch(&sites, &hot, 2).await, 1);
 }

@@ -9,7 +9,7 @@ use super::*;
 const REST_MAX: Duration = Duration::from_secs(10);
 const BYTES_PER_SECOND_MIN: u32 = 1000;
 const CHUNK_BYTES: usize = 1000;
-/// As long as nobody has to wait.
+/// Without waiting.
 const AT_ONCE: Duration = Duration::ZERO;
 
 fn streams() -> StreamShare {
@@ -25,7 +25,7 @@ fn share(terms: &LoadTerms) -> StreamShare {
     Streams::new(terms).open_to(None)
 }
 
-/// So many chunks, each a while after it was asked for.
+/// So many chunks, each available some time after it was requested.
 fn chunks(count: usize, each_after: Duration) -> Chunks {
     let chunk = move |_| async move {
         sleep(each_after).await;
@@ -38,7 +38,7 @@ async fn enter(streams: &StreamShare) -> anyhow::Result<StreamSlot> {
     streams.enter(Instant::now()).await
 }
 
-/// Takes a chunk each time so long after the one before: how many bytes came, and how it ended.
+/// Takes a chunk at this interval. Returns how many bytes arrived and how the body ended.
 async fn taken(body: Body, each_after: Duration) -> (usize, io::Result<()>) {
     let (mut body, mut came) = (body.into_bytes_stream(), 0);
     loop {
@@ -70,14 +70,17 @@ async fn who_takes_nothing_loses_the_place_and_hears_so_when_asking_again() {
     let streams = streams();
     let body = enter(&streams).await.unwrap().deliver(chunks(3, AT_ONCE));
     let since = Instant::now();
-    let place = streams.enter(since + 2 * REST_MAX).await.unwrap();
+    let slot = streams.enter(since + 2 * REST_MAX).await.unwrap();
     assert_eq!(since.elapsed(), REST_MAX);
     let (came, end) = taken(body, AT_ONCE).await;
     assert_eq!((came, end.unwrap_err().kind()), (CHUNK_BYTES, io::ErrorKind::TimedOut));
-    drop(place);
+    drop(slot);
     tokio::time::resume();
-    let told = telemetry::Vitals::default().metrics().await.body;
-    assert!(told.contains("handbill_connections_cut_total{reason=\"untaken\",role=\"edge\"} 1\n"), "{told}");
+    let metrics = telemetry::Vitals::default().metrics().await.body;
+    assert!(
+        metrics.contains("handbill_connections_cut_total{reason=\"untaken\",role=\"edge\"} 1\n"),
+        "{metrics}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -101,7 +104,7 @@ async fn who_takes_it_fast_enough_gets_all_of_it_and_who_trickles_does_not() {
         let (came, end) = taken(body, Duration::from_millis(each_after)).await;
         assert_eq!((came, end.is_ok()) == all, is_fast_enough, "{each_after} ms: {came} bytes, {end:?}");
     }
-    // One rest after the other is as good as trickling, however fast it goes in between; one alone is not.
+    // Many stalls in a row are as bad as a slow rate, however fast the rest is. A single one is not.
     let body = enter(&streams).await.unwrap().deliver(chunks(200, AT_ONCE));
     let mut body = body.into_bytes_stream();
     for _ in 0..100 {

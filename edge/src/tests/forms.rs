@@ -1,4 +1,4 @@
-//! What is shown: encodings, dress, conditions, ranges, views.
+//! The forms of a response: encodings, dress, conditions, ranges, views.
 
 use std::time::Duration;
 
@@ -174,7 +174,7 @@ async fn a_large_page_that_stays_large_is_sent_without_an_encoding() {
     }
 }
 
-/// Large, and large still when it is encoded.
+/// Large, and still large when encoded.
 fn noisy_page() -> String {
     let mut noise = domain::BlobHash::of(b"noise");
     let mut large = "<body>".to_owned();
@@ -186,7 +186,7 @@ fn noisy_page() -> String {
     large
 }
 
-/// Large, and small when it is encoded.
+/// Large, and small when encoded.
 fn large_page() -> String {
     format!("<body>{}</body>", "filler ".repeat(HELD_BYTES_MAX as usize / 6))
 }
@@ -215,7 +215,7 @@ async fn a_page_that_gets_no_turn_to_be_pressed_is_dressed_on_its_way() {
     let files = [("index.html", large_page()), ("small.html", page())];
     let files = files.each_ref().map(|(path, text)| (*path, text.as_str()));
     let route = provisional(&harness, &files).await;
-    let turns = harness.edge.inner.contents.take_all_presses().await;
+    let permits = harness.edge.inner.contents.take_all_presses().await;
     let accept = ("accept-encoding", "zstd");
     for path in ["/", "/small"] {
         let seen = harness.visit(&route, path, &[accept]).await;
@@ -226,7 +226,7 @@ async fn a_page_that_gets_no_turn_to_be_pressed_is_dressed_on_its_way() {
         assert_eq!(plain.status, 304, "{path}: it is the form without an encoding");
     }
     assert_eq!(harness.edge.inner.contents.kept_count(), 0);
-    drop(turns);
+    drop(permits);
     for path in ["/", "/small"] {
         let seen = harness.visit(&route, path, &[accept]).await;
         assert_eq!((seen.status, seen.says("content-encoding")), (200, Some("zstd")), "{path}");
@@ -260,7 +260,7 @@ async fn a_condition_is_judged_by_the_form_that_is_sent() {
             harness.visit(&route, "/", &[("accept-encoding", "zstd")]).await
         };
         for (name, status) in [("if-match", 200), ("if-none-match", 304)] {
-            // A house that has not seen the page yet.
+            // An edge that has not seen the page yet.
             let harness = EdgeHarness::build().await;
             let route = provisional(&harness, &[("index.html", &text)]).await;
             let headers = [("accept-encoding", "zstd"), (name, sent.says("etag").unwrap())];

@@ -1,4 +1,4 @@
-//! Who is let in, and what the others see.
+//! Who gets access, and what everybody else sees.
 
 use std::time::Duration;
 
@@ -127,7 +127,7 @@ async fn what_an_asset_loads_is_let_in_as_far_as_it_goes() {
     let sig = harness.link_key.signature(&route.host);
     let root = format!("http://127.0.0.1:8081/site/{HOST}");
     let signed = format!("{root}/first.css?sig={sig}");
-    // A browser that imports a style sheet from another is led to its signed address, so that this is the `Referer`
+    // A style sheet that another imports is redirected to its signed address, so that this is the `Referer`
     // of what it loads in turn.
     for (path, purpose, location) in [
         ("/a.css", "style", format!("/site/{HOST}/a.css?sig={sig}")),
@@ -201,9 +201,9 @@ async fn an_address_that_is_sent_back_is_one_whatever_the_request_held() {
 #[tokio::test]
 async fn a_probe_is_answered_and_taken_for_nothing_else() {
     let harness = EdgeHarness::build().await;
-    for (path, told) in [("/healthz", r#"{"status":"ok"}"#), ("/readyz", r#"{"status":"ready"}"#)] {
+    for (path, body) in [("/healthz", r#"{"status":"ok"}"#), ("/readyz", r#"{"status":"ready"}"#)] {
         let seen = harness.knock(Method::GET, path, &[("host", "127.0.0.1")]).await;
-        assert_eq!((seen.status, seen.text()), (200, told));
+        assert_eq!((seen.status, seen.text()), (200, body));
         assert_eq!(
             (seen.says("x-content-type-options"), seen.says("cache-control")),
             (Some("nosniff"), Some("no-store"))

@@ -1,4 +1,4 @@
-//! A house for tests: an edge with its stores, and a visitor who knocks.
+//! The test harness: an edge with its stores, and requests to it.
 
 use std::io::Read;
 
@@ -13,7 +13,7 @@ use store::Layout;
 use super::super::*;
 
 pub const NOW: Time = Time::from_millis(1_800_000_000_000);
-/// When the sites here last changed: long enough ago for the date to prove something.
+/// When the sites last changed: long enough ago for the date to be a valid validator.
 pub const CHANGED_AT: Time = Time::from_millis(NOW.millis() - 3_600_000);
 pub const HOST: &str = "my-page-a1b2";
 
@@ -86,7 +86,7 @@ impl EdgeHarness {
         route(manifest)
     }
 
-    /// Knocks at a path of this site, below `/site/<host>`.
+    /// Requests a path of this site, below `/site/<host>`.
     pub async fn visit(&self, route: &Route, path: &str, headers: &[(&str, &str)]) -> Seen {
         self.know(route).await;
         let mut all = vec![("host", "127.0.0.1:8081")];
@@ -94,11 +94,11 @@ impl EdgeHarness {
         self.knock(Method::GET, &format!("/site/{}{path}", route.host), &all).await
     }
 
-    /// Makes the edge know this route as if it had just read it.
+    /// Caches this route as if the edge had just read it.
     pub async fn know(&self, route: &Route) {
         let sites = &self.edge.inner.sites;
         sites.drop_host(&route.host);
-        sites.look(&route.host, |_| false, async { Ok(Some(route.clone())) }).await.unwrap();
+        sites.fetch(&route.host, |_| false, async { Ok(Some(route.clone())) }).await.unwrap();
     }
 
     pub async fn knock(&self, method: Method, target: &str, headers: &[(&str, &str)]) -> Seen {
@@ -144,7 +144,7 @@ impl Seen {
         str::from_utf8(&self.body).unwrap()
     }
 
-    /// The body as it was before it was encoded.
+    /// The body with its encoding removed.
     pub fn plain(&self) -> String {
         let mut plain = String::new();
         let encoding = self.says("content-encoding");

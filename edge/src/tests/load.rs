@@ -1,4 +1,4 @@
-//! More than is done at a time: what it costs those who want the same, and nobody else.
+//! Load beyond the limits, and its effect on other requests.
 
 use domain::Route;
 use poem::{Endpoint, Request};
@@ -10,7 +10,7 @@ use crate::LoadTerms;
 const LARGE_BYTES: usize = 3 << 20;
 const AT: [(&str, &str); 1] = [("host", "127.0.0.1:8081")];
 
-/// Bytes that nothing makes smaller.
+/// Incompressible bytes.
 fn noise() -> String {
     let mut hash = domain::BlobHash::of(b"noise");
     let mut noise = String::with_capacity(LARGE_BYTES + 64);
@@ -21,11 +21,11 @@ fn noise() -> String {
     noise
 }
 
-fn assert_told_to_come_again(seen: &Seen) {
+fn assert_shed(seen: &Seen) {
     assert_eq!((seen.status, seen.says("retry-after")), (503, Some("2")), "{}", seen.text());
 }
 
-/// A visitor who was answered and takes nothing.
+/// A visitor that got a response and does not read it.
 async fn rest_at(harness: &EdgeHarness, target: &str) -> poem::Response {
     let request = Request::builder().method(Method::GET).uri_str(target).header("host", "127.0.0.1:8081");
     harness.edge.endpoint().get_response(request.finish()).await
@@ -37,7 +37,7 @@ async fn what_is_streamed_takes_a_place_for_as_long_as_it_is_sent_and_what_is_he
     let terms = LoadTerms { streamed_answers_max: 1, wait_max, ..LoadTerms::default() };
     let harness = EdgeHarness::under(terms).await;
     let large = noise();
-    // With its badge it stays too large as well.
+    // With its badge it is too large, too.
     let dressed = format!("<title>x</title><p>{large}");
     let route = harness.site(&[("small.txt", "small"), ("a.bin", &large), ("dressed.html", &dressed)]).await;
     let route = Route { expires_at: Some(NOW.plus(Duration::from_secs(60))), ..route };
@@ -46,10 +46,10 @@ async fn what_is_streamed_takes_a_place_for_as_long_as_it_is_sent_and_what_is_he
         let resting = rest_at(&harness, target).await;
         assert_eq!(resting.status().as_u16(), 200, "{target}");
         let visit = |path, headers| harness.visit(&route, path, headers);
-        assert_told_to_come_again(&visit("/a.bin", &[]).await);
-        assert_told_to_come_again(&visit("/a.bin", &[("range", "bytes=5-9")]).await);
-        assert_told_to_come_again(&visit("/a.bin", &[("range", "bytes=5-9,20-29")]).await);
-        assert_told_to_come_again(&visit("/dressed.html", &[]).await);
+        assert_shed(&visit("/a.bin", &[]).await);
+        assert_shed(&visit("/a.bin", &[("range", "bytes=5-9")]).await);
+        assert_shed(&visit("/a.bin", &[("range", "bytes=5-9,20-29")]).await);
+        assert_shed(&visit("/dressed.html", &[]).await);
         assert_eq!(visit("/small.txt", &[]).await.text(), "small");
         assert_eq!(visit("/a.bin", &[("if-none-match", "*")]).await.status, 304);
         let head = harness.knock(Method::HEAD, "/site/my-page-a1b2/a.bin", &AT).await;
@@ -70,8 +70,8 @@ async fn contents_that_are_slow_to_come_keep_no_route_from_being_read() {
         EdgeHarness::under(LoadTerms { content_reads_max: 1, wait_max, ..LoadTerms::default() }).await;
     let route = harness.site(&[("small.txt", "small")]).await;
     let read = harness.edge.inner.contents.take_read().await;
-    assert_told_to_come_again(&harness.visit(&route, "/small.txt", &[]).await);
-    // The database is asked for this one.
+    assert_shed(&harness.visit(&route, "/small.txt", &[]).await);
+    // This one needs the database.
     assert_eq!(harness.knock(Method::GET, "/site/other-page-c3d4/", &AT).await.status, 404);
     drop(read);
     assert_eq!(harness.visit(&route, "/small.txt", &[]).await.text(), "small");
@@ -86,12 +86,12 @@ async fn who_waited_for_another_in_vain_does_not_wait_as_long_once_more() {
     let _read = inner.contents.take_read().await;
     let _look = inner.route_reads.acquire(Instant::now()).await.unwrap();
     harness.know(&route).await;
-    // Nothing is done from here on but waiting.
+    // From here on the clock moves only while everything waits.
     tokio::time::pause();
     for target in ["/site/my-page-a1b2/small.txt", "/site/other-page-c3d4/"] {
         let visit = async || {
             let since = Instant::now();
-            assert_told_to_come_again(&harness.knock(Method::GET, target, &AT).await);
+            assert_shed(&harness.knock(Method::GET, target, &AT).await);
             since.elapsed()
         };
         let waited = futures::join!(visit(), visit(), visit());
@@ -106,9 +106,9 @@ async fn who_waited_for_another_in_vain_does_not_wait_as_long_once_more() {
 async fn what_left_the_cache_and_is_not_taken_is_bounded_and_the_rest_streams_meanwhile() {
     const CACHE_BYTES: u64 = 8 << 20;
     const FILE_BYTES: usize = 1 << 20;
-    // An eighth is for routes, and as much again as the rest may be on its way.
-    const LIVING_BYTES_MAX: u64 = CACHE_BYTES / 8 * 7 * 2;
-    const HELD: usize = LIVING_BYTES_MAX as usize / FILE_BYTES;
+    // An eighth is for routes, and as much again as the rest may be in flight.
+    const MEMORY_BYTES_MAX: u64 = CACHE_BYTES / 8 * 7 * 2;
+    const HELD: usize = MEMORY_BYTES_MAX as usize / FILE_BYTES;
     let wait_max = Duration::from_millis(20);
     let harness = EdgeHarness::with(|settings| {
         settings.cache_bytes = CACHE_BYTES;
@@ -116,7 +116,7 @@ async fn what_left_the_cache_and_is_not_taken_is_bounded_and_the_rest_streams_me
     })
     .await;
     let names: Vec<_> = (0..HELD + 3).map(|number| format!("{number}.png")).collect();
-    // As many contents, none like another.
+    // As many contents, all different.
     let noise = noise();
     let content = |number: usize| noise.as_bytes()[64 * number..][..FILE_BYTES].to_vec();
     let mut files = Vec::new();
@@ -132,20 +132,20 @@ async fn what_left_the_cache_and_is_not_taken_is_bounded_and_the_rest_streams_me
     for name in &names[..HELD + 1] {
         let answer = rest_at(&harness, &format!("/site/my-page-a1b2/{name}")).await;
         assert_eq!(answer.status().as_u16(), 200, "{name}");
-        assert!(contents.living_bytes() <= LIVING_BYTES_MAX, "{name}");
+        assert!(contents.memory_bytes() <= MEMORY_BYTES_MAX, "{name}");
         resting.push(answer);
     }
-    assert_eq!(contents.living_bytes(), LIVING_BYTES_MAX, "one is streamed, and so not held");
-    // What is not there yet comes whole all the same, and dressed, as long as there are places.
+    assert_eq!(contents.memory_bytes(), MEMORY_BYTES_MAX, "one is streamed, and so not held");
+    // An uncached content streams whole, and dressed, while there are slots.
     let streamed = harness.visit(&provisional, "/15.png", &[]).await;
     assert!(streamed.status == 200 && streamed.body == content(15), "{}", streamed.status);
     assert!(streamed.says("etag").is_some() && streamed.says("content-length").is_some());
     assert!(harness.visit(&provisional, "/page", &[]).await.text().contains("is hosted on"));
     resting.push(rest_at(&harness, "/site/my-page-a1b2/15.png").await);
-    assert_told_to_come_again(&harness.visit(&provisional, "/16.png", &[]).await);
-    assert_told_to_come_again(&harness.visit(&provisional, "/page", &[]).await);
+    assert_shed(&harness.visit(&provisional, "/16.png", &[]).await);
+    assert_shed(&harness.visit(&provisional, "/page", &[]).await);
     drop(resting);
-    assert!(contents.living_bytes() <= LIVING_BYTES_MAX / 2, "{}", contents.living_bytes());
+    assert!(contents.memory_bytes() <= MEMORY_BYTES_MAX / 2, "{}", contents.memory_bytes());
     let held = harness.visit(&provisional, "/16.png", &[]).await;
     assert!(held.status == 200 && held.body == content(16), "{}", held.status);
 }
@@ -159,7 +159,7 @@ async fn nobody_fills_the_places_of_streamed_answers_alone() {
     })
     .await;
     let route = harness.site(&[("a.png", &noise())]).await;
-    let ask = async |from: &'static str| {
+    let request = async |from: &'static str| {
         harness.know(&route).await;
         let request = Request::builder().method(Method::GET).uri_str("/site/my-page-a1b2/a.png");
         let request = request.header("host", "127.0.0.1:8081").header("x-from", from);
@@ -169,9 +169,9 @@ async fn nobody_fills_the_places_of_streamed_answers_alone() {
     for (from, status) in
         [("192.0.2.1", 200), ("192.0.2.1", 200), ("192.0.2.1", 503), ("192.0.2.2", 200), ("192.0.2.2", 503)]
     {
-        let answer = ask(from).await;
+        let answer = request(from).await;
         assert_eq!(answer.status().as_u16(), status, "{from}, after {}", resting.len());
         resting.push(answer);
     }
-    assert_eq!(ask("192.0.2.3").await.status().as_u16(), 200);
+    assert_eq!(request("192.0.2.3").await.status().as_u16(), 200);
 }

@@ -1,4 +1,4 @@
-//! Under which names a site is served, and how many sites that do not exist a network may ask for.
+//! The names under which a site is served, and the limit of requests for nonexistent sites.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use domain::{ModerationStatus, Route, Visibility};
 
 use super::harness::{EdgeHarness, HOST, Method, NOW};
 
-async fn house_in_host_style() -> EdgeHarness {
+async fn harness_in_host_style() -> EdgeHarness {
     EdgeHarness::with(|settings| settings.url_style = UrlStyle::Host).await
 }
 
 #[tokio::test]
 async fn in_host_style_a_path_redirects_to_the_sites_own_name_with_its_query() {
-    let harness = house_in_host_style().await;
+    let harness = harness_in_host_style().await;
     let route = harness.site(&[("index.html", "front"), ("docs/index.html", "docs")]).await;
     for (path, location) in [
         ("", "/"),
@@ -36,7 +36,7 @@ async fn in_host_style_a_path_redirects_to_the_sites_own_name_with_its_query() {
 
 #[tokio::test]
 async fn in_host_style_what_is_closed_is_closed_by_path_too() {
-    let harness = house_in_host_style().await;
+    let harness = harness_in_host_style().await;
     let open = harness.site(&[("index.html", "front")]).await;
     let expired = Route { expires_at: Some(NOW), ..open.clone() };
     let blocked = Route { moderation: ModerationStatus::Blocked, ..open.clone() };
@@ -55,7 +55,7 @@ async fn in_host_style_what_is_closed_is_closed_by_path_too() {
 
 #[tokio::test]
 async fn in_host_style_a_host_that_is_no_dns_label_is_served_by_path() {
-    let harness = house_in_host_style().await;
+    let harness = harness_in_host_style().await;
     let site = harness.site(&[("index.html", "front")]).await;
     for host in ["-my-page-a1b2", "xn--page-a1b2"] {
         let route = Route { host: host.parse().unwrap(), ..site.clone() };
@@ -65,7 +65,7 @@ async fn in_host_style_a_host_that_is_no_dns_label_is_served_by_path() {
 
 #[tokio::test]
 async fn in_host_style_a_name_that_is_not_ours_is_misdirected() {
-    let harness = house_in_host_style().await;
+    let harness = harness_in_host_style().await;
     harness.know(&harness.site(&[("index.html", "front")]).await).await;
     for (target, host, status) in [
         (format!("/site/{HOST}/"), "login.bank.example", 421),

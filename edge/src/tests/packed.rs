@@ -1,4 +1,4 @@
-//! Large pages that must be dressed: paid for once, and sent from memory from then on.
+//! Large pages that must be dressed: once, and sent from memory afterwards.
 
 use std::time::Duration;
 
@@ -18,13 +18,13 @@ async fn provisional(harness: &EdgeHarness, page: &str) -> Route {
     }
 }
 
-/// Many tags, which cost the most to read.
+/// Many tags, which are the most expensive to parse.
 fn flood() -> String {
     let tags = "<div><b>".repeat(HELD_BYTES_MAX as usize / 6);
     format!("<body><a href=b.html>{tags}</body>")
 }
 
-/// Large, and large still when it is encoded.
+/// Large, and still large when encoded.
 fn noise() -> String {
     let chance = Chance::seeded(1);
     format!("<body>{}</body>", chance.base36(3 * HELD_BYTES_MAX as usize))
@@ -77,9 +77,9 @@ async fn many_who_want_a_cold_large_page_pay_for_it_once() {
     let harness = EdgeHarness::under(LoadTerms { wait_max, ..LoadTerms::default() }).await;
     let route = provisional(&harness, &flood()).await;
     harness.know(&route).await;
-    // One turn is left: whoever had to dress the page once more would get none, and no length.
-    let mut turns = harness.edge.inner.contents.take_all_presses().await;
-    turns.pop();
+    // One permit is left. A request that dressed the page again would get none, and no length.
+    let mut permits = harness.edge.inner.contents.take_all_presses().await;
+    permits.pop();
     let target = format!("/site/{HOST}/");
     let visits = (0..20).map(|_| harness.knock(Method::GET, &target, &[AT]));
     let seen = futures::future::join_all(visits).await;
@@ -120,7 +120,7 @@ async fn a_page_that_no_cache_can_hold_is_dressed_on_its_way() {
         assert_eq!((seen.status, seen.says("content-length")), (200, None));
         assert!(seen.text().starts_with(&page[..page.len() - 7]) && seen.text().ends_with("</div></body>"));
     }
-    assert_eq!(harness.edge.inner.contents.living_bytes(), 0);
+    assert_eq!(harness.edge.inner.contents.memory_bytes(), 0);
 }
 
 #[tokio::test]

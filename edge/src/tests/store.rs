@@ -1,4 +1,4 @@
-//! Over the real database: what was published is found, and what changed is seen at once.
+//! With the real database: published pages are found, and changes are visible at once.
 
 use domain::{
     Account, AccountId, AccountStatus, Activation, Chance, CreatedVia, Host, LedgerOperation, Maker,
@@ -122,7 +122,7 @@ async fn a_route_in_use_is_believed_anew_only_while_it_stands_in_the_store() {
     assert!(sites.in_use().is_empty(), "nobody came since");
     assert!(is_known_since(now));
 
-    // The edge was not told of this, and must find out for itself.
+    // The edge got no notice of this and must find out itself.
     let stood_before = freshen_now().await;
     publish(&harness, account, &chance, "two").await;
     let now = freshen_now().await;

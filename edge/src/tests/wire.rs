@@ -1,4 +1,4 @@
-//! Over a socket: what only a real connection shows.
+//! Tests over a socket, for what only a real connection shows.
 
 use poem::Server;
 use poem::listener::TcpAcceptor;

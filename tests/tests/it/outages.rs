@@ -62,7 +62,7 @@ async fn an_edge_that_alone_is_cut_off_from_redis_serves_nothing_old() {
     }
     cable.reconnect();
     eventually(PATIENCE, "the edge hears of changes again", async || {
-        edge.log().contains("Redis is back").then_some(())
+        edge.log().contains("reconnected to Redis").then_some(())
     })
     .await;
     agent.activate("my-page", 1).await.expect(200);
