@@ -1,5 +1,5 @@
-//! Reads the card processor's events: payments, refunds and disputes. Every other event is acknowledged and ignored,
-//! whatever it holds.
+//! Reads the card processor's events: payments, refunds and disputes. Every other event is acknowledged and
+//! ignored.
 
 use domain::{CardReversal, Micro, ReversalExtent};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use crate::is_processor_id;
 /// A larger amount in one event is not a top-up of ours. An operator must check it.
 const CENTS_MAX: u32 = 100_000_000;
 
-/// An event of the processor, as far as it concerns us.
+/// An event of the processor, reduced to what matters here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CardEvent {
     /// A checkout was completed and paid, at once or after a delay.
@@ -28,7 +28,7 @@ pub enum EventKind {
     Paid,
     Refunded,
     Disputed,
-    /// Money came back to us: a dispute was won or a refund failed. It is not credited by itself.
+    /// Money came back to us: a dispute was won or a refund failed. It is not credited automatically.
     Reinstated,
 }
 
@@ -36,19 +36,19 @@ pub enum EventKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PaidCheckout {
     pub session: String,
-    /// The payment behind the session, by which refunds and disputes name it.
+    /// The payment of the session, which refunds and disputes refer to.
     pub payment_intent: Option<String>,
-    /// The account's id or its handle, as the metadata has it: unchecked.
+    /// The account's id or its handle, as in the metadata. It is not validated.
     pub account: String,
     pub amount: Micro,
 }
 
-/// Whether the processor's events are of real money. Unset: both kinds count.
+/// Whether the processor's events are about real money. `None`: both kinds are accepted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Livemode(pub Option<bool>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("is no JSON")]
+#[error("is not JSON")]
 pub struct NotJson;
 
 impl EventKind {
@@ -86,7 +86,7 @@ impl EventKind {
 }
 
 impl Livemode {
-    /// The mode that the processor's key belongs to, as its prefix says.
+    /// The mode of the processor's key, by its prefix.
     pub fn of_key(secret_key: &str) -> Self {
         let is_of = |mode: &str| {
             secret_key
@@ -102,7 +102,7 @@ impl Livemode {
         })
     }
 
-    /// A field that is absent fits.
+    /// An absent field matches.
     fn fits(self, event: &Value) -> bool {
         let named = [&event["livemode"], &event["data"]["object"]["livemode"]];
         self.0.is_none_or(|wanted| {
@@ -119,7 +119,7 @@ impl CardEvent {
         let read = if livemode.fits(&event) {
             Self::of_object(kind, object)
         } else {
-            Err("its livemode is not the configured one")
+            Err("its livemode differs from the configured one")
         };
         Ok(read.unwrap_or_else(|fault| {
             let id = object["id"].as_str().filter(|id| is_processor_id(id)).unwrap_or("-");
@@ -132,11 +132,11 @@ impl CardEvent {
         Ok(match kind {
             EventKind::Paid => CardEvent::Paid(PaidCheckout::read(id, object)?),
             EventKind::Refunded => {
-                let in_all = usd_in(object, "amount_refunded")?;
+                let total = usd_in(object, "amount_refunded")?;
                 CardEvent::Reversed(CardReversal {
-                    id: refund_id(&id, object, in_all).ok_or("it has no usable id")?,
+                    id: refund_id(&id, object, total).ok_or("it has no usable id")?,
                     payment_intent: payment_intent(object)?,
-                    extent: ReversalExtent::RefundedInAll(in_all),
+                    extent: ReversalExtent::RefundedInAll(total),
                 })
             }
             EventKind::Disputed => CardEvent::Reversed(CardReversal {
@@ -162,19 +162,19 @@ impl PaidCheckout {
     }
 }
 
-/// The refund that the event is about. Newer events of the processor leave the list of refunds out of the charge; then
-/// the charge and the amount refunded so far name it.
-fn refund_id(charge: &str, object: &Value, in_all: Micro) -> Option<String> {
+/// The id of the event's refund. Newer events of the processor omit the list of refunds; then the charge and
+/// the amount refunded so far identify it.
+fn refund_id(charge: &str, object: &Value, total: Micro) -> Option<String> {
     // The list has the newest refund first.
     let id = id_in(&object["refunds"]["data"][0], "id");
-    id.or_else(|| Some(format!("{charge}-{}", in_all.get())).filter(|id| is_processor_id(id)))
+    id.or_else(|| Some(format!("{charge}-{}", total.get())).filter(|id| is_processor_id(id)))
 }
 
 fn payment_intent(object: &Value) -> Result<String, &'static str> {
     id_in(object, "payment_intent").ok_or("it names no payment_intent")
 }
 
-/// An id, or the id of the object that the processor put in its place.
+/// An id, or the id of the object that the processor expanded in its place.
 fn id_in(object: &Value, field: &str) -> Option<String> {
     let value = &object[field];
     let id = value.as_str().or_else(|| value["id"].as_str());

@@ -1,5 +1,5 @@
-//! Opens checkouts at the card processor. Its answer is read strictly: a person is sent to the address in it, so
-//! whatever is not exactly a session is none.
+//! Opens checkouts at the card processor. Its response is validated strictly, because a person is redirected
+//! to the address in it.
 
 use std::fmt;
 use std::time::Duration;
@@ -15,24 +15,24 @@ use url::form_urlencoded::Serializer;
 
 use crate::is_processor_id;
 
-/// A person waits for the answer.
-const ANSWER_WAIT: Duration = Duration::from_secs(10);
+/// Short, because a person waits for the response.
+const RESPONSE_WAIT: Duration = Duration::from_secs(10);
 const CONNECT_WAIT: Duration = Duration::from_secs(3);
-const ANSWER_BYTES_MAX: usize = 256 * 1024;
+const RESPONSE_BYTES_MAX: usize = 256 * 1024;
 const CHECKOUT_URL_BYTES_MAX: usize = 8 * 1024;
 const ERROR_CODE_BYTES_MAX: usize = 64;
 const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
 const USER_AGENT: &str = concat!("Handbill/", env!("CARGO_PKG_VERSION"));
-/// The version of the processor's API that the requests and the events are written for. Without it the version is the
-/// one that the processor's account happens to be set to.
+/// The processor's API version that the requests and events are written for. Without it the processor uses
+/// the version that its account is set to.
 const API_VERSION: HeaderValue = HeaderValue::from_static("2025-06-30.basil");
 
-/// How to reach a processor, and whither it sends people back.
+/// The processor's address, and where it sends people afterwards.
 #[derive(Clone, Copy)]
 pub struct ProcessorAddress<'a> {
     pub api_url: &'a str,
     pub secret_key: &'a str,
-    /// Our own address, below which are the paths of every order.
+    /// Our own base URL. The paths of every order are below it.
     pub base_url: &'a str,
 }
 
@@ -45,35 +45,35 @@ pub struct CardProcessor {
     base_url: String,
 }
 
-/// What is to be paid, and for whom.
+/// The account and the amount of a checkout.
 #[derive(Clone, Debug)]
 pub struct CheckoutOrder {
-    /// The processor opens one session for it, however often the request arrives.
+    /// The processor opens one session per key, however often the request arrives.
     pub idempotency_key: String,
     pub account: AccountId,
     pub amount: CheckoutAmount,
-    /// Our own page to which the person comes back having paid.
+    /// Our page for a person who has paid.
     pub paid_path: String,
-    /// The same for who has thought better of it.
+    /// Our page for a person who cancelled.
     pub unpaid_path: String,
 }
 
-/// A checkout that waits for its payment.
+/// A checkout that awaits its payment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckoutSession {
     pub id: String,
-    /// Where a person pays.
+    /// Where the person pays.
     pub url: String,
 }
 
-/// Why there is no checkout.
+/// Why no checkout was opened.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessorFault {
-    #[error("the card processor did not answer")]
+    #[error("the card processor did not respond")]
     Unreachable(#[source] reqwest::Error),
-    #[error("the card processor answered {status}, code {code}")]
+    #[error("the card processor responded with status {status}, code {code}")]
     Refused { status: u16, code: String },
-    #[error("the card processor's answer is no session: {0}")]
+    #[error("the card processor's response is not a session: {0}")]
     Nonsense(&'static str),
 }
 
@@ -86,13 +86,13 @@ impl From<reqwest::Error> for ProcessorFault {
 impl CardProcessor {
     pub fn new(address: ProcessorAddress<'_>) -> anyhow::Result<Self> {
         let client = Client::builder()
-            .timeout(ANSWER_WAIT)
+            .timeout(RESPONSE_WAIT)
             .connect_timeout(CONNECT_WAIT)
             .user_agent(USER_AGENT)
-            // The key goes to nobody but the address that the operator has set.
+            // A redirect must not leak the key to another address.
             .redirect(redirect::Policy::none())
             .build()
-            .context("make the card processor's client")?;
+            .context("build the card processor's HTTP client")?;
         Ok(Self {
             client,
             sessions_url: format!("{}/v1/checkout/sessions", address.api_url),
@@ -113,11 +113,11 @@ impl CardProcessor {
             .send()
             .await?;
         let status = response.status();
-        let answer = bounded_body(response).await?;
+        let body = bounded_body(response).await?;
         if status.is_success() {
-            return CheckoutSession::read(&answer).map_err(ProcessorFault::Nonsense);
+            return CheckoutSession::read(&body).map_err(ProcessorFault::Nonsense);
         }
-        Err(ProcessorFault::Refused { status: status.as_u16(), code: error_code(&answer) })
+        Err(ProcessorFault::Refused { status: status.as_u16(), code: error_code(&body) })
     }
 
     fn form(&self, order: &CheckoutOrder) -> String {
@@ -147,14 +147,14 @@ impl fmt::Debug for CardProcessor {
 }
 
 impl CheckoutSession {
-    fn read(answer: &[u8]) -> Result<Self, &'static str> {
+    fn read(body: &[u8]) -> Result<Self, &'static str> {
         #[derive(Deserialize)]
         struct ProcessorResponse {
             id: String,
             url: String,
         }
         let ProcessorResponse { id, url } =
-            serde_json::from_slice(answer).map_err(|_| "id or url is missing")?;
+            serde_json::from_slice(body).map_err(|_| "id or url is missing")?;
         if !is_processor_id(&id) {
             return Err("the id is malformed");
         }
@@ -174,7 +174,7 @@ fn is_web_address(text: &str) -> bool {
 async fn bounded_body(mut response: Response) -> Result<Vec<u8>, ProcessorFault> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {
-        if body.len() + chunk.len() > ANSWER_BYTES_MAX {
+        if body.len() + chunk.len() > RESPONSE_BYTES_MAX {
             return Err(ProcessorFault::Nonsense("it is too long"));
         }
         body.extend_from_slice(&chunk);
@@ -182,10 +182,10 @@ async fn bounded_body(mut response: Response) -> Result<Vec<u8>, ProcessorFault>
     Ok(body)
 }
 
-/// The processor's word for what is wrong, for the log. Its message may quote the key, so that stays out.
-fn error_code(answer: &[u8]) -> String {
-    let answer: Value = serde_json::from_slice(answer).unwrap_or_default();
-    let error = &answer["error"];
+/// The processor's error code, for the log. Its message may quote the key, so it is not logged.
+fn error_code(body: &[u8]) -> String {
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    let error = &body["error"];
     let code = error["code"].as_str().or_else(|| error["type"].as_str()).unwrap_or_default();
     let is_code = (1..=ERROR_CODE_BYTES_MAX).contains(&code.len())
         && code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_session_is_read_strictly() {
-        let read = |answer: &str| CheckoutSession::read(answer.as_bytes());
+        let read = |body: &str| CheckoutSession::read(body.as_bytes());
         let good = r#"{"id":"cs_1","object":"checkout.session","url":"https://pay.example/c/cs_1#x"}"#;
         let session = CheckoutSession { id: "cs_1".into(), url: "https://pay.example/c/cs_1#x".into() };
         assert_eq!(read(good), Ok(session));
@@ -223,11 +223,11 @@ mod tests {
 
     #[test]
     fn only_a_code_of_the_processor_s_own_reaches_the_log() {
-        let code = |answer: &str| error_code(answer.as_bytes());
+        let code = |body: &str| error_code(body.as_bytes());
         assert_eq!(code(r#"{"error":{"type":"card_error","code":"amount_too_small"}}"#), "amount_too_small");
         assert_eq!(code(r#"{"error":{"type":"api_error","message":"key sk_1"}}"#), "api_error");
-        for answer in ["", "{}", r#"{"error":"sk_live_1"}"#, r#"{"error":{"code":"sk_live_4eC39H"}}"#] {
-            assert_eq!(code(answer), "unknown", "{answer}");
+        for body in ["", "{}", r#"{"error":"sk_live_1"}"#, r#"{"error":{"code":"sk_live_4eC39H"}}"#] {
+            assert_eq!(code(body), "unknown", "{body}");
         }
     }
 }

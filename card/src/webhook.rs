@@ -1,5 +1,5 @@
-//! Whether a call really comes from the card processor: its signature over the raw body, and when it was made. Every
-//! call that fails here must change nothing.
+//! Verifies that a call comes from the card processor: its signature over the raw body and its age. A call
+//! that fails here must change nothing.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,18 +9,19 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use subtle::{Choice, ConstantTimeEq};
 
-/// Spec 8: a signature may be this old, or this far ahead of our clock.
+/// How old a signature may be, or how far ahead of our clock.
 const TOLERANCE: Duration = Duration::from_secs(5 * 60);
-/// A processor that changes its secret signs with both for a while; more than a few signatures are nobody's.
+/// A processor that rotates its secret signs with both for a while. More than a few signatures are not
+/// legitimate.
 const SIGNATURES_MAX: usize = 16;
 const HEADER_BYTES_MAX: usize = 4_096;
 const TIMESTAMP_DIGITS_MAX: usize = 12;
 
-/// The secret that the card processor signs its calls with. It never shows itself.
+/// The secret that the card processor signs its calls with. It never appears in output.
 #[derive(Clone)]
 pub struct WebhookSecret(Vec<u8>);
 
-/// Why a call is not believed.
+/// Why a call is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadSignature {
     #[error("is missing")]
@@ -33,11 +34,11 @@ pub enum BadSignature {
     Untimely,
 }
 
-/// A signature header taken apart.
+/// A parsed signature header.
 struct Signatures<'a> {
     timestamp: &'a str,
     seconds: i64,
-    /// Of the scheme that is known; others mean nothing here.
+    /// Signatures of the known scheme. Others are ignored.
     v1: Vec<&'a str>,
 }
 
@@ -46,11 +47,12 @@ impl WebhookSecret {
         Self(secret.as_bytes().to_vec())
     }
 
-    /// Believes a body that was signed with this secret within the last minutes, by any of the header's signatures.
+    /// Accepts a body that was signed with this secret within the tolerance, by any of the header's
+    /// signatures.
     pub fn verify(&self, header: Option<&str>, body: &[u8], now: Time) -> Result<(), BadSignature> {
         let signatures = Signatures::read(header.ok_or(BadSignature::Missing)?)?;
         let expected = self.sign(signatures.timestamp, body);
-        // Every signature is compared, so that the time tells nothing about which of them fits.
+        // Compares all signatures in constant time, so that the timing does not reveal which one matches.
         let fits = signatures.v1.iter().fold(Choice::from(0), |fits, signature| {
             fits | hex::decode(signature).map_or(Choice::from(0), |signature| signature.ct_eq(&expected))
         });
@@ -62,8 +64,8 @@ impl WebhookSecret {
     }
 
     fn sign(&self, timestamp: &str, body: &[u8]) -> Vec<u8> {
-        // An HMAC takes a key of any length; the error of this constructor cannot occur. An empty signature fits none
-        // of 32 bytes.
+        // An HMAC accepts a key of any length, so this error cannot occur. An empty result matches no
+        // signature of 32 bytes.
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else { return Vec::new() };
         mac.update(timestamp.as_bytes());
         mac.update(b".");
@@ -85,7 +87,7 @@ impl<'a> Signatures<'a> {
                 _ => {}
             }
         }
-        // Two timestamps would leave open which of them was signed.
+        // With two timestamps it would be unclear which one was signed.
         let &[timestamp] = timestamps.as_slice() else { return Err(BadSignature::Malformed) };
         if !(1..=SIGNATURES_MAX).contains(&v1.len()) {
             return Err(BadSignature::Malformed);
