@@ -1,7 +1,7 @@
-//! What an operator does by hand while the service runs. The work itself is queued: the workers do it.
+//! The operator's commands on a running service. The work itself is queued, and the workers do it.
 //!
-//! A command here says to people what the pages at `/admin` say, and with `--json` what the operator's routes answer; it
-//! may do no more than they do.
+//! A command prints for people what the pages at `/admin` show, and with `--json` what the operator's routes
+//! return. It must not be able to do more than they are.
 
 mod board;
 mod command;
@@ -30,12 +30,12 @@ pub(crate) async fn execute(
     settings: &Settings,
 ) -> anyhow::Result<ExitCode> {
     if let AdminCommand::Operator(OperatorCommand::Add { name }) = command {
-        // It needs no database.
+        // Needs no database.
         return operators::add(name).await;
     }
     let system = System::open(settings, Schema::Require).await?;
     let shared = SharedServices::open(settings, &system).await?;
-    let done = match order(command, form, &shared.service).await {
+    let done = match dispatch(command, form, &shared.service).await {
         Err(failure) => failure.handle().map(|refusal| refused(&refusal, command, form)),
         Ok(code) => Ok(code),
     };
@@ -44,15 +44,15 @@ pub(crate) async fn execute(
     done
 }
 
-async fn order(command: &AdminCommand, form: Form, service: &Service) -> Result<ExitCode, Failure> {
+async fn dispatch(command: &AdminCommand, form: Form, service: &Service) -> Result<ExitCode, Failure> {
     match command {
         AdminCommand::Rescan { all, host } => {
-            let wish = match host {
+            let request = match host {
                 Some(host) => RescanWish::Host(host.clone()),
                 None if *all => RescanWish::Everything,
                 None => RescanWish::Older,
             };
-            return Ok(scans::rescan(service, wish).await?);
+            return Ok(scans::rescan(service, request).await?);
         }
         AdminCommand::Scans => return Ok(scans::show_scans(service).await?),
         AdminCommand::Queues => board::show(service, form).await?,
@@ -78,7 +78,7 @@ async fn order(command: &AdminCommand, form: Form, service: &Service) -> Result<
         AdminCommand::Credit(order) => credit::grant(service, form, order).await?,
         AdminCommand::Suspend(order) => suspensions::suspend(service, form, order).await?,
         AdminCommand::Lift(order) => suspensions::lift(service, form, order).await?,
-        // Done before anything was opened.
+        // Handled before anything was opened.
         AdminCommand::Operator(_) => {}
         AdminCommand::Schedules => board::schedules(service, form).await?,
         AdminCommand::Run { schedule, signed } => {

@@ -1,5 +1,5 @@
-//! What the command line takes. Settings belong in `config`, where they are checked and explained; a secret must
-//! never be an argument, because everyone on the machine can read those.
+//! The command line's arguments. Settings belong in `config`, where they are checked and explained. A secret
+//! must never be an argument, because every user of the machine can see arguments.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -19,13 +19,13 @@ use crate::admin::{AdminCommand, parse_queue};
 #[derive(Debug, Parser)]
 #[command(version, about, after_help = client::HELP)]
 pub(crate) struct Arguments {
-    /// The settings file of the server; without it `handbill.toml` here, if there is one.
+    /// The server's settings file. Default: `handbill.toml` in the working directory, if it exists.
     #[arg(
         long,
         global = true,
         env = "HANDBILL_CONFIG",
         value_name = "PATH",
-        help_heading = "Options of the server commands"
+        help_heading = "Server options"
     )]
     pub(crate) config: Option<PathBuf>,
     #[command(flatten)]
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// What a command line asks for, if it makes sense as a whole.
+    /// Parses a command line and checks it as a whole.
     pub(crate) fn read(
         line: impl IntoIterator<Item = impl Into<OsString> + Clone>,
     ) -> clap::error::Result<Self> {
@@ -43,14 +43,14 @@ impl Arguments {
         match named_twice(&arguments.command) {
             Some(queue) => Err(Self::command().error(
                 ErrorKind::ValueValidation,
-                format!("--queues names the queue {} twice: name each once, with one number", queue.name()),
+                format!("--queues contains the queue {} twice; give each queue once", queue.name()),
             )),
             None => Ok(arguments),
         }
     }
 }
 
-/// A queue that a worker is to take twice. Which of its numbers is meant, nobody can tell.
+/// A queue that is named twice in `--queues`, which leaves its concurrency unclear.
 fn named_twice(command: &Command) -> Option<Queue> {
     let Command::Server(ServerCommand::Worker { queues, .. }) = command else { return None };
     let mut seen = HashSet::new();
@@ -63,95 +63,97 @@ pub(crate) enum Command {
     Server(ServerCommand),
     #[command(flatten)]
     Client(client::Command),
-    /// Print the completions for a shell, to be sourced by it.
+    /// Print the completion script for a shell.
     Completions {
         /// Which shell.
         shell: Shell,
     },
-    /// Print the man page, or put the pages of all commands into a folder.
+    /// Print the man page, or write the man pages of all commands to a directory.
     Man {
-        /// Where the pages go, one for each command.
+        /// The directory for the man pages, one per command.
         #[arg(long, value_name = "PATH")]
         folder: Option<PathBuf>,
     },
 }
 
-/// What an operator runs.
+/// The operator's commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServerCommand {
     /// API, edge, workers and schedules in one process.
     Serve,
-    /// The API alone; needs Redis, and workers elsewhere.
+    /// Run the API only. Needs Redis, and workers in other processes.
     Api,
-    /// The serving edge alone; needs Redis.
+    /// Run the edge only. Needs Redis.
     Edge,
-    /// A worker pool; needs Redis.
+    /// Run a worker pool. Needs Redis.
     Worker {
-        /// Only these queues, such as `publish,scan`; with how many jobs at a time, its weight, behind a name:
+        /// Only these queues, such as `publish,scan`. A number sets the concurrency of a queue:
         /// `publish=16,scan=2`.
         #[arg(long, value_delimiter = ',', value_name = "QUEUE[=N]")]
         queues: Vec<QueueShare>,
-        /// Jobs at a time of each queue that has no number of its own.
+        /// Concurrent jobs of each queue without a number of its own.
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
         concurrency: Option<u16>,
     },
-    /// Bring the database and the queue to the newest schema.
+    /// Migrate the database and the queue to the newest schema.
     Migrate,
-    /// Show the settings in effect, secrets hidden, and where each came from.
+    /// Show the settings in effect and where each one came from. Secrets are hidden.
     Config,
-    /// Try every part of the installation, and say what to do about what is wrong.
+    /// Check every part of the installation, and suggest fixes for what is wrong.
     Doctor,
-    /// Save everything to a folder, while the service runs (embedded: SQLite; for PostgreSQL see docs/OPERATIONS.md).
+    /// Back up everything to a directory while the service runs (embedded installations; for PostgreSQL see
+    /// docs/OPERATIONS.md).
     Backup {
-        /// Where it goes: a folder that is not there yet, or is empty.
+        /// The directory for the backup. It must be empty or not exist.
         path: PathBuf,
     },
-    /// Make an installation of a backup again, in an empty data directory.
+    /// Restore a backup into an empty data directory.
     Restore {
-        /// A folder that `handbill backup` has filled.
+        /// A directory that `handbill backup` has written.
         path: PathBuf,
     },
-    /// Look whether every published file is there and whole, beside the running service.
+    /// Check that every published file is present and undamaged, while the service runs.
     Scrub {
-        /// Remove what nothing refers to, when it is older than a day; and have the next publish of a content that is
-        /// missing store it again.
+        /// Remove unreferenced objects that are older than a day, and have the next publish of a missing
+        /// content store it again.
         #[arg(long, conflicts_with = "sample")]
         fix: bool,
-        /// Look at so many contents from a random one on, and at nothing else.
+        /// Check only this many contents, starting from a random one.
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
         sample: Option<u64>,
     },
-    /// Look whether the money adds up, and what moved.
+    /// Verify the ledger and show its entries.
     #[command(subcommand)]
     Ledger(LedgerCommand),
-    /// Copy everything of an installation that is stopped to another one that is empty.
+    /// Copy all data of a stopped installation to an empty one.
     MigrateData {
-        /// Its settings file, or the data directory of one that has none. The environment has no say.
+        /// The settings file of the source, or its data directory if it has none. The environment is ignored.
         #[arg(long, value_name = "SETTINGS")]
         from: PathBuf,
-        /// Likewise; run `handbill migrate` with it first.
+        /// The same for the target. Run `handbill migrate` with its settings first.
         #[arg(long, value_name = "SETTINGS")]
         to: PathBuf,
     },
-    /// Look after the queues and after what is published, while the service runs.
+    /// Manage queues, jobs, scans, accounts and operators of a running service.
     #[command(subcommand)]
     Admin(AdminCommand),
 }
 
-/// What an operator asks of the ledgers.
+/// Commands on the ledgers.
 #[derive(Debug, Subcommand)]
 pub(crate) enum LedgerCommand {
-    /// Look whether every balance is the sum of its entries, and whether any is there twice.
+    /// Verify that every balance is the sum of its entries and that no entry occurs twice.
     Check,
-    /// Show what moved on an account, the newest last.
+    /// Show the ledger entries of an account, newest last.
     Show {
-        /// Its id, or its handle, such as `acct_1a2b3c`.
+        /// The account's id, or its handle, such as `acct_1a2b3c`.
         account: String,
     },
 }
 
 impl ServerCommand {
-    /// What the process is there for, and its settings must be enough for. The other commands take what there is.
+    /// The role of the process, whose settings must be sufficient. `None`: the command works with any
+    /// settings.
     pub(crate) fn role(&self) -> Option<Role> {
         match self {
             ServerCommand::Serve => Some(Role::Serve),
@@ -171,12 +173,12 @@ impl ServerCommand {
     }
 }
 
-/// A queue that a worker takes, as the command line names it.
+/// A queue of a worker, as given on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QueueShare {
     pub(crate) queue: Queue,
-    /// How many of its jobs at a time.
-    pub(crate) at_a_time: Option<NonZeroU16>,
+    /// How many of its jobs run concurrently.
+    pub(crate) concurrency: Option<NonZeroU16>,
 }
 
 impl FromStr for QueueShare {
@@ -188,11 +190,11 @@ impl FromStr for QueueShare {
             None => (text, None),
         };
         let read = |number: &str| {
-            number
-                .parse()
-                .map_err(|_| format!("{number:?} is no number of jobs: it is a whole number from 1 to 65535"))
+            number.parse().map_err(|_| {
+                format!("{number:?} is not a valid number of jobs; expected a whole number from 1 to 65535")
+            })
         };
-        Ok(Self { queue: parse_queue(name)?, at_a_time: number.map(read).transpose()? })
+        Ok(Self { queue: parse_queue(name)?, concurrency: number.map(read).transpose()? })
     }
 }
 
@@ -208,7 +210,7 @@ mod tests {
     #[test]
     fn a_worker_s_queues_may_have_their_weights() {
         let read = |text: &str| Arguments::read(["handbill", "worker", "--queues", text]);
-        let share = |queue, number| QueueShare { queue, at_a_time: NonZeroU16::new(number) };
+        let share = |queue, number| QueueShare { queue, concurrency: NonZeroU16::new(number) };
         let Ok(Arguments { command: Command::Server(ServerCommand::Worker { queues, .. }), .. }) =
             read("publish=16,scan,rescan=2")
         else {
@@ -216,12 +218,12 @@ mod tests {
         };
         assert_eq!(queues, [share(Queue::Publish, 16), share(Queue::Scan, 0), share(Queue::Rescan, 2)]);
         for (text, fault) in [
-            ("publish=0", "is no number of jobs"),
-            ("publish=", "is no number of jobs"),
-            ("publish=many", "is no number of jobs"),
+            ("publish=0", "is not a valid number of jobs"),
+            ("publish=", "is not a valid number of jobs"),
+            ("publish=many", "is not a valid number of jobs"),
             ("publsh=1", "the queues are publish, scan"),
-            ("publish=2,publish=4", "--queues names the queue publish twice"),
-            ("scan,publish=2,scan", "--queues names the queue scan twice"),
+            ("publish=2,publish=4", "--queues contains the queue publish twice"),
+            ("scan,publish=2,scan", "--queues contains the queue scan twice"),
         ] {
             let refused = read(text).unwrap_err().to_string();
             assert!(refused.contains(fault), "{text}: {refused}");

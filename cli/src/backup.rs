@@ -1,11 +1,12 @@
-//! A backup of an embedded installation, taken while it runs.
+//! A backup of an embedded installation while it runs.
 //!
-//! What makes it consistent is the order. The queue first: a job that is done after that is there twice, as a job and as
-//! its outcome, and a job that is delivered again does no harm; the other way round it would be lost. Then the uploads
-//! that those jobs need: one that is gone by then was settled before, and its outcome is in the database that is copied
-//! next. One that cannot be read is named and left out: whoever sent it was told of no version yet, and asks again. At last
-//! the contents that the copied database refers to. If one of them was swept meanwhile, nothing refers to it any more, and
-//! a fresh round of copies does not ask for it.
+//! The order of the steps makes it consistent. The queue comes first: a job that completes afterwards is in
+//! the backup as a job and as its outcome, and a second delivery does no harm. In the opposite order the job
+//! would be lost. Next come the uploads that those jobs need. One that is gone by then was settled before, so
+//! its outcome is in the database, which is copied next. One that cannot be read is reported and left out;
+//! its sender got no version yet and will retry. Last come the contents that the copied database refers to.
+//! If one of them was swept meanwhile, nothing refers to it any more, and another round of copies does not
+//! need it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, DirBuilder, Permissions};
@@ -26,31 +27,35 @@ use crate::contents::{self, CopiedContents, IfThere};
 use crate::progress::{count, size};
 use crate::{parts, say};
 
-/// Each round but the last has met a sweep that took away what the round had just seen.
+/// A round is repeated if a sweep deleted contents during it.
 const ROUNDS_MAX: usize = 5;
 
-/// The manifest names all of them.
+/// How many uploads the output lists. The manifest lists all of them.
 const UPLOADS_NAMED_MAX: usize = 20;
 
-const ON_POSTGRES: &str = "this database is PostgreSQL, which has tools of its own: take `pg_dump` first, then save the \
-    bucket (versioning or replication); see \"Day two\" in docs/OPERATIONS.md";
+const ON_POSTGRES: &str = "this database is PostgreSQL, which has its own tools: run `pg_dump` first, then back up the \
+    bucket (versioning or replication). See \"Day two\" in docs/OPERATIONS.md";
 
 pub(crate) async fn take(folder: &Path, settings: &Settings) -> anyhow::Result<ExitCode> {
     let database = embedded_file(&settings.database.url)?;
     embedded_file(&settings.queue.url)?;
-    ensure!(database.is_file(), "there is no database at {}: nothing to save", database.display());
-    demand_a_place_of_its_own(folder, settings)?;
-    make_folder(folder)?;
+    ensure!(
+        database.is_file(),
+        "there is no database at {}, so there is nothing to back up",
+        database.display()
+    );
+    ensure_outside_data(folder, settings)?;
+    create_folder(folder)?;
     let backup = Backup::open(folder, settings).await?;
     let taken = backup.take(settings).await;
     backup.live.close().await?;
     let manifest = taken.with_context(|| {
-        format!("what was written to {} so far is no backup: remove it, and try again", folder.display())
+        format!("the backup in {} is incomplete: remove it and try again", folder.display())
     })?;
     Ok(report(folder, settings, &manifest))
 }
 
-/// The file of an embedded database; a PostgreSQL one is refused with what to do instead.
+/// The file of an embedded database. PostgreSQL is refused with instructions.
 pub(crate) fn embedded_file(url: &DatabaseUrl) -> anyhow::Result<PathBuf> {
     match store::sqlite_file(url.reveal())? {
         Some(file) => Ok(file),
@@ -58,17 +63,17 @@ pub(crate) fn embedded_file(url: &DatabaseUrl) -> anyhow::Result<PathBuf> {
     }
 }
 
-/// What is saved into itself grows with each backup, and is gone with what it should bring back.
-fn demand_a_place_of_its_own(folder: &Path, settings: &Settings) -> anyhow::Result<()> {
-    let place = resolved(folder)?;
+/// A backup inside the data would grow with each backup and be lost with the data.
+fn ensure_outside_data(folder: &Path, settings: &Settings) -> anyhow::Result<()> {
+    let target = resolved(folder)?;
     let mut saved = vec![&settings.data_dir];
     if let Storage::Folder(contents) = &settings.storage {
         saved.push(contents);
     }
     for ours in saved {
         ensure!(
-            !place.starts_with(resolved(ours)?),
-            "{} lies in {}, which is what is saved: name a folder elsewhere, best on another disk",
+            !target.starts_with(resolved(ours)?),
+            "{} is inside {}, which is being backed up: choose a directory elsewhere, preferably on another disk",
             folder.display(),
             ours.display()
         );
@@ -76,22 +81,22 @@ fn demand_a_place_of_its_own(folder: &Path, settings: &Settings) -> anyhow::Resu
     Ok(())
 }
 
-/// Where a path leads, through the links of as much of it as is there.
+/// Resolves the links of the part of a path that exists.
 fn resolved(path: &Path) -> anyhow::Result<PathBuf> {
-    let path = std::path::absolute(path).with_context(|| format!("look for {}", path.display()))?;
+    let path = std::path::absolute(path).with_context(|| format!("resolve {}", path.display()))?;
     let there = path.ancestors().find_map(|part| Some((part, part.canonicalize().ok()?)));
     Ok(there.and_then(|(part, real)| Some(real.join(path.strip_prefix(part).ok()?))).unwrap_or(path))
 }
 
-fn make_folder(folder: &Path) -> anyhow::Result<()> {
+fn create_folder(folder: &Path) -> anyhow::Result<()> {
     ensure!(
         is_empty(folder)?,
-        "{} is there already and not empty: name a folder that is not, so that no backup is mixed with another",
+        "{} is not empty: choose an empty or new directory, so that backups are not mixed",
         folder.display()
     );
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.and_then(|()| fs::set_permissions(folder, Permissions::from_mode(0o700)))
-        .with_context(|| format!("make the folder {}", folder.display()))
+        .with_context(|| format!("create the directory {}", folder.display()))
 }
 
 struct Backup<'a> {
@@ -103,7 +108,7 @@ struct Backup<'a> {
     kept: Blobs,
 }
 
-/// What one round has copied.
+/// The copies of one round.
 struct Round {
     snapshot: Store,
     spool: CopiedSpool,
@@ -133,11 +138,11 @@ impl<'a> Backup<'a> {
     async fn take(&self, settings: &Settings) -> anyhow::Result<BackupManifest> {
         ensure!(
             self.live.is_current().await? && self.queues.is_current().await?,
-            "the database does not have the newest schema: run `handbill migrate` first"
+            "the database schema is out of date: run `handbill migrate` first"
         );
         let taken_at = parts::clock().now();
-        let round = self.until_nothing_is_swept().await?;
-        self.drop_what_is_of_earlier_rounds(&round).await?;
+        let round = self.copy_until_stable().await?;
+        self.drop_leftovers(&round).await?;
         let mut manifest = BackupManifest {
             handbill: env!("CARGO_PKG_VERSION").to_owned(),
             schema: round.snapshot.schema().await?,
@@ -155,7 +160,7 @@ impl<'a> Backup<'a> {
             lost: round.contents.lost.into_iter().collect(),
             unread_uploads: round.spool.unread.into_iter().collect(),
         };
-        // A database must be closed before its file is all there is of it.
+        // The database must be closed, because only then its file is complete.
         round.snapshot.close().await?;
         self.keep_secret(settings)?;
         for path in [self.layout.database(), self.layout.queue(), self.layout.secret()] {
@@ -170,19 +175,22 @@ impl<'a> Backup<'a> {
         Ok(manifest)
     }
 
-    /// Copies until a round has met no sweep: all that the copied database refers to is copied, or was lost before.
-    async fn until_nothing_is_swept(&self) -> anyhow::Result<Round> {
-        let mut missed_before = BTreeSet::new();
+    /// Copies until no sweep interfered: then every content that the copied database refers to is copied or
+    /// was already lost.
+    async fn copy_until_stable(&self) -> anyhow::Result<Round> {
+        let mut lost_before = BTreeSet::new();
         for _ in 0..ROUNDS_MAX {
             let round = self.round().await?;
-            // What the next copy of the database still refers to was not swept: it is lost.
-            if round.contents.lost.is_subset(&missed_before) {
+            // A content that the next copy of the database still refers to was not swept: it is lost.
+            if round.contents.lost.is_subset(&lost_before) {
                 return Ok(round);
             }
-            missed_before = round.contents.lost.clone();
+            lost_before = round.contents.lost.clone();
             round.snapshot.close().await?;
         }
-        bail!("contents were swept in each of {ROUNDS_MAX} rounds; try again when less is deleted")
+        bail!(
+            "contents were deleted during each of {ROUNDS_MAX} rounds; try again when fewer deletions happen"
+        )
     }
 
     async fn round(&self) -> anyhow::Result<Round> {
@@ -199,7 +207,8 @@ impl<'a> Backup<'a> {
         let file = self.layout.queue();
         remove_if_there(&file)?;
         self.queues.snapshot_into(&file).await?;
-        fs::set_permissions(&file, Permissions::from_mode(0o600)).context("close the snapshot to others")?;
+        fs::set_permissions(&file, Permissions::from_mode(0o600))
+            .context("restrict the permissions of the snapshot")?;
         let snapshot = parts::open_queue_file(&file).await?;
         snapshot.forget_processes().await?;
         Ok(snapshot)
@@ -209,9 +218,10 @@ impl<'a> Backup<'a> {
         let file = self.layout.database();
         remove_if_there(&file)?;
         self.live.snapshot_into(&file).await?;
-        fs::set_permissions(&file, Permissions::from_mode(0o600)).context("close the snapshot to others")?;
+        fs::set_permissions(&file, Permissions::from_mode(0o600))
+            .context("restrict the permissions of the snapshot")?;
         let snapshot = Store::open(DatabaseUrl::sqlite(&file).reveal()).await?;
-        // They may be swept at any moment, and a publish must not count on what the backup does not have.
+        // They may be swept at any time, and a publish must not rely on contents that the backup lacks.
         snapshot.blob_index().forget_unreferenced().await?;
         Ok(snapshot)
     }
@@ -234,8 +244,8 @@ impl<'a> Backup<'a> {
         }
     }
 
-    /// Removes what an earlier round has copied and the last one does not refer to.
-    async fn drop_what_is_of_earlier_rounds(&self, round: &Round) -> anyhow::Result<()> {
+    /// Removes copies of earlier rounds that the last one does not refer to.
+    async fn drop_leftovers(&self, round: &Round) -> anyhow::Result<()> {
         const PAGE: usize = 500;
         let mut pages = self.kept.listed().try_chunks(PAGE);
         while let Some(page) = pages.try_next().await.map_err(|error| error.1)? {
@@ -254,7 +264,7 @@ impl<'a> Backup<'a> {
         Ok(())
     }
 
-    /// A secret that is set is the operator's to keep; one that was made lies in the data directory.
+    /// Copies a generated secret from the data directory. A configured secret is the operator's to keep.
     fn keep_secret(&self, settings: &Settings) -> anyhow::Result<()> {
         let secret = settings.secret_file();
         if secret.is_file() {
@@ -276,39 +286,39 @@ fn remove_if_there(file: &Path) -> anyhow::Result<()> {
 fn report(folder: &Path, settings: &Settings, manifest: &BackupManifest) -> ExitCode {
     let rows = |table: &str| manifest.rows.get(table).copied().unwrap_or_default();
     say(&format!(
-        "saved to {}: {}, {}, {} ({})",
+        "Backed up to {}: {}, {}, {} ({})",
         folder.display(),
         count(rows("accounts"), "account", "accounts"),
         count(rows("versions"), "version", "versions"),
         count(manifest.contents.count, "content", "contents"),
         size(manifest.contents.size_bytes),
     ));
-    say("it holds what opens accounts and pages: keep it where only you can read it, on another machine");
+    say("The backup contains credentials. Keep it on another machine, where only you can read it.");
     let is_made = settings.secrets.signing.is_none();
     say(if is_made {
-        "the signing secret of the data directory is in it"
+        "It includes the signing secret from the data directory."
     } else {
-        "the signing secret is set in your settings and not in it: keep that too, or private links end with it"
+        "It does not include the signing secret from your settings. Keep that too: without it, private links stop working."
     });
-    tell_damage(manifest)
+    report_damage(manifest)
 }
 
-/// What could not be saved. Everything else is, and the backup can be restored.
-fn tell_damage(manifest: &BackupManifest) -> ExitCode {
+/// Reports what could not be saved. The rest is saved, and the backup can be restored.
+fn report_damage(manifest: &BackupManifest) -> ExitCode {
     if !manifest.lost.is_empty() {
         say(&format!(
-            "DAMAGE: {} were missing or damaged before, and so are they in the backup; `handbill scrub` names the pages",
+            "DAMAGE: {} were already missing or damaged and are not in the backup. `handbill scrub` lists the affected pages.",
             count(manifest.lost.len() as u64, "content", "contents")
         ));
     }
     if !manifest.unread_uploads.is_empty() {
-        let told = manifest.unread_uploads.iter().take(UPLOADS_NAMED_MAX);
-        let told = told.map(|version| format!("spool/{version}"));
+        let uploads = manifest.unread_uploads.iter().take(UPLOADS_NAMED_MAX);
+        let uploads = uploads.map(|version| format!("spool/{version}"));
         say(&format!(
-            "DAMAGE: {} of publishes that still wait could not be read and are not in the backup: {}. Nobody was told that \
-             they are published; `handbill admin jobs publish` shows what becomes of them",
+            "DAMAGE: {} of waiting publishes could not be read and are not in the backup: {}. These publishes were not \
+             confirmed to their senders. `handbill admin jobs publish` shows their state.",
             count(manifest.unread_uploads.len() as u64, "upload", "uploads"),
-            told.collect::<Vec<_>>().join(", ")
+            uploads.collect::<Vec<_>>().join(", ")
         ));
     }
     let is_whole = manifest.lost.is_empty() && manifest.unread_uploads.is_empty();

@@ -1,5 +1,5 @@
-//! What a backup says of itself. It is written last, so a folder without it is no backup; and whatever is restored is
-//! compared with it first.
+//! The manifest of a backup. It is written last, so a directory without it is not a backup. A restore checks
+//! everything against it first.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -14,10 +14,10 @@ use store::TableCount;
 
 const NAME: &str = "manifest.json";
 const READ_AT_ONCE_BYTES: usize = 256 * 1024;
-/// Thousands of spooled uploads and lost contents are told in less.
+/// Enough for thousands of spooled uploads and lost contents.
 const MANIFEST_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Where the parts of a backup lie in its folder.
+/// The paths of a backup's parts.
 pub(crate) struct Layout(PathBuf);
 
 impl Layout {
@@ -37,7 +37,7 @@ impl Layout {
         self.0.join("signing-secret")
     }
 
-    /// A blob store of its own, with the contents and the spool.
+    /// A blob store with the contents and the spool.
     pub(crate) fn objects(&self) -> PathBuf {
         self.0.join("blobs")
     }
@@ -47,16 +47,17 @@ impl Layout {
 pub(crate) struct BackupManifest {
     /// The version of the program.
     pub(crate) handbill: String,
-    /// The newest change of the schema.
+    /// The newest applied migration.
     pub(crate) schema: String,
     pub(crate) taken_at: String,
-    /// By their paths in the folder: the databases, the secret and the spooled uploads. A content's hash is its name.
+    /// Files by their paths in the directory: the databases, the secret and the spooled uploads. Contents are
+    /// not listed, because their names are their hashes.
     pub(crate) files: BTreeMap<String, KeptFile>,
     pub(crate) rows: BTreeMap<String, u64>,
     pub(crate) contents: KeptContents,
-    /// Contents that the database refers to and that the blob store had lost already.
+    /// Contents that the database refers to and that the blob store had already lost.
     pub(crate) lost: Vec<BlobHash>,
-    /// Spooled uploads that could not be read. Nobody was told that what they belong to is published.
+    /// Spooled uploads that could not be read. Their publishes were not confirmed to anybody.
     #[serde(default)]
     pub(crate) unread_uploads: Vec<VersionId>,
 }
@@ -70,7 +71,7 @@ pub(crate) struct KeptFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct KeptContents {
     pub(crate) count: u64,
-    /// Encodings included.
+    /// Including encodings.
     pub(crate) size_bytes: u64,
 }
 
@@ -79,7 +80,7 @@ impl BackupManifest {
         let path = folder.join(NAME);
         let file = File::open(&path).with_context(|| {
             format!(
-                "{} is no backup, or one that was cut off: it has no {NAME}; take another with `handbill backup`",
+                "{} is not a complete backup: it has no {NAME}. Take another with `handbill backup`.",
                 folder.display()
             )
         })?;
@@ -102,46 +103,46 @@ impl BackupManifest {
         written.with_context(|| format!("write {}", path.display()))
     }
 
-    /// Adds a file of the folder, as it is now and will stay, once it is on the disk.
+    /// Flushes a file of the directory to disk and adds it as it is now. It must not change afterwards.
     pub(crate) fn add_file(&mut self, folder: &Path, path: &Path) -> anyhow::Result<()> {
-        let name = path.strip_prefix(folder).context("a file of the backup lies outside of it")?;
+        let name = path.strip_prefix(folder).context("a file of the backup is outside of it")?;
         let synced = File::open(path).and_then(|file| file.sync_all());
-        synced.with_context(|| format!("have {} on the disk", path.display()))?;
-        self.files.insert(name.display().to_string(), look_at(path)?);
+        synced.with_context(|| format!("flush {} to disk", path.display()))?;
+        self.files.insert(name.display().to_string(), digest_of(path)?);
         Ok(())
     }
 
-    /// Fails unless every file is as it was.
+    /// Fails unless every file is unchanged.
     pub(crate) fn check_files(&self, folder: &Path) -> anyhow::Result<()> {
         for (name, kept) in &self.files {
-            let found = look_at(&folder.join(name))
-                .context("the backup is damaged: a file of it cannot be read; take another backup")?;
+            let found = digest_of(&folder.join(name))
+                .context("the backup is damaged: a file cannot be read; take another backup")?;
             ensure!(
                 found == *kept,
-                "the backup is damaged: {name} is not what its manifest says; take another backup"
+                "the backup is damaged: {name} does not match its manifest; take another backup"
             );
         }
         Ok(())
     }
 
-    /// Fails unless the tables have as many rows as they had.
+    /// Fails unless every table has as many rows as recorded.
     pub(crate) fn check_rows(&self, counts: &[TableCount]) -> anyhow::Result<()> {
         for (table, rows) in &self.rows {
             match counts.iter().find(|count| count.table == table) {
                 Some(count) if count.rows == *rows => {}
                 Some(count) => {
-                    bail!("the table {table} has {} rows, and the manifest says {rows}", count.rows)
+                    bail!("the table {table} has {} rows, but the manifest says {rows}", count.rows)
                 }
-                None => bail!("the manifest names a table {table}, which this program does not know"),
+                None => bail!("the manifest contains a table {table} that this program does not know"),
             }
         }
         Ok(())
     }
 }
 
-/// Reads a file through.
-fn look_at(path: &Path) -> anyhow::Result<KeptFile> {
-    let looked = (|| {
+/// Reads a file whole.
+fn digest_of(path: &Path) -> anyhow::Result<KeptFile> {
+    let digest = (|| {
         let mut file = File::open(path)?;
         let (mut hasher, mut size_bytes) = (BlobHasher::default(), 0);
         let mut buffer = vec![0; READ_AT_ONCE_BYTES];
@@ -155,10 +156,10 @@ fn look_at(path: &Path) -> anyhow::Result<KeptFile> {
             }
         }
     })();
-    looked.with_context(|| format!("read {}", path.display()))
+    digest.with_context(|| format!("read {}", path.display()))
 }
 
-/// Copies a file of ours for its owner's eyes only, onto the disk.
+/// Copies a file with permissions for its owner only, and flushes it to disk.
 pub(crate) fn copy_private(from: &Path, to: &Path) -> anyhow::Result<()> {
     let copied = (|| {
         let mut target = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?;
@@ -168,12 +169,12 @@ pub(crate) fn copy_private(from: &Path, to: &Path) -> anyhow::Result<()> {
     copied.with_context(|| format!("copy {} to {}", from.display(), to.display()))
 }
 
-/// Whether there is nothing in a folder, or no folder.
+/// Whether a directory is empty or does not exist.
 pub(crate) fn is_empty(folder: &Path) -> anyhow::Result<bool> {
     match fs::read_dir(folder) {
         Ok(mut entries) => Ok(entries.next().is_none()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
-        Err(error) => Err(error).with_context(|| format!("look into {}", folder.display())),
+        Err(error) => Err(error).with_context(|| format!("read the directory {}", folder.display())),
     }
 }
 

@@ -1,9 +1,9 @@
-//! Connections: one that is idle is hung up on, and so is one over which no request comes, be it the first or the next,
-//! or whose visitor takes an answer so slowly that it will never end.
+//! Connection timeouts: closes a connection that is idle, on which no request arrives, or whose client reads
+//! a response too slowly.
 //!
-//! The server libraries can do some of that, but start and stop a timer for it at every request; here one alarm looks
-//! now and then. It must be looked at whenever there is something to wait for: a visitor may neither send nor take
-//! anything.
+//! The HTTP libraries can do part of this, but they start and stop a timer for every request. Here one timer
+//! per connection fires now and then. It must be polled whenever the connection waits for anything, because a
+//! client may neither send nor read.
 
 mod counted_body;
 mod pace;
@@ -25,7 +25,7 @@ use pace::Lead;
 pub(crate) use pace::Pace;
 pub(crate) use request_counter::RequestCounter;
 
-/// A connection that ends itself when it was idle for too long, or nothing was asked, or what was answered is not taken.
+/// A connection that ends after a timeout: idle, without a request, or with an unread response.
 pub(crate) struct Connection<S> {
     stream: S,
     alarm: Pin<Box<Sleep>>,
@@ -36,15 +36,15 @@ pub(crate) struct Connection<S> {
 
 impl<S> Connection<S> {
     pub(crate) fn over(stream: S, requests: RequestCounter, pace: Arc<Pace>) -> Self {
-        let alarm = Box::pin(sleep(pace.first_request_within.min(pace.look_every)));
+        let alarm = Box::pin(sleep(pace.first_request_within.min(pace.check_every)));
         Self { stream, alarm, requests, lead: Lead::default(), pace }
     }
 
-    /// Ready when nothing more is to be expected of it.
+    /// Ready when the connection has timed out.
     fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<()> {
         loop {
             ready!(self.alarm.as_mut().poll(context));
-            let Some(wait) = self.wait_on() else {
+            let Some(wait) = self.next_wait() else {
                 self.pace.meter.cut(Cut::Silent);
                 return Poll::Ready(());
             };
@@ -52,28 +52,33 @@ impl<S> Connection<S> {
         }
     }
 
-    /// How long it is waited before the next look; none when it is over. What is worked on has bounds of its own. What is
-    /// sent between two requests is the head of the next one, and that is short.
-    fn wait_on(&mut self) -> Option<Duration> {
+    /// How long to wait until the next check, or `None` if the connection has timed out. Requests in progress
+    /// have their own timeouts. Bytes between two requests belong to the head of the next one, which is
+    /// short.
+    fn next_wait(&mut self) -> Option<Duration> {
         let Some(idle) = self.requests.idle_for() else {
             let is_in_time = self.lead.holds(self.requests.taken(), &self.pace)
                 && !self.requests.is_any_late(|bytes| self.pace.may_last(bytes));
-            return is_in_time.then_some(self.pace.look_every);
+            return is_in_time.then_some(self.pace.check_every);
         };
         let most =
-            if self.requests.has_begun() { self.pace.idle_timeout } else { self.pace.first_request_within };
+            if self.requests.has_started() { self.pace.idle_timeout } else { self.pace.first_request_within };
         let left = most.saturating_sub(idle);
-        (!left.is_zero()).then(|| left.min(self.pace.look_every))
+        (!left.is_zero()).then(|| left.min(self.pace.check_every))
     }
 
-    fn note_sent(&self, written: &Poll<io::Result<usize>>) {
+    fn count_sent(&self, written: &Poll<io::Result<usize>>) {
         if let Poll::Ready(Ok(bytes)) = written {
             self.pace.sent_bytes.add(*bytes as u64);
         }
     }
 
-    /// The end of a connection that waits in vain for a step over the stream; none when the step was done.
-    fn look<T>(&mut self, step: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
+    /// Checks the timeout when a step on the stream is pending.
+    fn with_timeout<T>(
+        &mut self,
+        step: Poll<io::Result<T>>,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<T>> {
         if step.is_pending() {
             return self.poll_end(context).map(|()| Err(io::ErrorKind::TimedOut.into()));
         }
@@ -88,7 +93,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Connection<S> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
-        self.look(read, context)
+        self.with_timeout(read, context)
     }
 }
 
@@ -99,8 +104,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Connection<S> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.note_sent(&written);
-        self.look(written, context)
+        self.count_sent(&written);
+        self.with_timeout(written, context)
     }
 
     fn poll_write_vectored(
@@ -109,8 +114,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Connection<S> {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
-        self.note_sent(&written);
-        self.look(written, context)
+        self.count_sent(&written);
+        self.with_timeout(written, context)
     }
 
     fn is_write_vectored(&self) -> bool {

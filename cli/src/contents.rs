@@ -1,4 +1,4 @@
-//! Contents on their way from one blob store to another: page by page, streamed, each checked against its hash.
+//! Copies contents from one blob store to another: page by page, streamed, each checked against its hash.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use crate::progress::{Progress, size};
 
 const PAGE: u64 = 500;
 const COPIES_AT_ONCE: usize = 8;
-/// When more than this is lost, the blob store is not the one that belongs to the database.
+/// With more losses, the blob store probably does not belong to the database.
 const LOST_MAX: usize = 10_000;
 
-/// What becomes of a content that is there already, as long as it should be.
+/// What to do about a content that is already in the target with the right size.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IfThere {
     Keep,
@@ -24,9 +24,9 @@ pub(crate) enum IfThere {
 #[derive(Debug, Default)]
 pub(crate) struct CopiedContents {
     pub(crate) contents: u64,
-    /// Encodings included.
+    /// Including encodings.
     pub(crate) bytes: u64,
-    /// Those that the source does not have, or has damaged.
+    /// Contents that the source does not have or has damaged.
     pub(crate) lost: BTreeSet<BlobHash>,
 }
 
@@ -53,16 +53,16 @@ pub(crate) async fn copy(
                 }
                 None => drop(copied.lost.insert(hash)),
             }
-            progress.tell(|| format!("{} contents, {}", copied.contents, size(copied.bytes)));
+            progress.print(|| format!("{} contents, {}", copied.contents, size(copied.bytes)));
         }
         ensure!(
             copied.lost.len() <= LOST_MAX,
-            "more than {LOST_MAX} contents are missing or damaged: is this the storage that belongs to the database?"
+            "more than {LOST_MAX} contents are missing or damaged: does this storage belong to the database?"
         );
     }
 }
 
-/// How large the content's object is; none when it is lost.
+/// The size of the content's object, or `None` if it is lost.
 async fn copy_one(
     blob: KnownBlob,
     from: &Blobs,
@@ -81,8 +81,8 @@ async fn copy_one(
     Ok((blob.hash, size_bytes))
 }
 
-/// The hosts that a lost content harms, in a line.
+/// The hosts that a lost content affects, in one line.
 pub(crate) async fn harm_of(store: &Store, hash: BlobHash) -> anyhow::Result<String> {
     let harmed = store.integrity().list_harmed_by(hash).await?;
-    Ok(crate::scrub::told_harm(&harmed))
+    Ok(crate::scrub::harm_text(&harmed))
 }

@@ -1,5 +1,5 @@
-//! One process at a time works on the files of an embedded installation. Two would not hear of each other's changes, and
-//! each would serve the old pages of the other.
+//! Lets only one process at a time work on the files of an embedded installation. Two processes would not
+//! notice each other's changes and would serve outdated pages.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::OpenOptionsExt;
@@ -12,30 +12,30 @@ use crate::parts;
 
 const FILE_MODE: u32 = 0o600;
 
-/// Locks beside the SQLite files that the settings name. The kernel releases them when the process ends, however it ends.
+/// Locks beside the configured SQLite files. The kernel releases them when the process ends, however it ends.
 #[derive(Debug)]
 pub(crate) struct DataLock {
     locked: Vec<(PathBuf, File)>,
 }
 
-/// What a process is to the data directory, which decides what to do when another one has it.
+/// How a process uses the data directory. Decides the advice when another process has locked it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tenant {
     /// It needs no other process: `handbill serve`, or a command.
     Alone,
-    /// One role of several that share a database.
+    /// One of several roles that share a database.
     OneRole,
 }
 
 impl DataLock {
-    /// Refused while another process has it. A service on PostgreSQL needs none: see `Queues::join`.
+    /// Fails while another process holds the lock. A service on PostgreSQL needs none: see `Queues::join`.
     pub(crate) fn take(settings: &Settings, tenant: Tenant) -> anyhow::Result<Self> {
         parts::make_data_dir_if_used(settings)?;
         let mut locked: Vec<(PathBuf, File)> = Vec::new();
         for url in [&settings.database.url, &settings.queue.url] {
             let Some(file) = store::sqlite_file(url.reveal())? else { continue };
             let path = lock_path(&file);
-            // One file may hold both.
+            // Both may be in one file.
             if locked.iter().all(|(known, _)| *known != path) {
                 locked.push((path.clone(), lock(&path, &file, tenant)?));
             }
@@ -43,7 +43,7 @@ impl DataLock {
         Ok(Self { locked })
     }
 
-    /// Removes the lock files from a data directory that must be left as empty as it was.
+    /// Removes the lock files from a data directory that must stay empty.
     pub(crate) fn remove(self) {
         for (path, _) in &self.locked {
             let _ = std::fs::remove_file(path);
@@ -54,11 +54,9 @@ impl DataLock {
 impl Tenant {
     fn remedy(self) -> &'static str {
         match self {
-            Tenant::Alone => {
-                "stop it first, or give this one a data directory of its own (HANDBILL_DATA_DIR)"
-            }
+            Tenant::Alone => "stop it first, or use another data directory (HANDBILL_DATA_DIR)",
             Tenant::OneRole => {
-                "a SQLite file takes one process at a time. To run the roles as processes of their own, give all of them \
+                "only one process at a time can use a SQLite file. To run the roles as separate processes, give all of them \
                  the same PostgreSQL database (HANDBILL_DATABASE__URL=postgres://…); on one machine, `handbill serve` runs \
                  them in one process"
             }
@@ -78,7 +76,7 @@ fn lock(path: &Path, database: &Path, tenant: Tenant) -> anyhow::Result<File> {
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {
-            bail!("another process works on {}: {}", database.display(), tenant.remedy())
+            bail!("another process is using {}: {}", database.display(), tenant.remedy())
         }
         Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("lock {}", path.display())),
     }

@@ -1,5 +1,5 @@
-//! Keeps the clock of a process with the database's, so that all processes agree on what has expired, whatever the clocks
-//! of their machines say.
+//! Synchronizes the clock of a process with the database's, so that all processes agree on what has expired
+//! even if their machines' clocks differ.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use store::Store;
 use tokio::time::{MissedTickBehavior, interval};
 
 const MEASURED_EVERY: Duration = Duration::from_secs(10);
-/// A machine whose clock is off by more needs somebody's attention.
+/// A larger difference is logged, because an operator should fix the machine's clock.
 const SKEW_MAX: Duration = Duration::from_secs(5);
-/// Times are cut to milliseconds, on both sides.
+/// Times are truncated to milliseconds on both sides.
 const ROUNDING: Duration = Duration::from_millis(1);
 
-/// Measures again and again. While the database does not answer, the last measurement stays in force.
+/// Measures periodically. While the database does not respond, the last measurement stays in use.
 pub(crate) async fn follow(store: Store, clock: Clock) {
     let mut ticks = interval(MEASURED_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -21,7 +21,7 @@ pub(crate) async fn follow(store: Store, clock: Clock) {
     loop {
         ticks.tick().await;
         if let Err(error) = measure(&store, &clock).await {
-            tracing::debug!(error = format!("{error:#}"), "the database's clock was not read");
+            tracing::debug!(error = format!("{error:#}"), "could not read the database's clock");
             continue;
         }
         let ahead_ms = clock.ahead_ms();
@@ -29,10 +29,10 @@ pub(crate) async fn follow(store: Store, clock: Clock) {
         match (was_off, is_off) {
             (false, true) => tracing::warn!(
                 clock.ahead_ms = ahead_ms,
-                "the clock of this machine is off: times follow the database's clock"
+                "this machine's clock is wrong; using the database's clock"
             ),
             (true, false) => {
-                tracing::info!(clock.ahead_ms = ahead_ms, "the clock of this machine is right again")
+                tracing::info!(clock.ahead_ms = ahead_ms, "this machine's clock is correct again")
             }
             _ => {}
         }
@@ -40,13 +40,13 @@ pub(crate) async fn follow(store: Store, clock: Clock) {
     }
 }
 
-/// Sets the clock by one reading of the database's. It was taken at an unknown moment of the round trip.
+/// Sets the clock by one reading of the database's, which was taken at an unknown time within the round trip.
 pub(crate) async fn measure(store: &Store, clock: &Clock) -> anyhow::Result<()> {
-    let asked_at = clock.elapsed();
+    let sent_at = clock.elapsed();
     let database = store.now().await?;
-    let round_trip = clock.elapsed().saturating_sub(asked_at);
+    let round_trip = clock.elapsed().saturating_sub(sent_at);
     clock.follow(ClockReading {
-        elapsed: asked_at + round_trip / 2,
+        elapsed: sent_at + round_trip / 2,
         database,
         off_by_at_most: round_trip / 2 + ROUNDING,
     });

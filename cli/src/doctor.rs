@@ -1,7 +1,7 @@
-//! Tries every part of an installation and says, for what is wrong, what to do.
+//! Checks every part of an installation and suggests a fix for each problem.
 //!
-//! A fault is what keeps the service from its work, or what plainly is not as the settings say; only that fails the
-//! command. What only may be wrong, because it cannot be seen from here or will pass, is a warning.
+//! A fault keeps the service from working or contradicts the settings, and only faults fail the command. A
+//! warning is a possible problem: one that cannot be verified from here or may pass.
 
 mod addresses;
 mod board;
@@ -22,41 +22,49 @@ use crate::progress::size;
 use crate::{parts, say};
 use finding::Finding;
 
-/// A part that has not answered by then does not answer.
-const ANSWER_WAIT: Duration = Duration::from_secs(10);
-/// Clocks further apart than this make signatures and expiries go wrong between machines.
+/// The timeout of a check.
+const CHECK_WAIT: Duration = Duration::from_secs(10);
+/// A larger difference breaks signatures and expiry times between machines.
 const CLOCK_SKEW_MAX: Duration = Duration::from_secs(2);
-/// A database that meets a full disk stops, and so does every publish.
+/// When the database's disk is full, the database stops, and so does every publish.
 const DISK_FREE_BYTES_MIN: u64 = 1_000_000_000;
-/// A subscription takes a moment to be in force.
+/// A new subscription takes a moment to be active.
 const MESSAGE_WAIT: Duration = Duration::from_millis(500);
 const MESSAGES_MAX: u32 = 8;
 
 pub(crate) async fn examine(settings: &Settings) -> anyhow::Result<ExitCode> {
     let mut findings = Findings::default();
     let has_database =
-        findings.note("database", "check database.url and run `handbill migrate`", database(settings)).await;
+        findings.check("database", "check database.url and run `handbill migrate`", database(settings)).await;
     examine_queues(settings, &mut findings, has_database).await;
-    findings.note("storage", "check storage.url, its keys and its free space", storage(settings)).await;
+    findings.check("storage", "check storage.url, its keys and its free space", storage(settings)).await;
     findings
-        .note("disk", "make room, or move data_dir and storage.url to a larger disk", disk(settings))
+        .check("disk", "free some space, or move data_dir and storage.url to a larger disk", disk(settings))
         .await;
-    findings.note("redis", "check redis.url and that Redis runs", redis(settings)).await;
+    findings.check("redis", "check redis.url and that Redis is running", redis(settings)).await;
     if has_database {
-        let remedy = "set the clocks of this machine and of the database by NTP";
-        findings.note("clock", remedy, clock(settings)).await;
+        let remedy = "synchronize the clocks of this machine and of the database with NTP";
+        findings.check("clock", remedy, clock(settings)).await;
     } else {
-        say("?     clock: not known without the database");
+        say("?     clock: unknown without the database");
     }
     findings
-        .note("secrets", "set secrets.signing, or for an edge alone secrets.links", secrets(settings))
+        .check(
+            "secrets",
+            "set secrets.signing, or secrets.links for a process that runs only the edge",
+            secrets(settings),
+        )
         .await;
-    exposure::look(settings)?.iter().for_each(|finding| findings.tell(finding));
-    findings.tell(&open_files(settings));
+    exposure::examine(settings)?.iter().for_each(|finding| findings.print(finding));
+    findings.print(&open_files(settings));
     examine_addresses(settings, &mut findings).await;
     if let Some(collector) = &settings.traces.otlp_url {
         findings
-            .note("traces", "check traces.otlp_url and that the collector runs", collector_answers(collector))
+            .check(
+                "traces",
+                "check traces.otlp_url and that the collector is running",
+                check_collector(collector),
+            )
             .await;
     }
     Ok(if findings.faults == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -68,112 +76,113 @@ struct Findings {
 }
 
 impl Findings {
-    fn tell(&mut self, finding: &Finding) {
+    fn print(&mut self, finding: &Finding) {
         self.faults += usize::from(finding.is_fault());
         say(&finding.to_string());
     }
 
-    /// Whether the part can be used.
-    async fn note(
+    /// Runs a check and prints its result. Returns whether the part is usable.
+    async fn check(
         &mut self,
         part: &'static str,
         remedy: &'static str,
         examination: impl Future<Output = anyhow::Result<String>>,
     ) -> bool {
-        let found = within_answer_wait(Box::pin(examination)).await;
+        let found = with_timeout(Box::pin(examination)).await;
         let finding = match found {
             Ok(state) => Finding::sound(part, state),
             Err(error) => Finding::fault(part, format!("{error:#}"), remedy),
         };
-        self.tell(&finding);
+        self.print(&finding);
         !finding.is_fault()
     }
 }
 
-async fn within_answer_wait<T>(examination: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
-    timeout(ANSWER_WAIT, examination).await.unwrap_or_else(|_| Err(anyhow::anyhow!("no answer")))
+async fn with_timeout<T>(examination: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    timeout(CHECK_WAIT, examination).await.unwrap_or_else(|_| Err(anyhow::anyhow!("no response")))
 }
 
 async fn examine_queues(settings: &Settings, findings: &mut Findings, has_database: bool) {
-    match within_answer_wait(Box::pin(board::look(settings))).await {
-        Ok(seen) => seen.iter().for_each(|finding| findings.tell(finding)),
+    match with_timeout(Box::pin(board::examine(settings))).await {
+        Ok(seen) => seen.iter().for_each(|finding| findings.print(finding)),
         Err(error) => {
             let remedy = "check queue.url and run `handbill migrate`";
-            findings.tell(&Finding::fault("queue", format!("{error:#}"), remedy));
-            return say("?     workers, schedules: not known without the queue");
+            findings.print(&Finding::fault("queue", format!("{error:#}"), remedy));
+            return say("?     workers, schedules: unknown without the queue");
         }
     }
     if !has_database {
-        return say("?     schedules: not known without the database");
+        return say("?     schedules: unknown without the database");
     }
-    match within_answer_wait(Box::pin(board::schedules(settings))).await {
-        Ok(seen) => findings.tell(&seen),
+    match with_timeout(Box::pin(board::schedules(settings))).await {
+        Ok(seen) => findings.print(&seen),
         Err(error) => {
-            findings.tell(&Finding::fault("schedules", format!("{error:#}"), "run `handbill migrate`"));
+            findings.print(&Finding::fault("schedules", format!("{error:#}"), "run `handbill migrate`"));
         }
     }
 }
 
-/// A port that is in use is no fault when it is this very service that uses it.
+/// A port that is in use by this service is not a fault.
 async fn examine_addresses(settings: &Settings, findings: &mut Findings) {
-    let public = addresses::look(settings).await;
+    let public = addresses::examine(settings).await;
     let is_reached = public.iter().any(|finding| finding.part == addresses::API && finding.is_sound());
-    public.iter().for_each(|finding| findings.tell(finding));
+    public.iter().for_each(|finding| findings.print(finding));
     if is_reached {
-        findings.tell(&Finding::sound("addresses", "Handbill has them"));
+        findings.print(&Finding::sound("addresses", "in use by Handbill"));
     } else {
         let remedy = "free the port, or set api.listen and edge.listen";
-        findings.note("addresses", remedy, listened_on(settings)).await;
+        findings.check("addresses", remedy, check_listen_addresses(settings)).await;
     }
     if let Some(listen) = settings.ops.listen {
-        let remedy = "free the port, set ops.listen, or start the process anew";
-        findings.note("ops", remedy, answers_or_is_free(listen)).await;
+        let remedy = "free the port, set ops.listen, or restart the process";
+        findings.check("ops", remedy, check_listen_address(listen)).await;
     }
 }
 
 async fn database(settings: &Settings) -> anyhow::Result<String> {
     let store = parts::open_store(settings).await?;
-    anyhow::ensure!(store.is_current().await?, "it answers, but its schema is not the newest");
-    Ok("it answers and its schema is the newest".to_owned())
+    anyhow::ensure!(store.is_current().await?, "it responds, but its schema is out of date");
+    Ok("it responds, and its schema is up to date".to_owned())
 }
 
-/// An edge reads contents and writes none, and need not be able to.
+/// An edge only reads contents and may lack permission to write.
 async fn storage(settings: &Settings) -> anyhow::Result<String> {
     let blobs = parts::open_blobs(settings)?;
     if !settings.are_of_an_edge_alone() {
         blobs.probe().await?;
-        return Ok("it can be written, read and deleted from".to_owned());
+        return Ok("writing, reading and deleting work".to_owned());
     }
     let store = parts::open_store(settings).await?;
     match store.routes().find_any_content().await? {
         Some(hash) => {
             blobs.variants(hash).await?;
-            Ok("a content can be read, which is all that an edge does".to_owned())
+            Ok("reading works, which is all that an edge needs".to_owned())
         }
-        None => Ok("nothing is published yet that could be read".to_owned()),
+        None => Ok("response is published yet, so reading could not be checked".to_owned()),
     }
 }
 
-/// Where the databases of an embedded installation grow, and what a folder of contents needs.
+/// The disks with the embedded databases and the contents.
 async fn disk(settings: &Settings) -> anyhow::Result<String> {
     let folders = parts::folders_of_data(settings)?;
     if folders.is_empty() || settings.are_of_an_edge_alone() {
-        return Ok("nothing is kept on this machine".to_owned());
+        return Ok("no data is stored on this machine".to_owned());
     }
     let mut free_least = u64::MAX;
     for folder in folders {
-        let disk = rustix::fs::statvfs(&folder).with_context(|| format!("look at {}", folder.display()))?;
+        let disk = rustix::fs::statvfs(&folder)
+            .with_context(|| format!("read the free space of {}", folder.display()))?;
         let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-        anyhow::ensure!(free >= DISK_FREE_BYTES_MIN, "{} has {} left", folder.display(), size(free));
+        anyhow::ensure!(free >= DISK_FREE_BYTES_MIN, "{} has only {} free", folder.display(), size(free));
         free_least = free_least.min(free);
     }
-    Ok(format!("{} are free", size(free_least)))
+    Ok(format!("{} free", size(free_least)))
 }
 
-/// A message goes out over one connection and comes in over another, as between processes.
+/// Sends a message over one connection and receives it over another, as between processes.
 async fn redis(settings: &Settings) -> anyhow::Result<String> {
     if settings.redis.url.is_none() {
-        return Ok("not set; `handbill serve` needs none".to_owned());
+        return Ok("not set; `handbill serve` does not need it".to_owned());
     }
     let (here, there) = (parts::open_bus(settings).await?, parts::open_bus(settings).await?);
     let job = JobId::new(parts::clock().now(), &Chance::from_system());
@@ -182,31 +191,31 @@ async fn redis(settings: &Settings) -> anyhow::Result<String> {
     for _ in 0..MESSAGES_MAX {
         here.reply(there.instance(), job, &outcome).await;
         if reply.wait(MESSAGE_WAIT).await.is_some() {
-            return Ok("it answers, and messages arrive".to_owned());
+            return Ok("it responds, and messages arrive".to_owned());
         }
     }
-    anyhow::bail!("it answers, but no message arrives: its publish/subscribe must be allowed")
+    anyhow::bail!("it responds, but messages do not arrive: allow publish/subscribe for this user")
 }
 
 async fn clock(settings: &Settings) -> anyhow::Result<String> {
     let store = parts::open_store(settings).await?;
     let (ours, theirs) = (parts::clock().now(), store.now().await?);
     let skew = ours.since(theirs).max(theirs.since(ours));
-    anyhow::ensure!(skew <= CLOCK_SKEW_MAX, "this machine says {ours}, the database {theirs}");
-    Ok(format!("{ours}, as the database says too"))
+    anyhow::ensure!(skew <= CLOCK_SKEW_MAX, "this machine's clock is at {ours}, the database's at {theirs}");
+    Ok(format!("{ours}, in agreement with the database"))
 }
 
-/// A host that is all edge needs no signing secret.
+/// A host that runs only the edge needs no signing secret.
 async fn secrets(settings: &Settings) -> anyhow::Result<String> {
     let secrets = &settings.secrets;
     let state = match (&secrets.signing, &secrets.links) {
         (Some(_), Some(_)) => "secrets.signing and secrets.links are set",
         (Some(_), None) => "secrets.signing is set",
         (None, _) if settings.dev_mode => {
-            settings.signing_secret(&domain::Chance::from_system()).context("the data directory")?;
+            settings.signing_secret(&domain::Chance::from_system()).context("read the signing secret")?;
             "the signing secret is in the data directory"
         }
-        (None, Some(_)) => "secrets.links is set, which is enough for `handbill edge` alone",
+        (None, Some(_)) => "secrets.links is set, which is enough for `handbill edge`",
         (None, None) => {
             anyhow::bail!("neither secrets.signing nor secrets.links is set, and dev mode is off")
         }
@@ -214,50 +223,57 @@ async fn secrets(settings: &Settings) -> anyhow::Result<String> {
     Ok(state.to_owned())
 }
 
-/// How many files a process may have open that is started like this one. A service manager may allow another number.
+/// The limit of open files for a process started like this one. A service manager may set another.
 fn open_files(settings: &Settings) -> Finding {
     let edge_alone = HasListeners { api: false, edge: true };
     let all = HasListeners { api: true, edge: true };
     let is_edge_alone = settings.are_of_an_edge_alone();
     let wanted = open_files::wanted(settings, if is_edge_alone { edge_alone } else { all });
     let Some(allowed) = open_files::allowed_at_most().filter(|allowed| *allowed < wanted) else {
-        return Finding::sound("files", format!("as many may be open as the doors want, which is {wanted}"));
+        return Finding::sound(
+            "files",
+            format!("the limit of open files is enough for the listeners, which need {wanted}"),
+        );
     };
     Finding::warning(
         "files",
         format!(
-            "{allowed} may be open in a process that is started like this one, and the doors want {wanted}"
+            "{allowed} may be open in a process that is started like this one, but the listeners need {wanted}"
         ),
-        "raise the limit of open files (LimitNOFILE, ulimits), or lower connections_max; a worker has no doors",
+        "raise the limit of open files (LimitNOFILE, ulimits), or lower connections_max; workers have no listeners",
     )
 }
 
-async fn listened_on(settings: &Settings) -> anyhow::Result<String> {
+async fn check_listen_addresses(settings: &Settings) -> anyhow::Result<String> {
     let (api, edge) =
-        (answers_or_is_free(settings.api.listen).await?, answers_or_is_free(settings.edge.listen).await?);
+        (check_listen_address(settings.api.listen).await?, check_listen_address(settings.edge.listen).await?);
     Ok(format!("{api}; {edge}"))
 }
 
-/// The address is this very service's, or free for it.
-async fn answers_or_is_free(listen: SocketAddr) -> anyhow::Result<String> {
+/// Checks that the address is either this service's or free.
+async fn check_listen_address(listen: SocketAddr) -> anyhow::Result<String> {
     if let Ok(answer) = client()?.get(format!("http://{listen}/healthz")).send().await {
-        anyhow::ensure!(answer.status().is_success(), "{listen} answers {} to /healthz", answer.status());
-        return Ok(format!("a process answers at {listen}"));
+        anyhow::ensure!(
+            answer.status().is_success(),
+            "{listen} responds with {} to /healthz",
+            answer.status()
+        );
+        return Ok(format!("a process responds at {listen}"));
     }
     tokio::net::TcpListener::bind(listen).await.map_err(|error| anyhow::anyhow!("{listen}: {error}"))?;
-    Ok(format!("{listen} is free to listen on"))
+    Ok(format!("{listen} is free"))
 }
 
 fn client() -> anyhow::Result<reqwest::Client> {
-    reqwest::Client::builder().timeout(ANSWER_WAIT).build().context("cannot build an HTTP client")
+    reqwest::Client::builder().timeout(CHECK_WAIT).build().context("build an HTTP client")
 }
 
-/// Whatever a collector says to nothing: it is there.
-async fn collector_answers(collector: &str) -> anyhow::Result<String> {
-    let nothing = client()?
+/// Any HTTP response proves that the collector is running.
+async fn check_collector(collector: &str) -> anyhow::Result<String> {
+    let response = client()?
         .post(format!("{collector}/v1/traces"))
         .header("Content-Type", "application/x-protobuf")
         .send();
-    nothing.await.context("the collector does not answer")?;
-    Ok("the collector answers".to_owned())
+    response.await.context("the collector does not respond")?;
+    Ok("the collector responds".to_owned())
 }

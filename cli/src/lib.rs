@@ -1,8 +1,8 @@
-//! The program `handbill`: its commands, and the one place that wires the crates into processes.
+//! The program `handbill`: its commands, and the wiring of the crates into processes.
 //!
-//! The server's settings are loaded here and nowhere else; no other crate reads them, but for the fault points of
-//! debug builds (`faults`). A client command must load none of them, and start no more than it needs: it is
-//! `client`'s.
+//! The server's settings are loaded only here. No other crate reads them, except for the fault points of
+//! debug builds (`faults`). A client command must not load them, and must start quickly: it is implemented in
+//! `client`.
 
 mod admin;
 mod args;
@@ -42,25 +42,26 @@ use admin::Form;
 use args::{Arguments, Command, LedgerCommand, ServerCommand};
 use serve::Roles;
 
-/// What a process exits with when the settings or the command line are wrong.
+/// The exit code for wrong settings or a wrong command line.
 const EXIT_USAGE: u8 = 2;
 
 pub fn main() -> ExitCode {
     let Arguments { config, client, command } =
         Arguments::read(std::env::args_os()).unwrap_or_else(|refused| refused.exit());
     match command {
-        Command::Server(command) => operate(&command, Form::asked_for(&client), config),
+        Command::Server(command) => operate(&command, Form::of(&client), config),
         Command::Client(command) => client::run(command, client),
-        Command::Completions { shell } => told(manual::print_completions(shell)),
-        Command::Man { folder: None } => told(manual::print_page()),
-        Command::Man { folder: Some(folder) } => told(manual::write_pages(&folder)),
+        Command::Completions { shell } => exit_code(manual::print_completions(shell)),
+        Command::Man { folder: None } => exit_code(manual::print_page()),
+        Command::Man { folder: Some(folder) } => exit_code(manual::write_pages(&folder)),
     }
 }
 
 fn operate(command: &ServerCommand, form: Form, file: Option<PathBuf>) -> ExitCode {
-    // Password hashes, codes and private pages are below the data directory, and nobody else on this machine may read them.
+    // The data directory holds password hashes, codes and private pages, which other users of this machine
+    // must not read.
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
-    // A variable that is no text is no setting of ours; `std::env::vars` would panic over it.
+    // A variable that is not UTF-8 is not a setting; `std::env::vars` would panic over it.
     let env = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let settings = match config::load(Sources { file, env }) {
@@ -76,7 +77,7 @@ fn operate(command: &ServerCommand, form: Form, file: Option<PathBuf>) -> ExitCo
     }
 }
 
-fn told(done: anyhow::Result<()>) -> ExitCode {
+fn exit_code(done: anyhow::Result<()>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => complain(&format!("handbill: {error:#}"), 1),
@@ -84,17 +85,17 @@ fn told(done: anyhow::Result<()>) -> ExitCode {
 }
 
 fn run(command: &ServerCommand, form: Form, settings: &Settings) -> anyhow::Result<ExitCode> {
-    // The rustls of every client in this process; it is installed once and cannot fail at the first time.
+    // The TLS provider of every client in this process. The first installation cannot fail.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("start the runtime")?;
     let traces = open_traces(command, settings, runtime.handle())?;
     logging::start(&settings.log, traces.as_ref())?;
-    let carried_out = runtime.block_on(execute(command, form, settings));
+    let executed = runtime.block_on(execute(command, form, settings));
     if let Some(traces) = traces {
         runtime.block_on(traces.finish());
     }
-    carried_out
+    executed
 }
 
 async fn execute(command: &ServerCommand, form: Form, settings: &Settings) -> anyhow::Result<ExitCode> {
@@ -112,7 +113,7 @@ async fn execute(command: &ServerCommand, form: Form, settings: &Settings) -> an
         ServerCommand::Restore { path } => return restore::execute(path, settings).await,
         ServerCommand::Scrub { fix, sample } => {
             let care = if *fix { ScrubCare::Mend } else { ScrubCare::Report };
-            return scrub::look_through(&scrub::ScrubOptions { care, sample: *sample }, settings).await;
+            return scrub::execute(&scrub::ScrubOptions { care, sample: *sample }, settings).await;
         }
         ServerCommand::Ledger(LedgerCommand::Check) => return ledger::check(settings).await,
         ServerCommand::Ledger(LedgerCommand::Show { account }) => {
@@ -124,7 +125,7 @@ async fn execute(command: &ServerCommand, form: Form, settings: &Settings) -> an
     Ok(ExitCode::SUCCESS)
 }
 
-/// Only what runs until it is stopped is traced.
+/// Only long-running processes have traces.
 fn open_traces(
     command: &ServerCommand,
     settings: &Settings,
@@ -140,7 +141,7 @@ async fn migrate(settings: &Settings) -> anyhow::Result<()> {
     let queues = parts::open_queues(settings, &bus::Bus::local("migrate"), parts::clock()).await?;
     store.migrate().await?;
     queues.migrate().await?;
-    say("the database and the queue have the newest schema");
+    say("The database and the queue have the newest schema.");
     Ok(())
 }
 
@@ -150,7 +151,7 @@ fn show(settings: &Settings) {
     }
 }
 
-/// What a command prints is its product, so it goes to standard output; bold letters on terminals only.
+/// Prints to standard output, which is only for the result of a command. Formatting is for terminals only.
 fn say(text: &str) {
     anstream::println!("{text}");
 }

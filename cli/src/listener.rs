@@ -1,9 +1,9 @@
-//! Doors: how a process takes connections and answers what comes over them.
+//! Accepts connections and serves the requests on them.
 //!
-//! The endpoints are poem's; the loop that serves them is not. poem's own server puts a lock and two boxes around every
-//! connection, asks four tokens at every step whether to stop, and spins when no more files can be opened. Here the
-//! HTTP library below it is driven directly. There must never be more connections than a door has places for; see
-//! `places` for who gets one.
+//! The endpoints are poem's, the accept loop is not. poem's own server adds a lock and two boxes to every
+//! connection, checks four cancellation tokens at every step, and spins when no more files can be opened.
+//! Here the underlying HTTP library is driven directly. There must never be more connections than the
+//! listener has slots; see `slots` for how they are assigned.
 
 mod idle;
 mod shed;
@@ -34,88 +34,88 @@ use tokio_util::task::TaskTracker;
 use crate::connections::{Connection, CountedBody, Pace, RequestCounter};
 use slots::{ConnectionSlot, ConnectionSlots};
 
-pub(crate) use shed::TurnedAway;
+pub(crate) use shed::OverloadResponse;
 
-/// Connections that a door may have beside those in their places: who waits for one, of all or of an address's, and who
-/// is told that there is none.
-pub(crate) const WAITING_AND_TOLD_MAX: usize = 2 * slots::WAITING_MAX + shed::TOLD_MAX;
-/// How long a door waits, once it is closed, for the requests that it has.
+/// Connections that a listener may have besides those with a slot: waiting for a slot of all or of their
+/// address, and being refused.
+pub(crate) const WAITING_AND_REFUSED_MAX: usize = 2 * slots::WAITING_MAX + shed::RESPONSES_MAX;
+/// How long a closed listener waits for its active requests.
 const STOP_WAIT: Duration = Duration::from_secs(20);
-/// When no connection can be taken, as for want of files, it is tried again after this.
+/// The pause after a failed accept, such as when no more files can be opened.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// How long a connection that is told to leave, and has nothing in hand, may take to say goodbye.
-const GOODBYE_WAIT: Duration = Duration::from_millis(500);
+/// How long a connection without an active request may take to close.
+const CLOSE_WAIT: Duration = Duration::from_millis(500);
 
-/// What the kernel holds of an answer that the network does not take yet: without a bound that may be megabytes, and
-/// what lies there looks as if the visitor had taken it.
+/// The limit of response bytes in the kernel's send buffer. Without it there may be megabytes, which would
+/// look as if the client had read them.
 #[cfg(target_os = "linux")]
 const UNSENT_BYTES_MAX: u32 = 128 * 1024;
 
-// What a connection of HTTP/2 may have in memory: of each answer that is not taken, of each body, of all bodies.
+// Memory limits of an HTTP/2 connection: per unread response, per request body, for all bodies.
 const STREAM_SENDS_BYTES_MAX: usize = 64 * 1024;
 const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
 const CONNECTION_WINDOW_BYTES: u32 = 256 * 1024;
-/// As many headers as HTTP/1 is read with anyway; any other number costs an allocation for each request.
-const HEADERS_MAX_AT_NO_COST: usize = 100;
+/// The HTTP/1 library's default. Any other number costs an allocation per request.
+const HEADERS_MAX_DEFAULT: usize = 100;
 
-/// What is said of a door before it is opened.
+/// The settings of a listener.
 pub(crate) struct ListenerLimits {
-    /// The setting that names its address.
+    /// The setting with its address.
     pub(crate) key: &'static str,
-    /// As the metrics call it.
+    /// The label in metrics.
     pub(crate) role: &'static str,
     pub(crate) limits: ConnectionLimits,
-    /// Who may have any number of connections, besides this machine.
+    /// Networks without a limit per address, besides this machine.
     pub(crate) proxies: Vec<IpNet>,
-    pub(crate) turned_away: TurnedAway,
+    pub(crate) overload_response: OverloadResponse,
 }
 
-/// An address that is listened on.
+/// A bound listener.
 pub(crate) struct Listener {
     listener: TcpListener,
     state: ListenerState,
 }
 
-/// What all connections of a door need.
+/// The state that all connections of a listener share.
 struct ListenerState {
-    door: SocketAddr,
+    local_address: SocketAddr,
     http: auto::Builder<TokioExecutor>,
-    places: Arc<ConnectionSlots>,
+    slots: Arc<ConnectionSlots>,
     pace: Arc<Pace>,
     meter: ConnectionMeter,
-    turned_away: TurnedAway,
+    overload_response: OverloadResponse,
 }
 
 impl Listener {
     pub(crate) async fn open(address: SocketAddr, terms: ListenerLimits) -> anyhow::Result<Self> {
-        let ListenerLimits { key, role, limits, proxies, turned_away } = terms;
+        let ListenerLimits { key, role, limits, proxies, overload_response } = terms;
         let listener =
             TcpListener::bind(address).await.with_context(|| format!("listen on {key} {address}"))?;
-        let door = listener.local_addr()?;
+        let local_address = listener.local_addr()?;
         let meter = ConnectionMeter::of(role);
         let state = ListenerState {
-            door,
+            local_address,
             http: http_of(&limits),
-            places: Arc::new(ConnectionSlots::new(&limits, proxies, meter.clone())),
+            slots: Arc::new(ConnectionSlots::new(&limits, proxies, meter.clone())),
             pace: Arc::new(Pace::of(&limits, meter.clone())),
             meter,
-            turned_away,
+            overload_response,
         };
         Ok(Self { listener, state })
     }
 
-    /// Counts the bytes that go out.
+    /// Counts the bytes that are sent.
     pub(crate) fn counting(self, sent_bytes: Count) -> Self {
         let pace = Arc::new(Pace::clone(&self.state.pace).counting(sent_bytes));
         Self { state: ListenerState { pace, ..self.state }, ..self }
     }
 
-    /// Answers until told to stop, and then what it has begun. `carried_on` is what the endpoint carries to its end when
-    /// the visitor has gone: no connection speaks for it any more, and it is waited for, too.
+    /// Serves until stopped, and then finishes the active requests. `background_tasks` are tasks of the
+    /// endpoint that outlive their connection, and are waited for, too.
     pub(crate) async fn serve<E>(
         self,
         endpoint: E,
-        carried_on: TaskTracker,
+        background_tasks: TaskTracker,
         stop: CancellationToken,
     ) -> anyhow::Result<()>
     where
@@ -123,24 +123,28 @@ impl Listener {
     {
         let Self { listener, state } = self;
         let (state, mut connections) = (Arc::new(state), JoinSet::new());
-        open_to_all(&listener, &state, &Arc::new(endpoint), &mut connections, &stop).await;
+        accept_all(&listener, &state, &Arc::new(endpoint), &mut connections, &stop).await;
         drop(listener);
-        state.places.close();
-        carried_on.close();
+        state.slots.close();
+        background_tasks.close();
         let ended = async { while connections.join_next().await.is_some() {} };
-        let ending = async { tokio::join!(ended, carried_on.wait()) };
+        let ending = async { tokio::join!(ended, background_tasks.wait()) };
         if timeout(STOP_WAIT, ending).await.is_err() {
             while connections.try_join_next().is_some() {}
-            let (connections, carried_on) = (connections.len(), carried_on.len());
-            tracing::warn!(connections, requests.carried_on = carried_on, "what was begun is cut");
+            let (connections, background_tasks) = (connections.len(), background_tasks.len());
+            tracing::warn!(
+                connections,
+                requests.background = background_tasks,
+                "stopping with unfinished requests"
+            );
         }
         connections.shutdown().await;
         Ok(())
     }
 }
 
-/// Takes connections until told to stop. Nobody is waited for here: whoever has come must not hold up the next.
-async fn open_to_all<E: Endpoint + 'static>(
+/// Accepts connections until stopped. It never waits for a connection, because that would delay the next one.
+async fn accept_all<E: Endpoint + 'static>(
     listener: &TcpListener,
     state: &Arc<ListenerState>,
     endpoint: &Arc<E>,
@@ -151,17 +155,17 @@ async fn open_to_all<E: Endpoint + 'static>(
         tokio::select! {
             () = stop.cancelled() => return,
             accepted = listener.accept() => match accepted {
-                Ok((stream, visitor)) => {
+                Ok((stream, client)) => {
                     let (state, endpoint) = (state.clone(), endpoint.clone());
-                    match state.places.take_now(visitor.ip()) {
-                        Some(place) => connections.spawn(state.serve(stream, visitor, place, endpoint)),
-                        None => connections.spawn(state.serve_when_there_is_room(stream, visitor, endpoint)),
+                    match state.slots.try_acquire(client.ip()) {
+                        Some(slot) => connections.spawn(state.serve(stream, client, slot, endpoint)),
+                        None => connections.spawn(state.wait_and_serve(stream, client, endpoint)),
                     };
                 }
                 Err(error) => {
-                    tracing::warn!(error = %error, "a connection could not be taken");
-                    // If it is for want of files, those who are idle have some.
-                    state.places.make_room();
+                    tracing::warn!(error = %error, "could not accept a connection");
+                    // If files ran out, closing idle connections frees some.
+                    state.slots.evict_idle();
                     sleep(ACCEPT_PAUSE).await;
                 }
             },
@@ -170,12 +174,12 @@ async fn open_to_all<E: Endpoint + 'static>(
     }
 }
 
-/// HTTP with bounds on all that a visitor may make it keep. What it refuses by itself, as a head that is too large, it
-/// answers with a status alone.
+/// The HTTP server with limits on everything that a client can make it buffer. It refuses some requests
+/// itself, such as one with too large a head, with a status and no body.
 fn http_of(limits: &ConnectionLimits) -> auto::Builder<TokioExecutor> {
     let mut http = auto::Builder::new(TokioExecutor::new());
     http.http1().max_buf_size(limits.head_bytes_max);
-    if limits.headers_max != HEADERS_MAX_AT_NO_COST {
+    if limits.headers_max != HEADERS_MAX_DEFAULT {
         http.http1().max_headers(limits.headers_max);
     }
     http.http2()
@@ -188,76 +192,78 @@ fn http_of(limits: &ConnectionLimits) -> auto::Builder<TokioExecutor> {
 }
 
 impl ListenerState {
-    /// For whoever finds all places taken: they are served in that of another who is idle, or turned away.
-    async fn serve_when_there_is_room<E: Endpoint + 'static>(
+    /// Serves a connection that found no free slot: it gets that of an idle connection, or is refused.
+    async fn wait_and_serve<E: Endpoint + 'static>(
         self: Arc<Self>,
         stream: TcpStream,
-        visitor: SocketAddr,
+        client: SocketAddr,
         endpoint: Arc<E>,
     ) {
-        match self.places.wait(visitor.ip()).await {
-            Ok(place) => self.serve(stream, visitor, place, endpoint).await,
-            Err(_) => self.turned_away.tell(stream).await,
+        match self.slots.wait(client.ip()).await {
+            Ok(slot) => self.serve(stream, client, slot, endpoint).await,
+            Err(_) => self.overload_response.send(stream).await,
         }
     }
 
-    /// Answers one request after the other. That the other side goes away is no news.
+    /// Serves the requests of a connection. A disconnect is not an error.
     async fn serve<E: Endpoint + 'static>(
         self: Arc<Self>,
         stream: TcpStream,
-        visitor: SocketAddr,
-        place: ConnectionSlot,
+        client: SocketAddr,
+        slot: ConnectionSlot,
         endpoint: Arc<E>,
     ) {
         if prepare(&stream).is_err() {
             return;
         }
-        let (requests, door) = (place.requests.clone(), self.door);
+        let (requests, local_address) = (slot.requests.clone(), self.local_address);
         let stream = Connection::over(stream, requests.clone(), self.pace.clone());
         let answer = service_fn(move |request: hyper::Request<_>| {
-            let in_hand = match request.version() {
-                Version::HTTP_2 => requests.note_one_of_several(),
-                _ => requests.note(),
+            let active = match request.version() {
+                Version::HTTP_2 => requests.start_concurrent(),
+                _ => requests.start(),
             };
             let endpoint = endpoint.clone();
-            let (door, visitor) = (LocalAddr(Addr::SocketAddr(door)), RemoteAddr(Addr::SocketAddr(visitor)));
+            let (local_address, client) =
+                (LocalAddr(Addr::SocketAddr(local_address)), RemoteAddr(Addr::SocketAddr(client)));
             async move {
-                let request = Request::from((request, door, visitor, Scheme::HTTP));
+                let request = Request::from((request, local_address, client, Scheme::HTTP));
                 let response: hyper::Response<_> = endpoint.get_response(request).await.into();
-                Ok::<_, Infallible>(response.map(|body| CountedBody::to(in_hand, body)))
+                Ok::<_, Infallible>(response.map(|body| CountedBody::to(active, body)))
             }
         });
         let mut connection = std::pin::pin!(self.http.serve_connection(TokioIo::new(stream), answer));
         let ended = tokio::select! {
             ended = connection.as_mut() => ended,
-            () = place.requests.told_to_leave() => {
-                if place.requests.makes_room() {
+            () = slot.requests.closing() => {
+                if slot.requests.is_evicted() {
                     self.meter.cut(Cut::Idle);
                 }
                 connection.as_mut().graceful_shutdown();
-                end_or_idle(connection, &place.requests).await
+                end_or_idle(connection, &slot.requests).await
             }
         };
         if let Err(error) = ended {
-            tracing::debug!(error = %error, "a connection ended");
+            tracing::debug!(error = %error, "a connection ended with an error");
         }
     }
 }
 
-/// The last small piece of an answer must not wait for the acknowledgement of the one before.
+/// Disables Nagle's algorithm, so that the last small piece of a response does not wait for an
+/// acknowledgement.
 fn prepare(stream: &TcpStream) -> std::io::Result<()> {
     #[cfg(target_os = "linux")]
     socket2::SockRef::from(stream).set_tcp_notsent_lowat(UNSENT_BYTES_MAX)?;
     stream.set_nodelay(true)
 }
 
-/// What was asked is answered. But half a head may be all that ever comes, and a goodbye may never be heard.
+/// Waits for the active requests. A half-sent head or an unread GOAWAY must not hold up the end.
 async fn end_or_idle<T, E>(
     mut connection: std::pin::Pin<&mut impl Future<Output = Result<T, E>>>,
     requests: &RequestCounter,
 ) -> Result<(), E> {
     loop {
-        match timeout(GOODBYE_WAIT, connection.as_mut()).await {
+        match timeout(CLOSE_WAIT, connection.as_mut()).await {
             Ok(ended) => return ended.map(drop),
             Err(_) if requests.is_idle() => return Ok(()),
             Err(_) => {}

@@ -1,4 +1,4 @@
-//! How much the doors of a process take on, as the settings say.
+//! The load limits of a process's listeners, from the settings.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use domain::Refusal;
 use ipnet::IpNet;
 use serde_json::json;
 
-use crate::listener::{ListenerLimits, TurnedAway};
+use crate::listener::{ListenerLimits, OverloadResponse};
 
 const JSON: &str = "application/json; charset=utf-8";
 const TEXT: &str = "text/plain; charset=utf-8";
@@ -33,7 +33,7 @@ pub(crate) fn api(settings: &Settings) -> LoadTerms {
     }
 }
 
-/// What is streamed over one connection among others is held to the same pace as a connection.
+/// Responses that are streamed over one of several HTTP/2 streams have the same minimum rate as a connection.
 pub(crate) fn edge(settings: &Settings) -> edge::LoadTerms {
     let edge = &settings.edge;
     edge::LoadTerms {
@@ -47,8 +47,8 @@ pub(crate) fn edge(settings: &Settings) -> edge::LoadTerms {
     }
 }
 
-/// The network that a visitor of the edge comes from. Proxies that do not tell for whom they ask have no share, as they
-/// have none of the connections.
+/// The network of a visitor of the edge. A proxy that does not name its client has no share, and no
+/// connection limit either.
 pub(crate) fn networks_of_visitors(settings: &Settings) -> edge::NetworkOf {
     let named = &settings.edge.trusted_proxies;
     let (proxies, without_share) = (TrustedProxies::new(named.clone()), with_this_machine(named));
@@ -59,8 +59,8 @@ pub(crate) fn networks_of_visitors(settings: &Settings) -> edge::NetworkOf {
     })
 }
 
-/// The network whose requests are counted. A trusted proxy that does not name its client has none: a limit would hold for
-/// all of its clients together.
+/// The network whose requests are counted. A trusted proxy that does not name its client has none, because a
+/// limit would apply to all of its clients together.
 pub(crate) fn networks_of_clients(settings: &Settings) -> edge::NetworkOf {
     let trusted = settings.edge.trusted_proxies.clone();
     let proxies = TrustedProxies::new(trusted.clone());
@@ -71,7 +71,7 @@ pub(crate) fn networks_of_clients(settings: &Settings) -> edge::NetworkOf {
     })
 }
 
-pub(crate) fn api_door(settings: &Settings) -> ListenerLimits {
+pub(crate) fn api_listener(settings: &Settings) -> ListenerLimits {
     let full = Refusal::overloaded("too many connections are open");
     let body = json!({ "code": full.code(), "message": full.message(), "hint": full.hint() });
     ListenerLimits {
@@ -79,24 +79,24 @@ pub(crate) fn api_door(settings: &Settings) -> ListenerLimits {
         role: "api",
         limits: settings.api.connections.clone(),
         proxies: with_this_machine(&settings.api.trusted_proxies),
-        turned_away: TurnedAway::told(JSON, &body.to_string()),
+        overload_response: OverloadResponse::new(JSON, &body.to_string()),
     }
 }
 
-pub(crate) fn edge_door(settings: &Settings) -> ListenerLimits {
+pub(crate) fn edge_listener(settings: &Settings) -> ListenerLimits {
     ListenerLimits {
         key: "edge.listen",
         role: "edge",
         limits: settings.edge.connections.clone(),
         proxies: with_this_machine(&settings.edge.trusted_proxies),
-        turned_away: TurnedAway::told(
+        overload_response: OverloadResponse::new(
             TEXT,
-            "Too many want to read just now. Please try again in a moment.\n",
+            "The server is overloaded. Please try again in a moment.\n",
         ),
     }
 }
 
-/// A proxy is often on the machine itself, and a program there could do worse than to open connections.
+/// A proxy often runs on the same machine, and a local program could do worse than open connections.
 fn with_this_machine(proxies: &[IpNet]) -> Vec<IpNet> {
     let loopback = [[127, 0, 0, 0].into(), std::net::Ipv6Addr::LOCALHOST.into()];
     let loopback = loopback.into_iter().zip([8, 128]);

@@ -1,5 +1,5 @@
-//! The program `handbill`. Nothing may be added here that is not in the library: the tests start the same `main` from
-//! a program of their own.
+//! The program `handbill`. All of its code must be in the library, because the tests start the same `main`
+//! from their own binary.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
-//! The completions and the man pages. Both are made from the arguments as they are declared, so they cannot differ
-//! from them.
+//! Shell completions and man pages. Both are generated from the declared arguments, so they always match
+//! them.
 
 use std::fs;
 use std::io::{self, ErrorKind, Write};
@@ -29,13 +29,13 @@ pub(crate) fn print_page() -> anyhow::Result<()> {
 
 /// A page for the program and one for each command, such as `handbill-publish.1`.
 pub(crate) fn write_pages(folder: &Path) -> anyhow::Result<()> {
-    let place = || format!("write the man pages to {}", folder.display());
-    fs::create_dir_all(folder).with_context(place)?;
-    clap_mangen::generate_to(Arguments::command(), folder).with_context(place)?;
+    let context = || format!("write the man pages to {}", folder.display());
+    fs::create_dir_all(folder).with_context(context)?;
+    clap_mangen::generate_to(Arguments::command(), folder).with_context(context)?;
     Ok(())
 }
 
-/// A reader that went away, such as a pager, is no failure.
+/// A closed pipe, such as of a pager, is not an error.
 fn print(text: &[u8]) -> anyhow::Result<()> {
     match io::stdout().lock().write_all(text) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("write to standard output"),

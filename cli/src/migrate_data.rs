@@ -1,5 +1,5 @@
-//! `handbill migrate-data`: everything of one installation into another that is empty, such as from one machine's folder
-//! to PostgreSQL and a bucket. Nobody may work with either while it goes on; and the source is only read.
+//! `handbill migrate-data`: copies an installation into another one that is empty, such as from one machine's
+//! directory to PostgreSQL and a bucket. Both must be stopped. The source is only read.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -19,26 +19,26 @@ use crate::progress::{Progress, count, size};
 use crate::{parts, say};
 
 const LOST_SHOWN_MAX: usize = 20;
-/// What helps when a target has a part.
-const ANEW: &str = "drop the target's database and its queue, run `handbill migrate` with its settings and begin anew \
-    (contents that were copied already are kept)";
+/// The advice after an interrupted copy.
+const START_OVER: &str = "drop the target's database and its queue, run `handbill migrate` with its settings and start over \
+    (contents that are already copied are kept)";
 
 pub(crate) async fn execute(from: &Path, to: &Path) -> anyhow::Result<ExitCode> {
     let from = Side::open("the source", from).await?;
     let to = Side::open("the target", to).await?;
-    from.demand_its_own_place(&to)?;
-    from.demand_at_rest().await?;
-    to.demand_at_rest().await?;
+    from.ensure_separate(&to)?;
+    from.ensure_stopped().await?;
+    to.ensure_stopped().await?;
     // From here on no process can start on the files of either.
     let _locks =
         [DataLock::take(&from.settings, Tenant::Alone)?, DataLock::take(&to.settings, Tenant::Alone)?];
-    to.demand_empty().await?;
+    to.ensure_empty().await?;
     let moved =
-        carry(&from, &to).await.with_context(|| format!("not everything is in {} now: {ANEW}", to.place))?;
+        copy_all(&from, &to).await.with_context(|| format!("{} is incomplete: {START_OVER}", to.name))?;
     for side in [&from, &to] {
-        side.demand_at_rest()
+        side.ensure_stopped()
             .await
-            .with_context(|| format!("it began while everything was copied: {ANEW}"))?;
+            .with_context(|| format!("it was started during the copy: {START_OVER}"))?;
     }
     let code = report(&from, &to, &moved).await?;
     from.store.close().await?;
@@ -48,8 +48,8 @@ pub(crate) async fn execute(from: &Path, to: &Path) -> anyhow::Result<ExitCode> 
 
 /// An installation, by its settings.
 struct Side {
-    /// How the messages call it.
-    place: String,
+    /// How messages refer to it.
+    name: String,
     settings: Settings,
     store: Store,
     queues: Queues,
@@ -64,29 +64,29 @@ struct Moved {
 
 impl Side {
     async fn open(which: &str, settings: &Path) -> anyhow::Result<Self> {
-        let place = format!("{which} ({})", settings.display());
-        let settings = config::load_apart(settings).map_err(|faults| anyhow!("{place}:\n{faults}"))?;
-        // A database that is not there would be made, and an empty source be copied.
+        let name = format!("{which} ({})", settings.display());
+        let settings = config::load_apart(settings).map_err(|faults| anyhow!("{name}:\n{faults}"))?;
+        // Opening would create a missing database, and an empty source would be copied.
         for url in [&settings.database.url, &settings.queue.url] {
             if let Some(file) = store::sqlite_file(url.reveal())? {
                 ensure!(
                     file.is_file(),
-                    "{place} has no database at {}: for a target run `handbill migrate` with its settings first",
+                    "{name} has no database at {}: for a target, run `handbill migrate` with its settings first",
                     file.display()
                 );
             }
         }
-        let store = parts::open_store(&settings).await.with_context(|| place.clone())?;
-        let queues = open_queues(&settings).await.with_context(|| place.clone())?;
+        let store = parts::open_store(&settings).await.with_context(|| name.clone())?;
+        let queues = open_queues(&settings).await.with_context(|| name.clone())?;
         ensure!(
             store.is_current().await? && queues.is_current().await?,
-            "{place} does not have the newest schema: run `handbill migrate` with its settings first"
+            "the schema of {name} is out of date: run `handbill migrate` with its settings first"
         );
-        let blobs = parts::open_blobs(&settings).with_context(|| place.clone())?;
-        Ok(Self { place, settings, store, queues, blobs })
+        let blobs = parts::open_blobs(&settings).with_context(|| name.clone())?;
+        Ok(Self { name, settings, store, queues, blobs })
     }
 
-    fn demand_its_own_place(&self, to: &Side) -> anyhow::Result<()> {
+    fn ensure_separate(&self, to: &Side) -> anyhow::Result<()> {
         let (ours, theirs) = (&self.settings, &to.settings);
         ensure!(ours.database.url != theirs.database.url, "the source and the target have the same database");
         ensure!(ours.queue.url != theirs.queue.url, "the source and the target have the same queue");
@@ -101,29 +101,29 @@ impl Side {
         Ok(())
     }
 
-    /// What is written while it is copied would be in one place and not in the other.
-    async fn demand_at_rest(&self) -> anyhow::Result<()> {
-        let shown = self.queues.shown().await?;
-        let Some(alive) = shown.processes.iter().find(|process| !process.is_lost) else { return Ok(()) };
+    /// Data that is written during the copy would be missing in the target.
+    async fn ensure_stopped(&self) -> anyhow::Result<()> {
+        let board = self.queues.shown().await?;
+        let Some(running) = board.processes.iter().find(|process| !process.is_lost) else { return Ok(()) };
         bail!(
-            "{} is running: `handbill {}` on {} (process {}) was heard of just now; stop every process of it first",
-            self.place,
-            alive.role,
-            alive.host,
-            alive.process_id
+            "{} is running: `handbill {}` on {} (process {}) sent a heartbeat just now; stop all of its processes first",
+            self.name,
+            running.role,
+            running.host,
+            running.process_id
         )
     }
 
-    /// It may be somebody's, so nobody is told to drop it without having looked.
-    async fn demand_empty(&self) -> anyhow::Result<()> {
-        let told = || {
+    /// The data may be in use, so the advice says when dropping it is safe.
+    async fn ensure_empty(&self) -> anyhow::Result<()> {
+        let context = || {
             format!(
-                "{} is not empty: name another one; or, if that is only what a migrate-data that was cut off has left, {ANEW}",
-                self.place
+                "{} is not empty: choose another target. If its data is only the rest of an interrupted migrate-data, {START_OVER}",
+                self.name
             )
         };
-        self.store.tables().require_empty().await.with_context(told)?;
-        self.queues.demand_no_jobs().await.with_context(told)
+        self.store.tables().require_empty().await.with_context(context)?;
+        self.queues.demand_no_jobs().await.with_context(context)
     }
 }
 
@@ -139,8 +139,9 @@ async fn open_queues(settings: &Settings) -> anyhow::Result<Queues> {
     .await
 }
 
-/// Contents come before the rows that count on them; jobs last, because from then on there is something to do.
-async fn carry(from: &Side, to: &Side) -> anyhow::Result<Moved> {
+/// Contents come before the rows that refer to them. Jobs come last, because from then on there is work to
+/// do.
+async fn copy_all(from: &Side, to: &Side) -> anyhow::Result<Moved> {
     let contents = contents::copy(&from.store, &from.blobs, &to.blobs, IfThere::Keep).await?;
     let uploads = copy_uploads(from, to).await?;
     from.store
@@ -151,13 +152,13 @@ async fn carry(from: &Side, to: &Side) -> anyhow::Result<Moved> {
             }
         })
         .await?;
-    // What was lost of them nobody misses, and nobody must count on it.
+    // Lost contents that nothing refers to are not missed, but no publish must rely on them.
     to.store.blob_index().forget_unreferenced().await?;
     let jobs = from.queues.copy_unfinished(&to.queues).await?;
     Ok(Moved { jobs, contents, uploads })
 }
 
-/// What lies in the spool and what agents have put at addresses.
+/// The spool and the staged uploads.
 async fn copy_uploads(from: &Side, to: &Side) -> anyhow::Result<u64> {
     let (mut objects, mut copied, mut progress) = (from.blobs.listed(), 0, Progress::begin());
     while let Some(object) = objects.try_next().await? {
@@ -168,11 +169,11 @@ async fn copy_uploads(from: &Side, to: &Side) -> anyhow::Result<u64> {
         };
         ensure!(
             matches!(there, Copied::Whole { .. }),
-            "{} cannot be read, or went away while it was copied",
+            "{} cannot be read, or was deleted during the copy",
             object.name
         );
         copied += 1;
-        progress.tell(|| count(copied, "upload", "uploads"));
+        progress.print(|| count(copied, "upload", "uploads"));
     }
     Ok(copied)
 }
@@ -189,16 +190,16 @@ async fn report(from: &Side, to: &Side, moved: &Moved) -> anyhow::Result<ExitCod
         jobs.dead,
     ));
     compare(from, to).await?;
-    say(&secrets_told(from, to)?);
-    say("next: start the target's processes with its settings, and look once more with `handbill scrub`");
-    tell_lost(to, contents).await
+    say(&secret_advice(from, to)?);
+    say("Next: start the target's processes with its settings, and run `handbill scrub` to verify the copy.");
+    report_lost(to, contents).await
 }
 
-/// The rows of every table, and the sums of the ledger.
+/// Compares the rows of every table and the sums of the ledger.
 async fn compare(from: &Side, to: &Side) -> anyhow::Result<()> {
     let (ours, theirs) = (from.store.tables().count_rows().await?, to.store.tables().count_rows().await?);
     for (one, other) in ours.iter().zip(&theirs) {
-        // Contents that nothing refers to stay behind.
+        // Unreferenced contents are not copied.
         let is_same = one.rows == other.rows || (one.table == "blobs" && one.rows > other.rows);
         ensure!(
             is_same,
@@ -215,44 +216,44 @@ async fn compare(from: &Side, to: &Side) -> anyhow::Result<()> {
         sums(&ours),
         sums(&theirs)
     );
-    say(&format!("the target has what the source has: {}", sums(&theirs)));
+    say(&format!("The target matches the source: {}", sums(&theirs)));
     Ok(())
 }
 
 fn sums(totals: &LedgerTotals) -> String {
     let dollars = |micro: i64| domain::Micro::new(micro);
     format!(
-        "{}, {}, balances of ${} in all, which the entries come to {}",
+        "{}, {}, balances of ${} in total, which the entries add up to {}",
         count(totals.accounts, "account", "accounts"),
-        count(totals.entries, "entry of the ledgers", "entries of the ledgers"),
+        count(totals.entries, "ledger entry", "ledger entries"),
         dollars(totals.balance_micro),
         if totals.balance_micro == totals.moved_micro {
             "exactly".to_owned()
         } else {
-            format!("as ${}: run `handbill ledger check`", dollars(totals.moved_micro))
+            format!("differently, to ${}: run `handbill ledger check`", dollars(totals.moved_micro))
         },
     )
 }
 
-/// Private links are signed: with another secret they end.
-fn secrets_told(from: &Side, to: &Side) -> anyhow::Result<String> {
+/// Private links are signed: with another secret they stop working.
+fn secret_advice(from: &Side, to: &Side) -> anyhow::Result<String> {
     let (ours, theirs) = (known_secret(&from.settings)?, known_secret(&to.settings)?);
     if ours.is_some() && ours == theirs {
-        return Ok("private links go on: both sides sign with the same secret".to_owned());
+        return Ok("Private links keep working: both sides sign with the same secret.".to_owned());
     }
     let file = from.settings.secret_file();
     let ours = if file.is_file() {
-        format!("the one in {}", file.display())
+        format!("the secret in {}", file.display())
     } else {
-        "that of the source".to_owned()
+        "the source's secret".to_owned()
     };
     Ok(format!(
-        "the signing secret is not copied: set the target's HANDBILL_SECRETS__SIGNING to {ours}, or every private link \
-         that was handed out ends"
+        "The signing secret is not copied. Set the target's HANDBILL_SECRETS__SIGNING to {ours}, or all existing private \
+         links stop working."
     ))
 }
 
-/// What private links are signed with, as far as these settings tell; nothing is made.
+/// The secret of private links, as far as these settings contain it. Nothing is created.
 fn known_secret(settings: &Settings) -> anyhow::Result<Option<Secret>> {
     let secrets = &settings.secrets;
     if secrets.links.is_none() && secrets.signing.is_none() && !settings.secret_file().is_file() {
@@ -261,7 +262,7 @@ fn known_secret(settings: &Settings) -> anyhow::Result<Option<Secret>> {
     settings.link_secret(&Chance::from_system()).map(Some)
 }
 
-async fn tell_lost(to: &Side, contents: &CopiedContents) -> anyhow::Result<ExitCode> {
+async fn report_lost(to: &Side, contents: &CopiedContents) -> anyhow::Result<ExitCode> {
     let mut harm = Vec::new();
     for hash in &contents.lost {
         if !to.store.integrity().list_harmed_by(*hash).await?.is_empty() {
@@ -272,11 +273,11 @@ async fn tell_lost(to: &Side, contents: &CopiedContents) -> anyhow::Result<ExitC
         return Ok(ExitCode::SUCCESS);
     }
     for hash in harm.iter().take(LOST_SHOWN_MAX) {
-        let told = contents::harm_of(&to.store, *hash).await?;
-        say(&format!("DAMAGE content {hash}: the source has lost it\n       harms {told}"));
+        let affected = contents::harm_of(&to.store, *hash).await?;
+        say(&format!("DAMAGE content {hash}: missing or damaged in the source\n       affects {affected}"));
     }
     say(&format!(
-        "{} were missing or damaged in the source; put them back there from a backup and copy them by name",
+        "{} were missing or damaged in the source. Restore them there from a backup, then copy these objects by name.",
         count(harm.len() as u64, "content", "contents")
     ));
     Ok(ExitCode::FAILURE)

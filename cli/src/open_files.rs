@@ -1,22 +1,22 @@
-//! How many files a process may have open. Each connection is one, and a door that runs out of them takes nobody.
+//! The limit of open files. Each connection is an open file, and a listener without any left accepts nobody.
 
 use config::Settings;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::listener::WAITING_AND_TOLD_MAX;
+use crate::listener::WAITING_AND_REFUSED_MAX;
 
-/// For all that is no visitor: databases, the blob store, Redis, the operator's address, what scrapes and logs.
+/// For everything else: databases, the blob store, Redis, the operator's address, logs.
 const OTHERS: u64 = 512;
 
-/// The doors that a process has.
+/// The listeners of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HasListeners {
     pub(crate) api: bool,
     pub(crate) edge: bool,
 }
 
-/// What a shell or a service manager lets a process have at first is often far less than what it may have, for the sake of
-/// programs that cannot count so far.
+/// Raises the soft limit to the hard limit. The soft limit is often far lower, for programs that cannot
+/// handle many files.
 pub(crate) fn allow_all() {
     let limit = getrlimit(Resource::Nofile);
     if limit.current == limit.maximum {
@@ -24,34 +24,35 @@ pub(crate) fn allow_all() {
     }
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
     if let Err(error) = setrlimit(Resource::Nofile, raised) {
-        tracing::warn!(error = %error, "the limit of open files could not be raised to what is allowed");
+        tracing::warn!(error = %error, "could not raise the limit of open files");
     }
 }
 
-/// Says so where the doors of this process may not have as many connections as they are to take.
-pub(crate) fn warn_if_short(settings: &Settings, doors: HasListeners) {
-    let wanted = wanted(settings, doors);
+/// Warns if the listeners of this process may not have as many connections as configured.
+pub(crate) fn warn_if_short(settings: &Settings, listeners: HasListeners) {
+    let wanted = wanted(settings, listeners);
     if let Some(allowed) = getrlimit(Resource::Nofile).current.filter(|allowed| *allowed < wanted) {
         tracing::warn!(
             files.allowed = allowed,
             files.wanted = wanted,
-            "fewer files may be open than connections may be: raise LimitNOFILE, or lower connections_max"
+            "the limit of open files is below the limit of connections: raise LimitNOFILE, or lower connections_max"
         );
     }
 }
 
-/// How many may be open in a process that is started from here. `None`: any number.
+/// The limit of a process that is started from here. `None`: no limit.
 pub(crate) fn allowed_at_most() -> Option<u64> {
     getrlimit(Resource::Nofile).maximum
 }
 
-/// How many the doors may come to have open, with all that is no visitor's.
-pub(crate) fn wanted(settings: &Settings, doors: HasListeners) -> u64 {
-    let of_door = |connections_max: usize| connections_max + WAITING_AND_TOLD_MAX;
-    let api = if doors.api { of_door(settings.api.connections.max) } else { 0 };
+/// How many files the process may have open, with everything besides connections.
+pub(crate) fn wanted(settings: &Settings, listeners: HasListeners) -> u64 {
+    let of_listener = |connections_max: usize| connections_max + WAITING_AND_REFUSED_MAX;
+    let api = if listeners.api { of_listener(settings.api.connections.max) } else { 0 };
     let edge = &settings.edge;
-    // An answer that is streamed from a folder has its file open beside its connection.
-    let pages = if doors.edge { of_door(edge.connections.max) + edge.streamed_answers_max } else { 0 };
+    // A response that is streamed from a directory has its file open, too.
+    let pages =
+        if listeners.edge { of_listener(edge.connections.max) + edge.streamed_answers_max } else { 0 };
     OTHERS + (api + pages) as u64
 }
 

@@ -1,5 +1,5 @@
-//! What a process tells of itself, and the operator's own address where it tells all of it. Nothing else may be answered
-//! there: whoever reaches it is asked for no secret.
+//! The health of a process, and the operator's address that reports it. Nothing else may be served there,
+//! because the address requires no authentication.
 
 use std::sync::Arc;
 
@@ -16,29 +16,29 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use workers::Queues;
 
-use crate::listener::{Listener, ListenerLimits, TurnedAway};
+use crate::listener::{Listener, ListenerLimits, OverloadResponse};
 use crate::parts::folders_of_data;
 use crate::system::System;
 
-/// Whoever scrapes and probes needs a handful.
+/// Probes and scrapes need only a few.
 const CONNECTIONS_MAX: usize = 64;
 
-/// The roles that processes tell of themselves. Whatever else stands in the board's table is no label.
+/// The roles with a metric. Other values in the board's table must not become labels.
 const ROLES: [&str; 4] = ["serve", "api", "edge", "worker"];
 
-/// What a process is there for, which says how much of the house it needs.
+/// The role of a process, which decides what it depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Needs {
-    /// An edge shows what it has in memory without the blob store, its key may be good for contents alone, and it has
-    /// no queue to watch.
+    /// An edge serves what it has in memory without the blob store, its storage key may only read contents,
+    /// and it has no queue to watch.
     Pages,
-    /// Whoever answers calls answers most of them without the blob store, and says so of a publish.
+    /// An API handles most calls without the blob store, and reports an outage to publishes.
     Calls,
-    /// Who only works can do next to nothing without it, and nobody is turned away while it is not ready.
+    /// A worker can do almost nothing without the blob store, and no client is refused while it is not ready.
     Jobs,
 }
 
-/// What this process tells of itself.
+/// The health of this process.
 pub(crate) fn vitals(
     settings: &Settings,
     system: &System,
@@ -47,7 +47,7 @@ pub(crate) fn vitals(
 ) -> anyhow::Result<Vitals> {
     let mut parts = vec![database(system), queue(system)];
     let mut readings = vec![pools(system)];
-    // An edge alone writes nothing that a full disk could refuse.
+    // An edge alone writes nothing to disk.
     if needs != Needs::Pages {
         parts.extend(disk(settings)?);
     }
@@ -66,7 +66,7 @@ pub(crate) fn vitals(
 }
 
 impl Needs {
-    /// What the loss of the blob store is to the process; none for one that is not asked about it.
+    /// The effect of losing the blob store. `None`: it is not checked.
     fn storage(self) -> Option<WhenAway> {
         match self {
             Self::Pages => None,
@@ -76,8 +76,8 @@ impl Needs {
     }
 }
 
-/// Answers at `ops.listen`, if that is set, until this token is cancelled: longer than any other door, so that a process
-/// that stops can say so.
+/// Serves `ops.listen`, if set, until the token is cancelled. It outlives the other listeners, so that a
+/// stopping process can report that it stops.
 pub(crate) async fn open(
     settings: &Settings,
     vitals: Vitals,
@@ -87,18 +87,18 @@ pub(crate) async fn open(
     let terms = ListenerLimits {
         key: "ops.listen",
         role: "ops",
-        // Its head and idle times are those of the API: nobody has asked for others.
+        // Head and idle timeouts are those of the API, without settings of their own.
         limits: ConnectionLimits {
             max: CONNECTIONS_MAX,
             per_address_max: CONNECTIONS_MAX,
             ..settings.api.connections.clone()
         },
         proxies: Vec::new(),
-        turned_away: TurnedAway::told("text/plain; charset=utf-8", "too many ask at a time\n"),
+        overload_response: OverloadResponse::new("text/plain; charset=utf-8", "too many connections\n"),
     };
-    let door = Listener::open(listen, terms).await?;
-    tracing::info!(ops.listen = %listen, "metrics and health are told");
-    Ok(Some(door.serve(OpsHandler(vitals), TaskTracker::new(), stop)))
+    let listener = Listener::open(listen, terms).await?;
+    tracing::info!(ops.listen = %listen, "serving metrics and health");
+    Ok(Some(listener.serve(OpsHandler(vitals), TaskTracker::new(), stop)))
 }
 
 /// The endpoint of the operator's address.
@@ -108,73 +108,73 @@ impl Endpoint for OpsHandler {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
-        let told = match (request.method(), request.uri().path()) {
+        let response = match (request.method(), request.uri().path()) {
             (&Method::GET | &Method::HEAD, "/metrics") => self.0.metrics().await,
             (&Method::GET | &Method::HEAD, "/healthz") => Vitals::alive(),
             (&Method::GET | &Method::HEAD, "/readyz") => self.0.readiness(Audience::Operator).await,
             _ => HealthResponse {
                 status: 404,
                 content_type: "text/plain; charset=utf-8",
-                body: "there is /metrics, /healthz and /readyz\n".to_owned(),
+                body: "not found; available are /metrics, /healthz and /readyz\n".to_owned(),
             },
         };
-        Ok(api::answer_probe(told, request.method()))
+        Ok(api::answer_probe(response, request.method()))
     }
 }
 
 fn database(system: &System) -> Part {
     let store = system.store.clone();
-    let ask = move || {
+    let check = move || {
         let store = store.clone();
         async move { store.now().await.map(drop) }.boxed()
     };
-    Part { name: "database", when_away: WhenAway::NotReady, ask: Box::new(ask) }
+    Part { name: "database", when_away: WhenAway::NotReady, check: Box::new(check) }
 }
 
 fn queue(system: &System) -> Part {
     let queues = system.queues.clone();
-    let ask = move || {
+    let check = move || {
         let queues = queues.clone();
         async move { queues.ping().await }.boxed()
     };
-    Part { name: "queue", when_away: WhenAway::NotReady, ask: Box::new(ask) }
+    Part { name: "queue", when_away: WhenAway::NotReady, check: Box::new(check) }
 }
 
-/// The bus knows by its heartbeat. Without it publishes and pages go on, slower.
+/// The bus checks Redis by its heartbeat. Without Redis everything works, but slower.
 fn redis(system: &System) -> Part {
     let bus = system.bus.clone();
-    let ask = move || {
+    let check = move || {
         let is_connected = bus.is_connected();
         async move {
-            anyhow::ensure!(is_connected, "it does not answer; the connection is tried again by itself");
+            anyhow::ensure!(is_connected, "it does not respond; reconnecting automatically");
             Ok(())
         }
         .boxed()
     };
-    Part { name: "redis", when_away: WhenAway::Degraded, ask: Box::new(ask) }
+    Part { name: "redis", when_away: WhenAway::Degraded, check: Box::new(check) }
 }
 
 fn storage(system: &System, when_away: WhenAway) -> Part {
     let blobs = system.blobs.clone();
-    let ask = move || {
+    let check = move || {
         let blobs = blobs.clone();
         async move { blobs.ping().await }.boxed()
     };
-    Part { name: "storage", when_away, ask: Box::new(ask) }
+    Part { name: "storage", when_away, check: Box::new(check) }
 }
 
-/// The disks of this machine, if anything is kept on them: without room for a publish a process is not ready.
+/// The disks with data. Without free space for a publish a process is not ready.
 fn disk(settings: &Settings) -> anyhow::Result<Option<Part>> {
     let folders = folders_of_data(settings)?;
     if folders.is_empty() {
         return Ok(None);
     }
-    let room = DiskRoom::of(folders);
-    let ask = move || {
-        let room = room.clone();
-        async move { room.check() }.boxed()
+    let disk = DiskRoom::of(folders);
+    let check = move || {
+        let disk = disk.clone();
+        async move { disk.check() }.boxed()
     };
-    Ok(Some(Part { name: "disk", when_away: WhenAway::NotReady, ask: Box::new(ask) }))
+    Ok(Some(Part { name: "disk", when_away: WhenAway::NotReady, check: Box::new(check) }))
 }
 
 fn pools(system: &System) -> Reading {
@@ -215,9 +215,9 @@ fn queue_levels(system: &System) -> Reading {
 }
 
 async fn read_queue_levels(queues: &Queues) -> anyhow::Result<()> {
-    let shown = queues.shown().await?;
-    for queue in &shown.queues {
-        let waits_since = |since: Time| shown.at.since(since);
+    let board = queues.shown().await?;
+    for queue in &board.queues {
+        let waits_since = |since: Time| board.at.since(since);
         levels::set_queue(&QueueLevel {
             queue: queue.queue,
             waiting: queue.waiting,
@@ -227,11 +227,11 @@ async fn read_queue_levels(queues: &Queues) -> anyhow::Result<()> {
             cancelled: queue.cancelled,
             oldest_waiting: queue.oldest_waiting_since.map(waits_since).unwrap_or_default(),
             is_paused: queue.paused.is_some(),
-            workers: count(shown.takers(queue.queue)),
+            workers: count(board.takers(queue.queue)),
         });
     }
     for role in ROLES {
-        let of_role = shown.processes.iter().filter(|process| !process.is_lost && process.role == role);
+        let of_role = board.processes.iter().filter(|process| !process.is_lost && process.role == role);
         levels::set_processes(role, count(of_role));
     }
     Ok(())

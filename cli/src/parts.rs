@@ -1,4 +1,4 @@
-//! Opens what a process stands on, as the settings say.
+//! Opens the parts of a process from the settings.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -17,9 +17,9 @@ use workers::{Opening, Queues};
 
 use crate::database_clock;
 
-/// A folder that is there already stays as it is.
+/// An existing directory keeps its mode.
 const DATA_DIR_MODE: u32 = 0o700;
-/// What a mode allows those who are neither the owner nor of the group.
+/// The permission bits of users who are neither the owner nor in the group.
 const OTHERS: u32 = 0o007;
 
 pub(crate) async fn open_store(settings: &Settings) -> anyhow::Result<Store> {
@@ -28,20 +28,18 @@ pub(crate) async fn open_store(settings: &Settings) -> anyhow::Result<Store> {
     Store::open_with(database.url.reveal(), database.connections_max).await
 }
 
-/// Opens the store of an installation that is there. Another command would make an empty one, in which nothing is wrong.
+/// Opens the store of an existing installation. Opening a missing database would create an empty one, in
+/// which nothing is wrong.
 pub(crate) async fn open_store_in_use(settings: &Settings) -> anyhow::Result<Store> {
     if let Some(file) = store::sqlite_file(settings.database.url.reveal())? {
         ensure!(
             file.is_file(),
-            "there is no database at {}: set HANDBILL_DATA_DIR or --config as for the service",
+            "there is no database at {}: use the service's HANDBILL_DATA_DIR or --config",
             file.display()
         );
     }
     let store = open_store(settings).await?;
-    ensure!(
-        store.is_current().await?,
-        "the database does not have the newest schema: run `handbill migrate` first"
-    );
+    ensure!(store.is_current().await?, "the database schema is out of date: run `handbill migrate` first");
     Ok(store)
 }
 
@@ -59,7 +57,7 @@ pub(crate) async fn open_queues(settings: &Settings, bus: &Bus, clock: Clock) ->
     .await
 }
 
-/// A queue in a file of its own, such as a copy, that no process works on.
+/// A queue in a file that no process works on, such as a copy.
 pub(crate) async fn open_queue_file(file: &Path) -> anyhow::Result<Queues> {
     Queues::open(Opening {
         url: DatabaseUrl::sqlite(file).reveal(),
@@ -86,20 +84,21 @@ pub(crate) fn open_blobs(settings: &Settings) -> anyhow::Result<Blobs> {
     }
 }
 
-/// Saves the first publishes time; where it cannot be done, each makes its own.
-pub(crate) fn make_shelves(settings: &Settings) {
+/// Creates the directories of blobs in advance, which saves time at the first publishes. A publish creates
+/// missing ones.
+pub(crate) fn make_blob_folders(settings: &Settings) {
     if let Storage::Folder(folder) = &settings.storage
         && let Err(error) = Blobs::make_shelves(folder)
     {
-        tracing::warn!(error = %error, "the shelves for contents could not be made");
+        tracing::warn!(error = %error, "could not create the directories for contents");
     }
 }
 
-/// The bus between processes, or the one inside this process when there is no Redis.
+/// The bus between processes, or within this process without Redis.
 pub(crate) async fn open_bus(settings: &Settings) -> anyhow::Result<Bus> {
     let clock = clock();
     let id = Chance::from_system().ulid(clock.now());
-    // The login that Redis has for edges may listen by such a name alone: see deploy/redis/users.acl.
+    // Redis' user for edges may only listen under such a name: see deploy/redis/users.acl.
     let instance = if settings.are_of_an_edge_alone() { format!("edge-{id}") } else { id.to_string() };
     match &settings.redis.url {
         Some(url) => Bus::redis(url.reveal(), &instance).await,
@@ -107,8 +106,8 @@ pub(crate) async fn open_bus(settings: &Settings) -> anyhow::Result<Bus> {
     }
 }
 
-/// What is set of card payment. A processor needs an address and a key.
-pub(crate) fn card_rail(settings: &Settings) -> anyhow::Result<CardPayments> {
+/// The configured parts of card payment. A processor needs an address and a key.
+pub(crate) fn card_payments(settings: &Settings) -> anyhow::Result<CardPayments> {
     let card = &settings.card;
     let processor = match (&card.api_url, &card.secret_key) {
         (Some(api_url), Some(secret_key)) => Some(CardProcessor::new(ProcessorAddress {
@@ -125,7 +124,7 @@ pub(crate) fn card_rail(settings: &Settings) -> anyhow::Result<CardPayments> {
     Ok(CardPayments { processor, webhook_secret, livemode })
 }
 
-/// The system's clock; in a debug build a test may shift it by a file, and have the machine's be wrong.
+/// The system's clock. In a debug build a test may shift it by a file, and make the machine's clock wrong.
 pub(crate) fn clock() -> Clock {
     #[cfg(debug_assertions)]
     if let Some(file) = std::env::var_os("HANDBILL_TEST_CLOCK") {
@@ -138,7 +137,7 @@ pub(crate) fn clock() -> Clock {
     Clock::system()
 }
 
-/// The clock of a command that ends by itself, set by the database's.
+/// The clock of a short-lived command, synchronized with the database's.
 pub(crate) async fn clock_of(store: &Store, settings: &Settings) -> anyhow::Result<Clock> {
     let clock = clock();
     if settings.database.url.is_postgres() {
@@ -147,7 +146,7 @@ pub(crate) async fn clock_of(store: &Store, settings: &Settings) -> anyhow::Resu
     Ok(clock)
 }
 
-/// The folders on this machine that what is kept grows in; none where all of it is kept elsewhere.
+/// The local directories in which data grows. Empty if all data is elsewhere.
 pub(crate) fn folders_of_data(settings: &Settings) -> anyhow::Result<Vec<PathBuf>> {
     let mut folders = Vec::new();
     for url in [&settings.database.url, &settings.queue.url] {
@@ -160,7 +159,7 @@ pub(crate) fn folders_of_data(settings: &Settings) -> anyhow::Result<Vec<PathBuf
     folders.into_iter().map(|folder| absolute(&folder)).collect()
 }
 
-/// A directory that holds data and that other users of this machine can read.
+/// A directory with data that other users of this machine can read.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct OpenFolder {
     pub(crate) path: PathBuf,
@@ -170,7 +169,7 @@ pub(crate) struct OpenFolder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FolderContents {
     HandbillAlone,
-    /// Such as a home or `/tmp`, which must keep its mode.
+    /// Such as a home directory or `/tmp`, which must keep its mode.
     OtherFilesToo,
 }
 
@@ -180,15 +179,15 @@ impl OpenFolder {
         match self.contents {
             FolderContents::HandbillAlone => format!("run `chmod 700 {path}`"),
             FolderContents::OtherFilesToo => format!(
-                "{path} holds other files, too: stop Handbill, move its files to a directory of its own that only its user \
-                 can read (such as {path}/handbill), and set HANDBILL_DATA_DIR, or the setting that names {path}, to it"
+                "{path} also holds other files: stop Handbill, move its files to a separate directory that only its user \
+                 can read (such as {path}/handbill), and set HANDBILL_DATA_DIR, or the setting that contains {path}, to it"
             ),
         }
     }
 }
 
-/// The directories that are there already, hold data and can be read by other users of this machine. What lies inside of
-/// one that only its owner may enter is safe, whatever its own mode.
+/// The existing directories with data that other users of this machine can read. Anything inside a directory
+/// that only its owner may enter is safe, whatever its own mode.
 pub(crate) fn folders_open_to_others(settings: &Settings) -> anyhow::Result<Vec<OpenFolder>> {
     let data_dir = absolute(&settings.data_dir)?;
     let outermost = |folder: PathBuf| if folder.starts_with(&data_dir) { data_dir.clone() } else { folder };
@@ -199,7 +198,7 @@ pub(crate) fn folders_open_to_others(settings: &Settings) -> anyhow::Result<Vec<
     Ok(open.map(|path| OpenFolder { contents: contents_of(&path, &kept), path }).collect())
 }
 
-/// The files and folders that data is kept in.
+/// The files and directories that contain data.
 fn paths_of_data(settings: &Settings) -> anyhow::Result<Vec<PathBuf>> {
     let mut paths = vec![absolute(&settings.secret_file())?];
     for url in [&settings.database.url, &settings.queue.url] {
@@ -214,7 +213,7 @@ fn paths_of_data(settings: &Settings) -> anyhow::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// What a directory holds, by the names in it. The files beside a database have its name and an ending.
+/// Classifies a directory by the names in it. SQLite's companion files have the database's name as prefix.
 fn contents_of(folder: &Path, kept: &[PathBuf]) -> FolderContents {
     let below = |path: &PathBuf| path.strip_prefix(folder).ok()?.iter().next().map(OsStr::to_owned);
     let names: Vec<OsString> = kept.iter().filter_map(below).collect();
@@ -222,14 +221,14 @@ fn contents_of(folder: &Path, kept: &[PathBuf]) -> FolderContents {
         let name = name.as_encoded_bytes();
         names.iter().any(|kept| name.starts_with(kept.as_encoded_bytes()))
     };
-    // What cannot be listed is not known to be Handbill's.
+    // A directory that cannot be listed may hold other files.
     let is_own = fs::read_dir(folder)
         .is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(|entry| is_kept(&entry.file_name()))));
     if is_own { FolderContents::HandbillAlone } else { FolderContents::OtherFilesToo }
 }
 
-/// A host whose data is all elsewhere need not have a place that may be written to. A signing secret that is made makes
-/// the folder by itself.
+/// A host whose data is all elsewhere does not need a writable directory. A generated signing secret creates
+/// it.
 pub(crate) fn make_data_dir_if_used(settings: &Settings) -> anyhow::Result<()> {
     let data_dir = absolute(&settings.data_dir)?;
     let is_used = folders_of_data(settings)?.iter().any(|folder| folder.starts_with(&data_dir));
@@ -237,18 +236,19 @@ pub(crate) fn make_data_dir_if_used(settings: &Settings) -> anyhow::Result<()> {
 }
 
 pub(crate) fn make_data_dir(settings: &Settings) -> anyhow::Result<()> {
-    // What lies in it is nobody else's on this machine: the hashes of passwords, the codes of claims and invites.
+    // Other users of this machine must not read it: it holds password hashes and the codes of claims and
+    // invites.
     DirBuilder::new()
         .recursive(true)
         .mode(DATA_DIR_MODE)
         .create(&settings.data_dir)
-        .with_context(|| format!("make the data directory {}", settings.data_dir.display()))
+        .with_context(|| format!("create the data directory {}", settings.data_dir.display()))
 }
 
 fn absolute(folder: &Path) -> anyhow::Result<PathBuf> {
-    // A file that is named without a folder lies in the working directory.
+    // A file name without a directory is in the working directory.
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    std::path::absolute(folder).with_context(|| format!("look for {}", folder.display()))
+    std::path::absolute(folder).with_context(|| format!("resolve {}", folder.display()))
 }
 
 #[cfg(test)]
@@ -278,6 +278,6 @@ mod tests {
         assert_eq!(remedies(), [format!("run `{chmod}`")]);
         fs::write(folder.path().join("letter.txt"), "").unwrap();
         let [remedy] = &remedies()[..] else { panic!() };
-        assert!(!remedy.contains("chmod") && remedy.contains("a directory of its own"), "{remedy}");
+        assert!(!remedy.contains("chmod") && remedy.contains("a separate directory"), "{remedy}");
     }
 }

@@ -1,5 +1,5 @@
-//! What a long command tells people while it works: a line now and then, beside what it prints in the end. A log of a
-//! nightly run has no use for it, so it is told on terminals alone.
+//! Progress of long commands: a line now and then on standard error. Logs of nightly runs do not need it, so
+//! it is printed on terminals only.
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -9,41 +9,41 @@ use tokio::time::Instant;
 const EVERY: Duration = Duration::from_secs(2);
 
 pub(crate) struct Progress {
-    told_at: Instant,
+    printed_at: Instant,
 }
 
 impl Progress {
     pub(crate) fn begin() -> Self {
-        Self { told_at: Instant::now() }
+        Self { printed_at: Instant::now() }
     }
 
-    /// Tells how far it is, if that was not told just now.
+    /// Prints the progress, unless it was printed a moment ago.
     #[allow(clippy::print_stderr)]
-    pub(crate) fn tell(&mut self, how_far: impl FnOnce() -> String) {
-        if self.told_at.elapsed() >= EVERY && std::io::stderr().is_terminal() {
-            self.told_at = Instant::now();
-            eprintln!("… {}", how_far());
+    pub(crate) fn print(&mut self, text: impl FnOnce() -> String) {
+        if self.printed_at.elapsed() >= EVERY && std::io::stderr().is_terminal() {
+            self.printed_at = Instant::now();
+            eprintln!("… {}", text());
         }
     }
 }
 
-/// A size as people read it.
+/// A human-readable size.
 pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
-    let mut shown = (bytes as f64, "bytes");
+    let mut scaled = (bytes as f64, "bytes");
     for unit in UNITS {
-        if shown.0 < 1000.0 {
+        if scaled.0 < 1000.0 {
             break;
         }
-        shown = (shown.0 / 1000.0, unit);
+        scaled = (scaled.0 / 1000.0, unit);
     }
-    match shown {
+    match scaled {
         (bytes, "bytes") => format!("{bytes:.0} bytes"),
         (amount, unit) => format!("{amount:.1} {unit}"),
     }
 }
 
-/// A number of things, with the right ending.
+/// A number with the right form of its noun.
 pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }

@@ -1,5 +1,5 @@
-//! A backup becomes an installation again. The backup is looked through before anything is written, and the database
-//! gets its name last: what was cut off is not taken for an installation.
+//! Restores a backup. It is verified before anything is written, and the database gets its name last, so an
+//! interrupted restore is not mistaken for an installation.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -17,9 +17,9 @@ use crate::data_lock::{DataLock, Tenant};
 use crate::progress::{Progress, count, size};
 use crate::{parts, say};
 
-/// What a database is called until all that belongs to it is there.
+/// The suffix of a database until everything that belongs to it is in place.
 const DRAFT: &str = "restoring";
-/// What SQLite keeps beside an open database.
+/// The files that SQLite keeps beside an open database.
 const COMPANIONS: [&str; 3] = ["", "-wal", "-shm"];
 
 pub(crate) async fn execute(folder: &Path, settings: &Settings) -> anyhow::Result<ExitCode> {
@@ -27,7 +27,7 @@ pub(crate) async fn execute(folder: &Path, settings: &Settings) -> anyhow::Resul
     let known = Store::known_schema();
     ensure!(
         manifest.schema <= known,
-        "the backup is of a newer release: its schema is {}, and this program knows {known}; restore with that release",
+        "the backup is from a newer release: its schema is {}, but this program only knows {known}; restore it with that release",
         manifest.schema
     );
     let target = Target::of(settings)?;
@@ -41,7 +41,7 @@ pub(crate) async fn execute(folder: &Path, settings: &Settings) -> anyhow::Resul
         return Err(error.context("nothing was restored"));
     }
     restoring.fill().await.with_context(|| {
-        format!("the restore was cut off: empty {} and try again", settings.data_dir.display())
+        format!("the restore was interrupted: empty {} and try again", settings.data_dir.display())
     })?;
     report(&manifest, settings);
     Ok(ExitCode::SUCCESS)
@@ -59,11 +59,11 @@ impl Target {
         let (database, queue) = (embedded_file(&settings.database.url)?, embedded_file(&settings.queue.url)?);
         ensure!(
             is_empty(&settings.data_dir)?,
-            "the data directory {} is not empty: move it away, or name another by HANDBILL_DATA_DIR",
+            "the data directory {} is not empty: move it away, or set HANDBILL_DATA_DIR to another",
             settings.data_dir.display()
         );
         for file in [&database, &queue] {
-            ensure!(!file.exists(), "{} is there already: move it away", file.display());
+            ensure!(!file.exists(), "{} already exists: move it away", file.display());
         }
         Ok(Self { database, queue, secret: settings.secret_file() })
     }
@@ -74,7 +74,7 @@ impl Target {
         name.into()
     }
 
-    /// What cannot be removed stands in the way of the next try, which says so.
+    /// A draft that cannot be removed makes the next attempt fail with a message.
     fn remove_drafts(&self) {
         for file in [&self.database, &self.queue] {
             for companion in COMPANIONS {
@@ -94,12 +94,12 @@ struct Restoring<'a> {
 }
 
 impl Restoring<'_> {
-    /// Looks at everything that the backup says that it has. Only drafts are written.
+    /// Verifies the whole backup. Only drafts are written.
     async fn verify(&self) -> anyhow::Result<()> {
         copy_private(&self.layout.database(), &Target::draft(&self.target.database))?;
         copy_private(&self.layout.queue(), &Target::draft(&self.target.queue))?;
         let database = self.open_draft().await?;
-        // A backup may be of an earlier release, whose tables are not those of this one.
+        // The backup may be from an earlier release with an older schema.
         database.migrate().await?;
         self.manifest.check_rows(&database.tables().count_rows().await?)?;
         let kept = Blobs::local(&self.layout.objects())?;
@@ -109,7 +109,7 @@ impl Restoring<'_> {
                 damaged.push(format!("content {}: {}", damage.hash, damage.fault));
             }
             ScrubNews::Progress(so_far) => {
-                progress.tell(|| {
+                progress.print(|| {
                     format!("{} of {} contents verified", so_far.contents, self.manifest.contents.count)
                 });
             }
@@ -121,18 +121,18 @@ impl Restoring<'_> {
             now: parts::clock().now(),
             at_once: Scrub::OF_A_FOLDER_AT_ONCE,
         };
-        let looked = database.integrity().scrub_contents(&scrub, None, &mut news).await?;
+        let scrubbed = database.integrity().scrub_contents(&scrub, None, &mut news).await?;
         database.close().await?;
         let expected = self.manifest.contents.count + self.manifest.lost.len() as u64;
         ensure!(
-            looked.contents == expected,
-            "the database knows {} contents, and the manifest {expected}",
-            looked.contents
+            scrubbed.contents == expected,
+            "the database contains {} contents, but the manifest says {expected}",
+            scrubbed.contents
         );
         match damaged.first() {
             None => Ok(()),
             Some(first) => bail!(
-                "the backup is damaged: {}, the first of them {first}; take another backup, or put them back from one",
+                "the backup is damaged: {}, the first is {first}; take another backup, or restore them from one",
                 count(damaged.len() as u64, "content", "contents")
             ),
         }
@@ -155,7 +155,7 @@ impl Restoring<'_> {
             copy_private(&self.layout.secret(), &self.target.secret)?;
         }
         for file in [&self.target.queue, &self.target.database] {
-            put_in_place(file)?;
+            move_into_place(file)?;
         }
         Ok(())
     }
@@ -179,16 +179,16 @@ impl Restoring<'_> {
     }
 }
 
-fn put_in_place(file: &Path) -> anyhow::Result<()> {
+fn move_into_place(file: &Path) -> anyhow::Result<()> {
     let placed = fs::rename(Target::draft(file), file)
         .and_then(|()| file.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all()));
-    placed.with_context(|| format!("put {} in its place", file.display()))
+    placed.with_context(|| format!("move {} into place", file.display()))
 }
 
 fn report(manifest: &BackupManifest, settings: &Settings) {
     let rows = |table: &str| manifest.rows.get(table).copied().unwrap_or_default();
     say(&format!(
-        "restored to {} as of {}: {}, {}, {} ({})",
+        "Restored to {} as of {}: {}, {}, {} ({})",
         settings.data_dir.display(),
         manifest.taken_at,
         count(rows("accounts"), "account", "accounts"),
@@ -198,17 +198,17 @@ fn report(manifest: &BackupManifest, settings: &Settings) {
     ));
     if !manifest.lost.is_empty() {
         say(&format!(
-            "{} were lost before the backup was taken; `handbill scrub` names the pages",
+            "{} were already lost when the backup was taken. `handbill scrub` lists the affected pages.",
             count(manifest.lost.len() as u64, "content", "contents")
         ));
     }
     if !manifest.unread_uploads.is_empty() {
         say(&format!(
-            "{} of publishes that waited could not be read when the backup was taken: those publishes fail",
+            "{} of waiting publishes could not be read when the backup was taken. Those publishes will fail.",
             count(manifest.unread_uploads.len() as u64, "upload", "uploads")
         ));
     }
     say(
-        "jobs that waited go on with `handbill serve`; `handbill scrub` and `handbill ledger check` look once more",
+        "Waiting jobs continue with `handbill serve`. To verify the restore, run `handbill scrub` and `handbill ledger check`.",
     );
 }

@@ -1,4 +1,4 @@
-//! `handbill scrub`: is everything there that people have published, and is it whole? It runs beside the service.
+//! `handbill scrub`: checks that everything published is present and undamaged, while the service runs.
 
 use std::process::ExitCode;
 
@@ -11,85 +11,85 @@ use store::{
 use crate::progress::{Progress, count, size};
 use crate::{parts, say};
 
-/// What is looked at, and what is done about it.
+/// What is checked, and what is done about problems.
 pub(crate) struct ScrubOptions {
     pub(crate) care: ScrubCare,
-    /// So many contents, from a random one on; none: all.
+    /// How many contents to check, from a random one on. `None`: all.
     pub(crate) sample: Option<u64>,
 }
 
-pub(crate) async fn look_through(wish: &ScrubOptions, settings: &Settings) -> anyhow::Result<ExitCode> {
+pub(crate) async fn execute(options: &ScrubOptions, settings: &Settings) -> anyhow::Result<ExitCode> {
     let store = parts::open_store_in_use(settings).await?;
     let blobs = parts::open_blobs(settings)?;
     let mut progress = Progress::begin();
     let mut news = |news: ScrubNews| match news {
-        ScrubNews::Damage(damage) => say(&told_damage(&damage)),
-        ScrubNews::Malformed(manifest) => say(&told_malformed(&manifest)),
-        ScrubNews::Orphan(orphan) => say(&told_orphan(&orphan)),
-        ScrubNews::Progress(so_far) => progress.tell(|| told_progress(&so_far)),
+        ScrubNews::Damage(damage) => say(&damage_text(&damage)),
+        ScrubNews::Malformed(manifest) => say(&malformed_text(&manifest)),
+        ScrubNews::Orphan(orphan) => say(&orphan_text(&orphan)),
+        ScrubNews::Progress(so_far) => progress.print(|| progress_text(&so_far)),
     };
     let chance = Chance::from_system();
-    let sample = wish.sample.map(|number| (number, &chance));
+    let sample = options.sample.map(|number| (number, &chance));
     let clock = parts::clock_of(&store, settings).await?;
     let at_once = match &settings.storage {
         Storage::Folder(_) => Scrub::OF_A_FOLDER_AT_ONCE,
         Storage::Bucket(bucket) => bucket.scrub_concurrency,
     };
-    let scrub = Scrub { blobs: &blobs, care: wish.care, now: clock.now(), at_once };
+    let scrub = Scrub { blobs: &blobs, care: options.care, now: clock.now(), at_once };
     let (mut done, mut unlisted) = (store.integrity().scrub_contents(&scrub, sample, &mut news).await?, None);
-    if wish.sample.is_none() {
+    if options.sample.is_none() {
         done = store.integrity().scrub_manifests(done, &mut news).await?;
-        // A folder that cannot be looked into must not hide what was found by then.
+        // A listing that fails must not hide what was found before.
         match store.integrity().scrub_objects(&scrub, done, &mut news).await {
             Ok(whole) => done = whole,
             Err(error) => unlisted = Some(error),
         }
     }
     store.close().await?;
-    let concluded = conclude(wish, &done);
+    let concluded = conclude(options, &done);
     let Some(error) = unlisted else { return Ok(concluded) };
     say(&format!(
-        "the objects were not looked through to the end, so what nothing refers to is not known; mend this and scrub \
+        "The objects could not all be listed, so unreferenced ones may be missing above. Fix this error and scrub \
          again: {error:#}"
     ));
     Ok(ExitCode::FAILURE)
 }
 
-fn conclude(wish: &ScrubOptions, done: &ScrubProgress) -> ExitCode {
-    say(&told_progress(done));
+fn conclude(options: &ScrubOptions, done: &ScrubProgress) -> ExitCode {
+    say(&progress_text(done));
     let left = done.orphans - done.removed;
-    if left > 0 && wish.care == ScrubCare::Report {
+    if left > 0 && options.care == ScrubCare::Report {
         say(&format!(
-            "nothing refers to {}; `handbill scrub --fix` removes what is ours of that",
-            count(left, "object", "objects")
+            "{} unreferenced. `handbill scrub --fix` removes those that belong to Handbill.",
+            count(left, "object is", "objects are")
         ));
     }
     if done.damages == 0 {
-        say("no damage found");
+        say("No damage found.");
         return ExitCode::SUCCESS;
     }
     say(&format!(
-        "{} found. What to do: put the objects back from a backup or from the bucket's versions, under the same names \
-         (blobs/<the first two characters>/<hash>), and scrub again",
+        "{} found. Restore the objects from a backup or from the bucket's versions, under the same names \
+         (blobs/<first two characters>/<hash>), and scrub again.",
         count(done.damages, "damage", "damages")
     ));
-    say(&match (wish.care, done.noted_lost) {
+    say(&match (options.care, done.noted_lost) {
         (ScrubCare::Report, _) => {
-            "who has the files can publish them again instead: `handbill scrub --fix` has a publish \
-             store contents that are missing"
+            "If the owner still has the files, publishing them again also works: run `handbill scrub --fix` first, so that \
+             the publish stores missing contents."
                 .to_owned()
         }
-        (ScrubCare::Mend, noted) => format!(
-            "{} noted: publishing the same files again stores what is missing",
-            count(noted, "more missing content is", "more missing contents are")
+        (ScrubCare::Mend, recorded) => format!(
+            "{} recorded. Publishing the same files again stores them.",
+            count(recorded, "more missing content is", "more missing contents are")
         ),
     });
     ExitCode::FAILURE
 }
 
-fn told_progress(so_far: &ScrubProgress) -> String {
+fn progress_text(so_far: &ScrubProgress) -> String {
     format!(
-        "{} looked at ({}), {}, {}",
+        "{} checked ({}), {}, {}",
         count(so_far.contents, "content", "contents"),
         size(so_far.bytes),
         count(so_far.versions, "manifest", "manifests"),
@@ -97,39 +97,39 @@ fn told_progress(so_far: &ScrubProgress) -> String {
     )
 }
 
-fn told_damage(damage: &Damage) -> String {
-    format!("DAMAGE content {}: {}\n       harms {}", damage.hash, damage.fault, told_harm(&damage.harmed))
+fn damage_text(damage: &Damage) -> String {
+    format!("DAMAGE content {}: {}\n       affects {}", damage.hash, damage.fault, harm_text(&damage.harmed))
 }
 
-fn told_malformed(manifest: &MalformedManifest) -> String {
+fn malformed_text(manifest: &MalformedManifest) -> String {
     format!(
-        "DAMAGE version {}: its manifest in the database cannot be read; publish its files again, or take the row from a \
-         backup\n       harms {}",
+        "DAMAGE version {}: its manifest in the database cannot be read. Publish its files again, or restore the row from a \
+         backup.\n       affects {}",
         manifest.version,
-        told_harm(&manifest.harmed)
+        harm_text(&manifest.harmed)
     )
 }
 
-/// The hosts that suffer, in a line.
-pub(crate) fn told_harm(harmed: &[Harmed]) -> String {
+/// The affected hosts, in one line.
+pub(crate) fn harm_text(harmed: &[Harmed]) -> String {
     if harmed.is_empty() {
-        return "no version that is still there".to_owned();
+        return "no existing version".to_owned();
     }
-    let told = harmed.iter().map(|harmed| {
+    let hosts = harmed.iter().map(|harmed| {
         let live = if harmed.is_live { ", live" } else { "" };
         format!("{} (version {}{live})", harmed.host, harmed.seq)
     });
-    told.collect::<Vec<_>>().join(", ")
+    hosts.collect::<Vec<_>>().join(", ")
 }
 
-fn told_orphan(orphan: &Orphan) -> String {
+fn orphan_text(orphan: &Orphan) -> String {
     let object = &orphan.object;
     let fate = match orphan.fate {
-        OrphanFate::Foreign => "it is none of ours and stays; look yourself",
-        OrphanFate::Removable => "nothing refers to it",
-        OrphanFate::Removed => "nothing referred to it; removed",
+        OrphanFate::Foreign => "it does not belong to Handbill and stays; check it yourself",
+        OrphanFate::Removable => "unreferenced",
+        OrphanFate::Removed => "unreferenced; removed",
     };
-    format!("ORPHAN {} ({}, of {}): {fate}", object.name, size(object.size_bytes), object.written_at)
+    format!("ORPHAN {} ({}, written at {}): {fate}", object.name, size(object.size_bytes), object.written_at)
 }
 
 #[cfg(test)]
@@ -140,9 +140,9 @@ mod tests {
     fn what_is_harmed_is_named_with_what_visitors_see_first() {
         let harmed = |host: &str, seq, is_live| Harmed { host: host.parse().unwrap(), seq, is_live };
         assert_eq!(
-            told_harm(&[harmed("my-page-a1b2", 3, true), harmed("my-page-a1b2", 1, false)]),
+            harm_text(&[harmed("my-page-a1b2", 3, true), harmed("my-page-a1b2", 1, false)]),
             "my-page-a1b2 (version 3, live), my-page-a1b2 (version 1)"
         );
-        assert_eq!(told_harm(&[]), "no version that is still there");
+        assert_eq!(harm_text(&[]), "no existing version");
     }
 }

@@ -1,7 +1,7 @@
-//! Runs the roles of a process until it is told to stop.
+//! Runs the roles of a process until it is stopped.
 //!
-//! The order of stopping follows the way of a publish: first the doors, which wait for the jobs of the requests
-//! that they have; then the workers; then the counters are flushed and the ground floor is closed.
+//! The order of stopping follows a publish: first the listeners, which wait for the jobs of their requests;
+//! then the workers; then the view counts are flushed and the databases are closed.
 
 mod roles;
 
@@ -32,15 +32,15 @@ use crate::{load, parts, say, stop};
 
 pub(crate) use roles::Roles;
 
-/// A stop that takes longer is cut short: what was not finished is taken over by another process, or at the next start.
+/// A stop that takes longer is aborted. Another process, or the next start, takes over unfinished work.
 const STOP_WITHIN: Duration = Duration::from_secs(29);
 
-/// Printed and logged at the start, so that nobody runs dev mode in public without a warning.
-const DEV_MODE: &str = "DEV MODE: anybody on this machine is anybody they like, and payments move no money. Set \
-                        HANDBILL_DEV_MODE=false before anybody else can reach it.";
+/// Printed and logged at the start, so that dev mode is never public by accident.
+const DEV_MODE: &str = "DEV MODE: anybody on this machine can sign in as anybody, and payments move no money. Set \
+                        HANDBILL_DEV_MODE=false before others can reach it.";
 
 pub(crate) async fn run(settings: &Settings, roles: Roles) -> anyhow::Result<()> {
-    // Cancelled by a signal, and by any part that ends on its own: half a house helps nobody.
+    // Cancelled by a signal, and when any part ends: a process with missing parts must not continue.
     let stop = CancellationToken::new();
     stop::on_signal(&stop)?;
     open_files::allow_all();
@@ -49,15 +49,15 @@ pub(crate) async fn run(settings: &Settings, roles: Roles) -> anyhow::Result<()>
     telemetry::levels::set_dev_mode(settings.dev_mode);
     let _alone = DataLock::take(settings, roles.tenant())?;
     let system = System::open(settings, roles.schema).await?;
-    let presence = presence_of(&system, &roles);
-    system.queues.join(&presence).await?;
-    let stop_presence = CancellationToken::new();
-    let present = start_presence(&system, presence, &stop_presence);
+    let heartbeat = heartbeat_of(&system, &roles);
+    system.queues.join(&heartbeat).await?;
+    let stop_heartbeat = CancellationToken::new();
+    let beating = start_heartbeat(&system, heartbeat, &stop_heartbeat);
     let running = match RunningRoles::start(settings, &roles, &system, &stop).await {
         Ok(running) => running,
         Err(error) => {
-            stop_presence.cancel();
-            present.await.context("take leave of the queue board")?;
+            stop_heartbeat.cancel();
+            beating.await.context("sign off from the queue board")?;
             return Err(error);
         }
     };
@@ -65,33 +65,33 @@ pub(crate) async fn run(settings: &Settings, roles: Roles) -> anyhow::Result<()>
 
     stop.cancelled().await;
     let finishing = async {
-        let (finished, telling) = running.finish().await;
-        stop_presence.cancel();
-        present.await.context("take leave of the queue board")?;
+        let (finished, ops) = running.finish().await;
+        stop_heartbeat.cancel();
+        beating.await.context("sign off from the queue board")?;
         let closed = system.close().await;
-        finished.and(closed).and(telling.finish().await)
+        finished.and(closed).and(ops.finish().await)
     };
-    timeout(STOP_WITHIN, finishing).await.context("the process did not finish what it had in 30 s")??;
+    timeout(STOP_WITHIN, finishing).await.context("the process did not finish its work within 30 s")??;
     tracing::info!("stopped");
     Ok(())
 }
 
-/// What a process runs on its house.
+/// The running parts of a process.
 struct RunningRoles {
     shared: Option<SharedServices>,
     edge: Option<RunningEdge>,
-    business: Business,
+    shared_tasks: SharedTasks,
     stop_work: CancellationToken,
-    telling: Telling,
+    ops: OpsListener,
 }
 
 /// The operator's address, which outlives everything else.
-struct Telling {
+struct OpsListener {
     running: Option<Running>,
     stop: CancellationToken,
 }
 
-impl Telling {
+impl OpsListener {
     async fn finish(self) -> anyhow::Result<()> {
         self.stop.cancel();
         finish(self.running).await
@@ -106,7 +106,7 @@ impl RunningRoles {
         stop: &CancellationToken,
     ) -> anyhow::Result<Self> {
         let shared = if roles.has_shared() {
-            parts::make_shelves(settings);
+            parts::make_blob_folders(settings);
             let shared = SharedServices::open(settings, system).await?;
             shared.service.note_limits().await?;
             Some(shared)
@@ -115,44 +115,47 @@ impl RunningRoles {
         };
         let stop_work = CancellationToken::new();
         let vitals = ops::vitals(settings, system, roles.needs(), stop)?;
-        let stop_telling = CancellationToken::new();
-        // Before any work begins: an address that is taken must not show by work that is cut off.
-        let telling = ops::open(settings, vitals.clone(), stop_telling.clone()).await?;
+        let stop_ops = CancellationToken::new();
+        // Opened before any work starts: an address in use must not interrupt work.
+        let ops = ops::open(settings, vitals.clone(), stop_ops.clone()).await?;
         let edge = if roles.edge { Some(open_edge(settings, system, &vitals, stop).await?) } else { None };
-        let business = match &shared {
+        let shared_tasks = match &shared {
             Some(shared) => {
-                Business::start(settings, roles, system, shared, &vitals, &stop_work, stop).await?
+                SharedTasks::start(settings, roles, system, shared, &vitals, &stop_work, stop).await?
             }
-            None => Business::default(),
+            None => SharedTasks::default(),
         };
-        let telling = Telling { running: telling.map(|telling| start(telling, stop)), stop: stop_telling };
-        Ok(Self { shared, edge, business, stop_work, telling })
+        let ops = OpsListener { running: ops.map(|ops| start(ops, stop)), stop: stop_ops };
+        Ok(Self { shared, edge, shared_tasks, stop_work, ops })
     }
 
-    /// Ends all but the operator's address.
-    async fn finish(self) -> (anyhow::Result<()>, Telling) {
-        let Self { shared, edge, business, stop_work, telling } = self;
-        let doors = tokio::join!(finish(business.api), finish_edge(edge));
+    /// Stops everything except the operator's address.
+    async fn finish(self) -> (anyhow::Result<()>, OpsListener) {
+        let Self { shared, edge, shared_tasks, stop_work, ops } = self;
+        let listeners = tokio::join!(finish(shared_tasks.api), finish_edge(edge));
         stop_work.cancel();
-        let rest =
-            (finish(business.work).await, finish(business.schedule).await, finish(business.token_uses).await);
+        let rest = (
+            finish(shared_tasks.work).await,
+            finish(shared_tasks.schedule).await,
+            finish(shared_tasks.token_uses).await,
+        );
         if let Some(shared) = shared {
             shared.close().await;
         }
-        (doors.0.and(doors.1).and(rest.0).and(rest.1).and(rest.2), telling)
+        (listeners.0.and(listeners.1).and(rest.0).and(rest.1).and(rest.2), ops)
     }
 }
 
-/// What runs on an office.
+/// The parts that need the shared services.
 #[derive(Default)]
-struct Business {
+struct SharedTasks {
     api: Option<Running>,
     token_uses: Option<Running>,
     work: Option<Running>,
     schedule: Option<Running>,
 }
 
-impl Business {
+impl SharedTasks {
     async fn start(
         settings: &Settings,
         roles: &Roles,
@@ -174,7 +177,7 @@ impl Business {
 
 type Running = JoinHandle<anyhow::Result<()>>;
 
-/// Runs a part of the process; when it ends, whatever the reason, the process stops.
+/// Runs a part of the process. When it ends for any reason, the process stops.
 fn start(
     part: impl Future<Output = anyhow::Result<()>> + Send + 'static,
     stop: &CancellationToken,
@@ -189,7 +192,7 @@ fn start(
 
 async fn finish(running: Option<Running>) -> anyhow::Result<()> {
     match running {
-        Some(running) => running.await.context("a part of the process fell")?,
+        Some(running) => running.await.context("a part of the process panicked")?,
         None => Ok(()),
     }
 }
@@ -200,13 +203,13 @@ async fn open_api(
     vitals: &Vitals,
     stop: &CancellationToken,
 ) -> anyhow::Result<Running> {
-    let door = Listener::open(settings.api.listen, load::api_door(settings)).await?;
-    let carried_on = TaskTracker::new();
+    let listener = Listener::open(settings.api.listen, load::api_listener(settings)).await?;
+    let background_tasks = TaskTracker::new();
     let routes = api::routes(
         service.clone(),
         ApiSettings {
             trusted_proxies: settings.api.trusted_proxies.clone(),
-            background_tasks: carried_on.clone(),
+            background_tasks: background_tasks.clone(),
             vitals: vitals.clone(),
             load: load::api(settings),
             well_known_files: WellKnownFiles {
@@ -215,10 +218,10 @@ async fn open_api(
             },
         },
     );
-    Ok(start(door.serve(routes, carried_on, stop.clone()), stop))
+    Ok(start(listener.serve(routes, background_tasks, stop.clone()), stop))
 }
 
-/// An edge with its tally, which outlives the last request.
+/// An edge with its view counter, which outlives the last request.
 struct RunningEdge {
     serving: Running,
     edge: Arc<Edge>,
@@ -243,8 +246,8 @@ async fn open_edge(
     vitals: &Vitals,
     stop: &CancellationToken,
 ) -> anyhow::Result<RunningEdge> {
-    let door = Listener::open(settings.edge.listen, load::edge_door(settings)).await?;
-    let door = door.counting(telemetry::served_bytes());
+    let listener = Listener::open(settings.edge.listen, load::edge_listener(settings)).await?;
+    let listener = listener.counting(telemetry::served_bytes());
     let edge = Arc::new(Edge::new(
         EdgeSettings {
             domain: settings.edge.domain.clone(),
@@ -277,7 +280,7 @@ async fn open_edge(
         };
         async move { edge.run_tally(push, chance, stop).await }
     });
-    let serving = start(door.serve(edge.endpoint(), TaskTracker::new(), stop.clone()), stop);
+    let serving = start(listener.serve(edge.endpoint(), TaskTracker::new(), stop.clone()), stop);
     Ok(RunningEdge { serving, edge, tallying, stop_tally })
 }
 
@@ -293,7 +296,7 @@ fn start_workers(
     start(async move { queues.run_pool(pool, handler, stop_work).await }, stop)
 }
 
-fn presence_of(system: &System, roles: &Roles) -> Presence {
+fn heartbeat_of(system: &System, roles: &Roles) -> Presence {
     let host =
         hostname::get().map_or_else(|_| "unknown".to_owned(), |name| name.to_string_lossy().into_owned());
     let takes = roles.pool.as_ref().map(|pool| pool.queues.clone()).unwrap_or_default();
@@ -307,10 +310,10 @@ fn presence_of(system: &System, roles: &Roles) -> Presence {
     }
 }
 
-/// Has the queue board know of this process until its work is done.
-fn start_presence(system: &System, presence: Presence, stop: &CancellationToken) -> JoinHandle<()> {
+/// Sends heartbeats to the queue board until the process has finished its work.
+fn start_heartbeat(system: &System, heartbeat: Presence, stop: &CancellationToken) -> JoinHandle<()> {
     let (queues, stop) = (system.queues.clone(), stop.clone());
-    tokio::spawn(async move { queues.run_presence(presence, stop).await })
+    tokio::spawn(async move { queues.run_presence(heartbeat, stop).await })
 }
 
 fn start_schedule(service: &Service, stop: &CancellationToken) -> Running {
@@ -322,7 +325,7 @@ fn start_schedule(service: &Service, stop: &CancellationToken) -> Running {
     start(schedule, stop)
 }
 
-/// Writes when tokens were used, until the door has answered its last request.
+/// Records when tokens were used, until the API has answered its last request.
 fn start_token_uses(service: &Service, stop_work: &CancellationToken) -> Running {
     let (service, stop) = (service.clone(), stop_work.clone());
     tokio::spawn(async move {
@@ -331,7 +334,7 @@ fn start_token_uses(service: &Service, stop_work: &CancellationToken) -> Running
     })
 }
 
-/// A directory that Handbill makes is its owner's alone; one that was there before stays as it was.
+/// Handbill creates directories for their owner only. Existing ones keep their mode.
 fn warn_of_readers(settings: &Settings) -> anyhow::Result<()> {
     for folder in parts::folders_open_to_others(settings)? {
         tracing::warn!(
@@ -350,7 +353,7 @@ fn announce(settings: &Settings, roles: &Roles) {
     if roles.api && roles.edge {
         let dev_mode = if settings.dev_mode { format!("\n{DEV_MODE}\n") } else { String::new() };
         say(&format!(
-            "Handbill is open.\n{dev_mode}  API   {base}\n  pages {pages}\n\nTry it:\n  \
+            "Handbill is running.\n{dev_mode}  API   {base}\n  pages {pages}\n\nTry it:\n  \
              TOKEN=$(curl -s -X POST {base}/v1/signup | sed 's/.*\"token\":\"\\([^\"]*\\)\".*/\\1/')\n  \
              curl -s -H \"Authorization: Bearer $TOKEN\" -F slug=hello --form-string html='<h1>Hello</h1>' {base}/v1/publish\n",
             base = settings.api.base_url,

@@ -1,5 +1,5 @@
-//! How a process hears that it should stop. It only says so and must never end anything itself: what runs is finished
-//! by whoever runs it.
+//! Turns stop signals into a cancellation. It must never end anything itself: each part finishes its own
+//! work.
 
 use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
@@ -15,7 +15,7 @@ pub(crate) fn on_signal(stop: &CancellationToken) -> anyhow::Result<()> {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
-        tracing::info!("stopping: no new work, what runs is finished");
+        tracing::info!("stopping: finishing active work, accepting no more");
         stop.cancel();
     });
     Ok(())

@@ -1,5 +1,5 @@
-//! What a process of any role stands on, opened in order and closed in order. Only with `Schema::Migrate` may it
-//! change a schema: a process that finds an old one refuses to start.
+//! What a process of any role needs, opened and closed in order. Only `Schema::Migrate` may change a schema:
+//! otherwise a process with an outdated schema refuses to start.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,35 +22,35 @@ use workers::Queues;
 
 use crate::{database_clock, parts};
 
-/// Everything that a process of any role stands on.
+/// What a process of any role needs.
 pub(crate) struct System {
     pub(crate) store: Store,
     pub(crate) blobs: Blobs,
     pub(crate) bus: Bus,
     pub(crate) queues: Queues,
-    /// How this process hands jobs to the queues.
+    /// Pushes jobs of this process to the queues.
     pub(crate) jobs: JobQueue,
     pub(crate) clock: Clock,
     pub(crate) chance: Chance,
-    /// None where the database is a file, and so has this machine's clock.
+    /// `None` with SQLite, which uses this machine's clock.
     _following: Option<AbortOnDropHandle<()>>,
     pushing: JoinHandle<()>,
     stop_pushing: CancellationToken,
 }
 
-/// Where operations are carried out: in every process but a mere edge, which has no need of money or of the signing
-/// secret.
+/// The service, in every process except one that runs only the edge, which needs neither the ledgers nor the
+/// signing secret.
 pub(crate) struct SharedServices {
     pub(crate) service: Service,
     ledgers: Ledgers,
 }
 
-/// Who sees to the schema.
+/// How an outdated schema is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Schema {
-    /// This process brings it up to date.
+    /// This process migrates it.
     Migrate,
-    /// It must be up to date already.
+    /// It must be up to date.
     Require,
 }
 
@@ -61,7 +61,7 @@ impl System {
         let store = parts::open_store(settings).await?;
         let queues = parts::open_queues(settings, &bus, clock.clone()).await?;
         let blobs = parts::open_blobs(settings)?;
-        see_to_schema(schema, &store, &queues).await?;
+        ensure_schema(schema, &store, &queues).await?;
         let following = follow_database_clock(settings, &store, &clock).await;
         let woken = queues.clone();
         bus.on_wake(move |queue| woken.hear(queue));
@@ -86,7 +86,7 @@ impl System {
         })
     }
 
-    /// Keeps what waits to be pushed and closes the databases.
+    /// Finishes pending pushes and closes the databases.
     pub(crate) async fn close(self) -> anyhow::Result<()> {
         self.stop_pushing.cancel();
         self.pushing.await.context("stop pushing jobs")?;
@@ -118,13 +118,13 @@ impl SharedServices {
             publish_bounds: PublishBounds::default(),
             scans: Scans::new(scan_terms(settings)),
             verdicts: VerdictCommits::start(system.store.clone()),
-            card: parts::card_rail(settings)?,
+            card: parts::card_payments(settings)?,
             rules: rules(settings, &system.chance)?,
         });
         Ok(Self { service, ledgers })
     }
 
-    /// Settles what waits to be settled.
+    /// Settles pending ledger operations.
     pub(crate) async fn close(self) {
         self.ledgers.stop().await;
     }
@@ -136,7 +136,7 @@ fn scan_terms(settings: &Settings) -> ScanTerms {
     ScanTerms::of(settings.workers.scan_memory_mb, quota)
 }
 
-/// Set once before anything is done by it, and kept so from then on.
+/// Sets the clock once before it is used, and keeps it synchronized.
 async fn follow_database_clock(
     settings: &Settings,
     store: &Store,
@@ -146,13 +146,13 @@ async fn follow_database_clock(
         return None;
     }
     if let Err(error) = database_clock::measure(store, clock).await {
-        tracing::warn!(error = format!("{error:#}"), "the database's clock was not read: it is tried again");
+        tracing::warn!(error = format!("{error:#}"), "could not read the database's clock; retrying");
     }
     let following = tokio::spawn(database_clock::follow(store.clone(), clock.clone()));
     Some(AbortOnDropHandle::new(following))
 }
 
-async fn see_to_schema(schema: Schema, store: &Store, queues: &Queues) -> anyhow::Result<()> {
+async fn ensure_schema(schema: Schema, store: &Store, queues: &Queues) -> anyhow::Result<()> {
     if schema == Schema::Migrate {
         store.migrate().await?;
         return queues.migrate().await;
@@ -160,14 +160,14 @@ async fn see_to_schema(schema: Schema, store: &Store, queues: &Queues) -> anyhow
     if store.is_current().await? && queues.is_current().await? {
         return Ok(());
     }
-    bail!("the database does not have the newest schema: run `handbill migrate` first")
+    bail!("the database schema is out of date: run `handbill migrate` first")
 }
 
 fn rules(settings: &Settings, chance: &Chance) -> anyhow::Result<Rules> {
     if settings.is_admin_for_this_machine_alone() {
         tracing::warn!(
             listen = %settings.api.listen,
-            "dev mode without secrets.operator_password: /admin is open to this machine, and refused to others"
+            "dev mode without secrets.operator_password: /admin is open to this machine only"
         );
     }
     Ok(Rules {

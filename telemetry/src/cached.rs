@@ -1,12 +1,12 @@
-//! What was asked for a moment ago and is not asked again: however many probe or scrape, the parts of the house are
-//! asked once a second at most, and one asker at a time waits for them.
+//! Caches a reading for a second: however many clients probe or scrape, it is made at most once a second, and
+//! by one client at a time.
 
 use std::time::Duration;
 
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-/// An answer and when it was given.
+/// A reading and when it was made.
 pub(crate) struct CachedReading<T>(Mutex<Option<(Instant, T)>>);
 
 const KEPT_FOR: Duration = Duration::from_secs(1);
@@ -18,17 +18,17 @@ impl<T> Default for CachedReading<T> {
 }
 
 impl<T: Clone> CachedReading<T> {
-    /// What is known, or else what is answered now. Whoever comes meanwhile waits for that answer.
-    pub(crate) async fn or_ask(&self, answer: impl Future<Output = T>) -> T {
-        let mut kept = self.0.lock().await;
-        if let Some((given_at, known)) = &*kept
-            && given_at.elapsed() < KEPT_FOR
+    /// Returns the cached reading, or else makes one. Concurrent callers wait for it.
+    pub(crate) async fn get_or_read(&self, read: impl Future<Output = T>) -> T {
+        let mut cached = self.0.lock().await;
+        if let Some((read_at, known)) = &*cached
+            && read_at.elapsed() < KEPT_FOR
         {
             return known.clone();
         }
-        let answer = answer.await;
-        *kept = Some((Instant::now(), answer.clone()));
-        answer
+        let reading = read.await;
+        *cached = Some((Instant::now(), reading.clone()));
+        reading
     }
 }
 
@@ -40,17 +40,17 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_answer_is_asked_for_once_a_second_however_many_want_it() {
-        let (kept, asked) = (CachedReading::default(), Cell::new(0));
-        let ask = || async {
+        let (cached, reads) = (CachedReading::default(), Cell::new(0));
+        let read = || async {
             tokio::time::sleep(Duration::from_millis(300)).await;
-            asked.set(asked.get() + 1);
-            asked.get()
+            reads.set(reads.get() + 1);
+            reads.get()
         };
-        let both = tokio::join!(kept.or_ask(ask()), kept.or_ask(ask()));
+        let both = tokio::join!(cached.get_or_read(read()), cached.get_or_read(read()));
         assert_eq!(both, (1, 1));
         tokio::time::advance(KEPT_FOR - Duration::from_millis(1)).await;
-        assert_eq!(kept.or_ask(ask()).await, 1);
+        assert_eq!(cached.get_or_read(read()).await, 1);
         tokio::time::advance(Duration::from_millis(1)).await;
-        assert_eq!(kept.or_ask(ask()).await, 2);
+        assert_eq!(cached.get_or_read(read()).await, 2);
     }
 }

@@ -1,5 +1,5 @@
-//! What is not counted but read when somebody asks: how full the queues are, how busy the connections. What could not
-//! be read is not told, rather than told as it was.
+//! Gauges that are read for each scrape, such as queue lengths and connection counts. A value that could not
+//! be read is dropped, never reported stale.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use domain::{Queue, Time};
 
 use crate::meters::declared;
 
-/// How full a queue is.
+/// The state of a queue.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueLevel {
     pub queue: Queue,
@@ -18,11 +18,11 @@ pub struct QueueLevel {
     pub cancelled: u64,
     pub oldest_waiting: Duration,
     pub is_paused: bool,
-    /// Processes that live and take its jobs.
+    /// Running processes that take its jobs.
     pub workers: u64,
 }
 
-/// What waits for a moderator.
+/// The state of the review queue.
 #[derive(Clone, Copy, Debug)]
 pub struct ModerationLevel {
     pub waiting: u64,
@@ -30,7 +30,7 @@ pub struct ModerationLevel {
     pub open_reports: u64,
 }
 
-/// How busy a pool of connections is.
+/// The state of a connection pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoolLevel {
     pub pool: &'static str,
@@ -57,14 +57,14 @@ pub fn set_queue(level: &QueueLevel) {
     metrics.queue_workers.with_label_values(&[queue]).set(whole(level.workers));
 }
 
-/// How many processes of a role live.
+/// The number of running processes of a role.
 pub fn set_processes(role: &'static str, alive: u64) {
     if let Some(metrics) = declared() {
         metrics.processes.with_label_values(&[role]).set(whole(alive));
     }
 }
 
-/// When what a schedule does was last done, if it ever was.
+/// When a schedule's work was last done, if ever.
 pub fn set_schedule(schedule: &'static str, last_done: Option<Time>) {
     if let Some(metrics) = declared() {
         let seconds = last_done.map_or(0, |done| done.millis() / 1000);
@@ -72,7 +72,7 @@ pub fn set_schedule(schedule: &'static str, last_done: Option<Time>) {
     }
 }
 
-/// Nothing is known of the schedules.
+/// Drops the values of schedules, which could not be read.
 pub fn forget_schedules() {
     if let Some(metrics) = declared() {
         metrics.schedule_last_done.reset();
@@ -87,7 +87,7 @@ pub fn set_moderation(level: &ModerationLevel) {
     metrics.reports_open.with_label_values::<&str>(&[]).set(whole(level.open_reports));
 }
 
-/// Nothing is known of what waits for a moderator.
+/// Drops the values of the review queue, which could not be read.
 pub fn forget_moderation() {
     let Some(metrics) = declared() else { return };
     metrics.moderation_waiting.reset();
@@ -95,14 +95,14 @@ pub fn forget_moderation() {
     metrics.reports_open.reset();
 }
 
-/// Whether a part that this process works with answers.
+/// Whether a dependency of this process responds.
 pub(crate) fn set_part(part: &'static str, is_ready: bool) {
     if let Some(metrics) = declared() {
         metrics.part_ready.with_label_values(&[part]).set(i64::from(is_ready));
     }
 }
 
-/// Nothing is known of the queues, nor of the processes.
+/// Drops the values of queues and processes, which could not be read.
 pub fn forget_queues() {
     let Some(metrics) = declared() else { return };
     metrics.queue_jobs.reset();
@@ -133,7 +133,7 @@ pub fn set_redis_connected(is_connected: bool) {
     }
 }
 
-/// How far the clock of this machine is ahead of the database's.
+/// How far this machine's clock is ahead of the database's.
 pub fn set_clock_skew(ahead_ms: i64) {
     if let Some(metrics) = declared() {
         metrics.clock_skew.with_label_values::<&str>(&[]).set(ahead_ms as f64 / 1000.0);

@@ -1,10 +1,10 @@
-//! What a process tells of itself to whoever looks after it: what it has counted (`meters`), where the
-//! time of a publish went ([`spans`]), and whether it is well ([`Vitals`]).
+//! The telemetry of a process for its operators: metrics (`meters`), spans of a publish ([`spans`]) and
+//! health ([`Vitals`]).
 //!
-//! Telling must never hold up what is told of: counting is a few atomic additions, a span costs nothing unless traces
-//! are set up, and whatever is asked for a scrape or a probe has a bound and is kept for a second. Nothing here may bear
-//! what somebody publishes or calls with: the labels of metrics and the attributes of spans are listed in this crate
-//! alone, and each has few values or is an id.
+//! Telemetry must never delay the work that it observes. Counting is a few atomic additions, a span costs
+//! nothing unless traces are set up, and every reading for a scrape or a probe has a timeout and is cached
+//! for a second. Nothing here may contain what users publish or send: metric labels and span attributes are
+//! defined in this crate alone, and each has few values or is an id.
 
 mod cached;
 pub mod levels;

@@ -1,7 +1,7 @@
-//! Everything that is counted, with its name, its labels and what it means. A label must have few values, known
-//! beforehand: a route's pattern, never a host, a path or an account.
+//! The counters and histograms. A label must have few values that are known in advance: a route's pattern,
+//! never a host, a path or an account.
 //!
-//! The histograms have fixed buckets, so that one is a few atomic additions and takes the same memory for ever.
+//! The histograms have fixed buckets, so an observation is a few atomic additions and memory does not grow.
 
 mod declared;
 
@@ -13,7 +13,7 @@ use prometheus::{Histogram, IntCounter, IntGauge};
 
 pub(crate) use declared::{declared, text};
 
-/// Something that is counted. One of a process that has no metrics counts nothing.
+/// A counter. Without metrics in this process it does nothing.
 #[derive(Clone, Default)]
 pub struct Count(Option<IntCounter>);
 
@@ -25,11 +25,11 @@ impl Count {
     }
 }
 
-/// The status of a request whose caller has gone before there was an answer: whoever waits in vain goes, and nothing
-/// else would tell of it.
+/// The status of a request whose client disconnected before the response. Clients that wait too long
+/// disconnect, and nothing else would show them.
 pub const GONE: u16 = 499;
 
-/// A request at a door that was answered, or let go of. `route` is a pattern, and `role` the door's.
+/// Counts a request that was answered or abandoned. `route` is a pattern, `role` is the listener's.
 pub fn request(role: &str, route: &str, method: &str, status: u16, took: Duration) {
     if let Some(metrics) = declared() {
         let labels = [role, route, method_label(method), status_label(status)];
@@ -38,16 +38,16 @@ pub fn request(role: &str, route: &str, method: &str, status: u16, took: Duratio
     }
 }
 
-/// The requests of one route at a door that has no time to look a counter up.
+/// The requests of one route on a listener where a label lookup per request would be too slow.
 pub struct RouteMeter {
     role: &'static str,
     route: &'static str,
     duration: Option<Histogram>,
-    /// Made at the first request of their kind, by method and status.
+    /// Created at the first request with a method and status.
     counters: [Vec<OnceLock<Count>>; METHODS.len()],
 }
 
-/// What is told apart; whatever else a visitor sends is `other`.
+/// Methods with their own label. Any other is `other`.
 const METHODS: [&str; 10] =
     ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE", "other"];
 const STATUS_MIN: u16 = 100;
@@ -61,7 +61,7 @@ impl RouteMeter {
         Self { role, route, duration, counters: std::array::from_fn(|_| statuses()) }
     }
 
-    pub fn note(&self, method: &str, status: u16, took: Duration) {
+    pub fn record(&self, method: &str, status: u16, took: Duration) {
         if let Some(duration) = &self.duration {
             duration.observe(took.as_secs_f64());
         }
@@ -86,7 +86,7 @@ fn method_label(method: &str) -> &'static str {
     METHODS[method_index(method)]
 }
 
-/// Every status as a text, once.
+/// The text of a status, formatted once.
 fn status_label(status: u16) -> &'static str {
     static TEXTS: OnceLock<Vec<String>> = OnceLock::new();
     let texts = TEXTS.get_or_init(|| (STATUS_MIN..=STATUS_MAX).map(|status| status.to_string()).collect());
@@ -94,7 +94,7 @@ fn status_label(status: u16) -> &'static str {
     at.and_then(|at| texts.get(at)).map_or("other", String::as_str)
 }
 
-/// An attempt at a job that ended. `kind` is that of a job that could be read, or `unreadable`.
+/// Counts a finished attempt at a job. `kind` is the job's, or `unreadable`.
 pub fn job(queue: Queue, kind: &'static str, outcome: &'static str, took: Duration) {
     if let Some(metrics) = declared() {
         metrics.jobs.with_label_values(&[queue.name(), kind, outcome]).inc();
@@ -102,7 +102,7 @@ pub fn job(queue: Queue, kind: &'static str, outcome: &'static str, took: Durati
     }
 }
 
-/// A ledger's transaction that settled so many deeds.
+/// Counts a ledger transaction that settled so many operations.
 pub fn commit(operations: usize, took: Duration) {
     if let Some(metrics) = declared() {
         metrics.ledger_batch_operations.observe(operations as f64);
@@ -110,28 +110,29 @@ pub fn commit(operations: usize, took: Duration) {
     }
 }
 
-/// What a scan said of a version.
+/// Counts a scan's verdict.
 pub fn verdict(status: ModerationStatus) {
     if let Some(metrics) = declared() {
         metrics.scan_verdicts.with_label_values(&[status.as_str()]).inc();
     }
 }
 
-/// Content of versions that were made.
+/// Counts the content of new versions.
 pub fn published_bytes(bytes: u64) {
     if let Some(metrics) = declared() {
         metrics.published_bytes.inc_by(bytes);
     }
 }
 
-/// Something that was answered 503 because there was too much of it. `line` is what it would have waited for.
-pub fn shed(role: &'static str, line: &'static str) {
+/// Counts a request that was refused with 503 because of overload. `queue` is the one it would have waited
+/// in.
+pub fn shed(role: &'static str, queue: &'static str) {
     if let Some(metrics) = declared() {
-        metrics.shed.with_label_values(&[role, line]).inc();
+        metrics.shed.with_label_values(&[role, queue]).inc();
     }
 }
 
-/// The connections of one door.
+/// The connections of one listener.
 #[derive(Clone, Default)]
 pub struct ConnectionMeter(Option<ListenerMeters>);
 
@@ -141,22 +142,23 @@ struct ListenerMeters {
     cut: [IntCounter; CUTS.len()],
 }
 
-/// Why a connection was not taken, or ended, or an answer over it was.
+/// Why a connection was refused or closed, or a response was cut off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// As many as may be were open, none of them idle.
+    /// The connection limit was reached and no connection was idle.
     Full,
-    /// As many of its address as may be were open.
+    /// The limit of the client's address was reached.
     Address,
-    /// It was idle, and another wanted its place.
+    /// It was idle and made way for a new connection.
     Idle,
-    /// Nothing came, or was taken, for too long.
+    /// Nothing was received, or read by the client, for too long.
     Silent,
-    /// Too little was taken of one streamed answer; over HTTP/2 the others of its connection go on.
+    /// The client read a streamed response too slowly. Over HTTP/2 the other responses of the connection
+    /// continue.
     Untaken,
 }
 
-/// As they are numbered.
+/// In the order of the variants.
 const CUTS: [&str; 5] = ["full", "address", "idle", "silent", "untaken"];
 
 impl ConnectionMeter {
@@ -168,32 +170,32 @@ impl ConnectionMeter {
     }
 
     pub fn opened(&self) {
-        if let Some(door) = &self.0 {
-            door.open.inc();
+        if let Some(meters) = &self.0 {
+            meters.open.inc();
         }
     }
 
     pub fn closed(&self) {
-        if let Some(door) = &self.0 {
-            door.open.dec();
+        if let Some(meters) = &self.0 {
+            meters.open.dec();
         }
     }
 
     pub fn cut(&self, reason: Cut) {
-        if let Some(counter) = self.0.as_ref().and_then(|door| door.cut.get(reason as usize)) {
+        if let Some(counter) = self.0.as_ref().and_then(|meters| meters.cut.get(reason as usize)) {
             counter.inc();
         }
     }
 }
 
-/// A checkout that was paid and could not be credited: somebody is owed money.
+/// Counts a checkout that was paid and could not be credited: a customer is owed money.
 pub fn checkout_uncredited() {
     if let Some(metrics) = declared() {
         metrics.checkouts_uncredited.inc();
     }
 }
 
-/// A refund, a dispute or a reinstatement that no account was debited or credited for.
+/// Counts a refund, dispute or reinstatement that was not booked to any account.
 pub fn card_reversal_unbooked() {
     if let Some(metrics) = declared() {
         metrics.card_reversals_unbooked.inc();
@@ -206,7 +208,7 @@ pub fn redis_reconnected() {
     }
 }
 
-/// What the edge sends to visitors, as it goes out.
+/// The bytes that the edge sends to visitors.
 pub fn served_bytes() -> Count {
     Count(declared().map(|metrics| metrics.served_bytes.clone()))
 }
@@ -216,7 +218,7 @@ pub fn views() -> Count {
     Count(declared().map(|metrics| metrics.views.clone()))
 }
 
-/// Looks into one of the edge's caches.
+/// Hits and misses of an edge's cache.
 #[derive(Clone, Default)]
 pub struct Lookups {
     pub hits: Count,
@@ -248,9 +250,9 @@ mod tests {
     fn a_route_s_meter_and_the_slow_way_count_alike() {
         let meter = RouteMeter::new("test", "/metered");
         for _ in 0..2 {
-            meter.note("GET", 200, Duration::from_millis(3));
+            meter.record("GET", 200, Duration::from_millis(3));
         }
-        meter.note("BREW", 418, Duration::from_millis(3));
+        meter.record("BREW", 418, Duration::from_millis(3));
         request("test", "/metered", "GET", 200, Duration::from_millis(3));
         let text = text().unwrap();
         let line = |method: &str, status: u16| {

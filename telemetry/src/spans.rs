@@ -1,6 +1,6 @@
-//! The spans of a trace, from a request through the queue to the scan. All of them are made here, so that it can be read
-//! off one page what a trace may hold: ids, kinds, counts and routes. Never a token, a code, a signature, a payment, a
-//! name that somebody chose, or a word of what is published.
+//! The spans of a trace, from a request through the queue to the scan. All of them are made here, so that
+//! this file shows what a trace may contain: ids, kinds, counts and routes. Never a token, a code, a
+//! signature, a payment, a user's own name for anything, or published content.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use crate::traces::TRACES;
 
 const TRACEPARENT: &str = "traceparent";
 
-/// A request at the API. `follows` is the `traceparent` of whoever is believed to have begun the trace.
+/// A request at the API. `follows` is the `traceparent` of a trusted caller.
 pub fn request(id: &str, follows: Option<&str>) -> Span {
     let span = info_span!(
         target: TRACES,
@@ -33,12 +33,12 @@ pub fn request(id: &str, follows: Option<&str>) -> Span {
     span
 }
 
-/// How a request was answered. `route` is a pattern.
+/// Records the response. `route` is a pattern.
 pub fn note_answer(request: &Span, method: &str, route: &str, status: u16) {
     if request.is_disabled() {
         return;
     }
-    // The route is known only now, and a name that is recorded late is passed over.
+    // The route is known only now, and a name that is recorded late is ignored.
     request.context().span().update_name(format!("{method} {route}"));
     request.record("http.request.method", method);
     request.record("http.route", route);
@@ -48,12 +48,12 @@ pub fn note_answer(request: &Span, method: &str, route: &str, status: u16) {
     }
 }
 
-/// Taking a publish in and waiting for what comes of it.
+/// Accepting a publish and waiting for its outcome.
 pub fn publish() -> Span {
     info_span!(target: TRACES, "publish")
 }
 
-/// Handing a job to the queue.
+/// Pushing a job to the queue.
 pub fn push(envelope: &JobEnvelope) -> Span {
     info_span!(
         target: TRACES,
@@ -66,7 +66,7 @@ pub fn push(envelope: &JobEnvelope) -> Span {
     )
 }
 
-/// An attempt at a job. It follows the push of the job, in whichever process that was.
+/// An attempt at a job. Its parent is the push of the job, in whichever process that was.
 pub fn attempt(envelope: &JobEnvelope, queue: Queue, number: u32) -> Span {
     let span = info_span!(
         target: TRACES,
@@ -84,17 +84,17 @@ pub fn attempt(envelope: &JobEnvelope, queue: Queue, number: u32) -> Span {
     span
 }
 
-/// Putting the contents of a version that are not stored yet.
+/// Storing the contents of a version that are not stored yet.
 pub fn store_blobs(version: VersionId, files: usize) -> Span {
     info_span!(target: TRACES, "store blobs", version.id = %version, files.count = whole(files))
 }
 
-/// A deed at its ledger, with the wait for those before it.
+/// A ledger operation, including the wait for those before it.
 pub fn operation() -> Span {
     info_span!(target: TRACES, "ledger deed")
 }
 
-/// The transaction that settles deeds. It is part of the first one's trace and links to the others.
+/// The transaction that settles operations. It belongs to the first one's trace and links to the others.
 pub fn commit(operations: &[Span]) -> Span {
     let mut traced = operations.iter().filter(|operation| !operation.is_disabled());
     let Some(first) = traced.next() else { return Span::none() };
@@ -106,7 +106,7 @@ pub fn commit(operations: &[Span]) -> Span {
     span
 }
 
-/// Judging a version.
+/// Scanning a version.
 pub fn scan(version: VersionId) -> Span {
     info_span!(target: TRACES, "scan", version.id = %version, moderation.status = Empty)
 }
@@ -115,36 +115,36 @@ pub fn note_verdict(scan: &Span, status: ModerationStatus) {
     scan.record("moderation.status", status.as_str());
 }
 
-/// Telling the edges that routes changed, until they have dropped them.
+/// Notifying the edges of changed routes, until they have dropped them.
 pub fn edge_notice(hosts: usize) -> Span {
     info_span!(target: TRACES, "edge notice", hosts.count = whole(hosts))
 }
 
-/// What was done in this span came to no good end.
+/// Marks the span as failed.
 pub fn note_failure(span: &Span) {
     span.record("otel.status_code", "ERROR");
 }
 
-/// Where the trace stands with this span, for whoever goes on with it elsewhere. None where there are no traces.
+/// The trace context of this span, for a span in another process. `None` without traces.
 pub fn traceparent(span: &Span) -> Option<String> {
     if span.is_disabled() {
         return None;
     }
-    let mut carried = HashMap::new();
-    TraceContextPropagator::new().inject_context(&span.context(), &mut carried);
-    carried.remove(TRACEPARENT)
+    let mut headers = HashMap::new();
+    TraceContextPropagator::new().inject_context(&span.context(), &mut headers);
+    headers.remove(TRACEPARENT)
 }
 
-/// What cannot be read is not followed: the span begins a trace of its own.
+/// A malformed context is ignored: the span then starts its own trace.
 fn follow(span: &Span, traceparent: Option<&str>) {
     let Some(traceparent) = traceparent.filter(|_| !span.is_disabled()) else { return };
-    let carried = HashMap::from([(TRACEPARENT.to_owned(), traceparent.to_owned())]);
-    let parent = TraceContextPropagator::new().extract_with_context(&Context::new(), &carried);
-    // Only a span that has begun, or is none, has no choice.
+    let headers = HashMap::from([(TRACEPARENT.to_owned(), traceparent.to_owned())]);
+    let parent = TraceContextPropagator::new().extract_with_context(&Context::new(), &headers);
+    // Fails only for a span that has started or is disabled.
     let _ = span.set_parent(parent);
 }
 
-/// The one kind of whole number that traces have.
+/// Traces have only signed integers.
 fn whole(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

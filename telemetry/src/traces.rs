@@ -1,8 +1,8 @@
-//! Traces by OpenTelemetry: the spans of this crate, sampled, gathered and sent to a collector over HTTP. Only a process
-//! that is told of a collector has any.
+//! Traces by OpenTelemetry: the spans of this crate, sampled, batched and sent to a collector over HTTP. A
+//! process has traces only if a collector is configured.
 //!
-//! The spans have a target of their own, which the log never takes, and the layer here takes nothing else: so neither a
-//! line of the log changes, nor can a field of one get into a trace.
+//! The spans have their own target, which the log ignores, and the layer here ignores everything else. So
+//! traces do not change the log, and a log field cannot get into a trace.
 
 mod carrier;
 
@@ -28,35 +28,37 @@ use carrier::Carrier;
 /// The target of every span of a trace, and of nothing else.
 pub const TRACES: &str = "handbill_traces";
 
-/// What a log's filter must end with, so that no span of a trace shows in its lines.
+/// Every log filter must end with this, so that no trace span appears in the log.
 pub const NOT_IN_LOG: &str = "handbill_traces=off";
 
-/// Where the collector listens below its address.
+/// The collector's path for traces.
 const TRACES_PATH: &str = "/v1/traces";
-/// Spans that wait to be sent; what comes while so many wait is dropped.
+/// The limit of spans that wait to be sent. Further ones are dropped.
 const WAITING_MAX: usize = 8192;
 const BATCH_MAX: usize = 512;
 const SEND_EVERY: Duration = Duration::from_secs(1);
 const SEND_WAIT: Duration = Duration::from_secs(5);
-/// A stop waits no longer for the last spans to be taken.
+/// How long a stop waits for the last spans to be sent.
 const FINISH_WAIT: Duration = Duration::from_secs(2);
 
-/// Where traces go, and which.
+/// The destination and the sampling of traces.
 #[derive(Clone, Debug)]
 pub struct TraceSettings<'s> {
     /// The collector's address, with or without the path of its traces.
     pub otlp_url: &'s str,
-    /// The share of traces that are kept, from 0 to 1. One that began elsewhere is kept if it is kept there.
+    /// The share of traces that are kept, from 0 to 1. A trace that started elsewhere follows the decision
+    /// made there.
     pub sample: f64,
-    /// What the process is there for.
+    /// The role of this process.
     pub role: &'static str,
 }
 
-/// The traces of this process, on their way to the collector.
+/// The traces of this process.
 pub struct Traces(SdkTracerProvider);
 
 impl Traces {
-    /// Sends from this runtime. Whether the collector is there shows with the first spans, and is no reason not to start.
+    /// Sends from this runtime. An unreachable collector shows with the first spans and does not prevent a
+    /// start.
     pub fn open(settings: &TraceSettings<'_>, runtime: Handle) -> anyhow::Result<Self> {
         let exporter = SpanExporter::builder()
             .with_http()
@@ -66,12 +68,12 @@ impl Traces {
             .with_http_client(Carrier::new(runtime, SEND_WAIT)?)
             .build()
             .context("traces.otlp_url")?;
-        let gathering = BatchConfigBuilder::default()
+        let batching = BatchConfigBuilder::default()
             .with_max_queue_size(WAITING_MAX)
             .with_max_export_batch_size(BATCH_MAX)
             .with_scheduled_delay(SEND_EVERY)
             .build();
-        let processor = BatchSpanProcessor::builder(exporter).with_batch_config(gathering).build();
+        let processor = BatchSpanProcessor::builder(exporter).with_batch_config(batching).build();
         let provider = SdkTracerProvider::builder()
             .with_span_processor(processor)
             .with_sampler(Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(settings.sample))))
@@ -81,8 +83,8 @@ impl Traces {
         Ok(Self(provider))
     }
 
-    /// Takes the spans of this crate, and nothing else. It stands beside the log's layer in a list that has at least that:
-    /// an empty one, or a layer that may be missing, would turn everything off.
+    /// A layer for the spans of this crate only. Combine it with the log's layer in a non-empty list: an
+    /// empty list, or an optional layer, would turn everything off.
     pub fn layer<S>(&self) -> Box<dyn Layer<S> + Send + Sync>
     where
         S: Subscriber + for<'s> LookupSpan<'s> + Send + Sync,
@@ -97,11 +99,11 @@ impl Traces {
             .boxed()
     }
 
-    /// Sends what is left, for as long as a stop can wait.
+    /// Sends the remaining spans, for as long as a stop can wait.
     pub async fn finish(self) {
         let finishing = spawn_blocking(move || self.0.shutdown_with_timeout(FINISH_WAIT));
         if !matches!(finishing.await, Ok(Ok(()))) {
-            tracing::warn!("the last traces were not taken by the collector");
+            tracing::warn!("could not send the last traces to the collector");
         }
     }
 }

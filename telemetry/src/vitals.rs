@@ -1,5 +1,4 @@
-//! Vitals: whether a process lives, whether it is ready, and what it has counted, as those hear it who look after it.
-//! Strangers hear no more than yes or no.
+//! Process health for operators: liveness, readiness and metrics. The public gets no more than yes or no.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,73 +12,74 @@ use crate::cached::CachedReading;
 use crate::levels::set_part;
 use crate::meters::text;
 
-/// A part that has not answered by then does not answer.
-const ANSWER_WAIT: Duration = Duration::from_secs(2);
-/// A scrape waits no longer for what has to be read for it.
+/// The timeout of a dependency's check.
+const CHECK_WAIT: Duration = Duration::from_secs(2);
+/// The timeout of a reading for a scrape.
 const READING_WAIT: Duration = Duration::from_secs(1);
 
 const JSON: &str = "application/json; charset=utf-8";
 const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Asks a part of the house whether it is there.
-pub type Ask = Box<dyn Fn() -> BoxFuture<'static, anyhow::Result<()>> + Send + Sync>;
+/// An asynchronous check or reading.
+pub type HealthCheck = Box<dyn Fn() -> BoxFuture<'static, anyhow::Result<()>> + Send + Sync>;
 
-/// Reads into its metrics what is not counted.
+/// Reads gauges for a scrape.
 pub struct Reading {
-    pub read: Ask,
-    /// What is done when it could not be read in time: a value of yesterday is worse than none.
+    pub read: HealthCheck,
+    /// Drops the values after a failed reading, because a missing value is better than a stale one.
     pub forget: fn(),
 }
 
-/// A part of the house that a process does its work with.
+/// A dependency of the process.
 pub struct Part {
     pub name: &'static str,
     pub when_away: WhenAway,
-    pub ask: Ask,
+    pub check: HealthCheck,
 }
 
-/// What the loss of a part is to a process. Processes share their parts, so whoever passes over all those that are not
-/// ready has nobody left to ask: that must be worse than what they can still do.
+/// The effect of losing a dependency. Processes share their dependencies, and a load balancer that removes
+/// every process that is not ready has none left. So a process must be not ready only if that is worse than
+/// what it can still do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhenAway {
-    /// It can do nothing of what it is there for.
+    /// The process cannot do its work.
     NotReady,
-    /// It does without, slower or in part, and says so.
+    /// The process continues, slower or in part, and reports it.
     Degraded,
 }
 
-/// What the vitals are made of.
+/// The dependencies and readings of a process.
 #[derive(Default)]
 pub struct VitalsParts {
     pub parts: Vec<Part>,
-    /// What a scrape has to read first, all at once.
+    /// Readings that a scrape makes first, concurrently.
     pub readings: Vec<Reading>,
     /// Cancelled when a stop begins.
     pub stopping: CancellationToken,
 }
 
-/// What a process tells of itself. Clones are the same; the default needs nothing and is always ready.
+/// The health of a process. Clones share it. The default has no dependencies and is always ready.
 #[derive(Clone, Default)]
 pub struct Vitals(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
     parts: VitalsParts,
-    asked: CachedReading<Vec<State>>,
+    states: CachedReading<Vec<State>>,
     read: CachedReading<()>,
-    /// What was away when it was last looked at, so that a change is told in the log, once.
-    missed: Mutex<Vec<&'static str>>,
+    /// The dependencies that failed the last check, so that each change is logged once.
+    last_failed: Mutex<Vec<&'static str>>,
 }
 
-/// Who is told.
+/// Who gets the response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
-    /// Whoever reaches an address that is the operator's own.
+    /// Anybody who reaches an address that is the operator's own.
     Operator,
     Stranger,
 }
 
-/// An answer, for whichever door it was asked at.
+/// The response to a health request, for any listener.
 #[derive(Clone, Debug)]
 pub struct HealthResponse {
     pub status: u16,
@@ -109,18 +109,18 @@ impl Vitals {
         Self(Arc::new(Inner { parts, ..Inner::default() }))
     }
 
-    /// For `/healthz`: whoever hears this hears it from a process that turns. Nothing is asked for it.
+    /// Liveness probe (`/healthz`). It checks no dependencies: a response proves that the process is running.
     pub fn alive() -> HealthResponse {
         HealthResponse::json(200, &Readiness { status: "ok", parts: None })
     }
 
-    /// For `/readyz`: whether this process can do what it is there for, as far as that is known beforehand. That it does
-    /// without a part is for the operator to hear.
+    /// Readiness probe (`/readyz`): whether this process can do its work, as far as that is known in advance.
+    /// Only the operator learns that it is degraded.
     pub async fn readiness(&self, audience: Audience) -> HealthResponse {
         if self.0.parts.stopping.is_cancelled() {
             return HealthResponse::json(503, &Readiness { status: "stopping", parts: None });
         }
-        let states = self.0.asked.or_ask(self.0.ask_all()).await;
+        let states = self.0.states.get_or_read(self.0.check_all()).await;
         let (code, status) = match (worst(&states), audience) {
             (Some(WhenAway::NotReady), _) => (503, "not ready"),
             (Some(WhenAway::Degraded), Audience::Operator) => (200, "degraded"),
@@ -132,16 +132,16 @@ impl Vitals {
         )
     }
 
-    /// For `/metrics`: all that is counted, and what could be read beside it. It takes no longer than a part may take to
-    /// answer.
+    /// `/metrics`: all counters and the gauges that could be read. Takes no longer than a dependency's check
+    /// may take.
     pub async fn metrics(&self) -> HealthResponse {
-        let read = self.0.read.or_ask(self.0.read_all());
-        let (states, ()) = tokio::join!(self.0.asked.or_ask(self.0.ask_all()), read);
+        let read = self.0.read.get_or_read(self.0.read_all());
+        let (states, ()) = tokio::join!(self.0.states.get_or_read(self.0.check_all()), read);
         states.iter().for_each(|state| set_part(state.name, state.is_ready));
         match text() {
             Ok(body) => HealthResponse { status: 200, content_type: PROMETHEUS, body },
             Err(error) => {
-                tracing::error!(error = format!("{error:#}"), "the metrics cannot be told");
+                tracing::error!(error = format!("{error:#}"), "could not encode the metrics");
                 HealthResponse { status: 500, content_type: PROMETHEUS, body: String::new() }
             }
         }
@@ -149,7 +149,7 @@ impl Vitals {
 }
 
 impl Inner {
-    async fn ask_all(&self) -> Vec<State> {
+    async fn check_all(&self) -> Vec<State> {
         let states = join_all(self.parts.parts.iter().map(Part::state)).await;
         self.log_change(&states);
         states
@@ -167,22 +167,26 @@ impl Inner {
     fn log_change(&self, states: &[State]) {
         let away: Vec<_> = states.iter().filter(|state| !state.is_ready).collect();
         let names: Vec<_> = away.iter().map(|state| state.name).collect();
-        let mut missed = self.missed.lock().unwrap_or_else(PoisonError::into_inner);
-        if names == *missed {
+        let mut last_failed = self.last_failed.lock().unwrap_or_else(PoisonError::into_inner);
+        if names == *last_failed {
             return;
         }
         let faults: Vec<_> = away.iter().filter_map(|state| state.fault.as_deref()).collect();
         let (parts, error) = (names.join(", "), faults.join("; "));
         match worst(states) {
-            None => tracing::info!("ready again: every part answers"),
-            Some(WhenAway::Degraded) => tracing::warn!(parts, error, "degraded: it goes on without a part"),
-            Some(WhenAway::NotReady) => tracing::warn!(parts, error, "not ready: a part is missing"),
+            None => tracing::info!("ready again: every dependency responds"),
+            Some(WhenAway::Degraded) => {
+                tracing::warn!(parts, error, "degraded: a dependency does not respond")
+            }
+            Some(WhenAway::NotReady) => {
+                tracing::warn!(parts, error, "not ready: a required dependency does not respond")
+            }
         }
-        *missed = names;
+        *last_failed = names;
     }
 }
 
-/// What the parts that are away mean together; none when all are there.
+/// The effect of all failed dependencies together, or `None` if none failed.
 fn worst(states: &[State]) -> Option<WhenAway> {
     let mut away = states.iter().filter(|state| !state.is_ready).map(|state| state.when_away).peekable();
     away.peek()?;
@@ -192,19 +196,19 @@ fn worst(states: &[State]) -> Option<WhenAway> {
 
 impl Part {
     async fn state(&self) -> State {
-        let fault = match timeout(ANSWER_WAIT, (self.ask)()).await {
+        let fault = match timeout(CHECK_WAIT, (self.check)()).await {
             Ok(Ok(())) => None,
             Ok(Err(error)) => Some(format!("{error:#}")),
-            Err(_) => Some(format!("no answer within {} s", ANSWER_WAIT.as_secs())),
+            Err(_) => Some(format!("no response within {} s", CHECK_WAIT.as_secs())),
         };
         State { name: self.name, is_ready: fault.is_none(), when_away: self.when_away, fault }
     }
 }
 
 impl HealthResponse {
-    fn json(status: u16, told: &impl Serialize) -> Self {
-        // Texts alone are always JSON.
-        Self { status, content_type: JSON, body: serde_json::to_string(told).unwrap_or_default() }
+    fn json(status: u16, body: &impl Serialize) -> Self {
+        // Serializing plain strings cannot fail.
+        Self { status, content_type: JSON, body: serde_json::to_string(body).unwrap_or_default() }
     }
 }
 
@@ -222,7 +226,7 @@ mod tests {
 
     fn part(name: &'static str, when_away: WhenAway, is_there: &Arc<AtomicBool>) -> Part {
         let is_there = is_there.clone();
-        let ask = move || {
+        let check = move || {
             let is_there = is_there.load(Ordering::SeqCst);
             async move {
                 ensure!(is_there, "gone");
@@ -230,7 +234,7 @@ mod tests {
             }
             .boxed()
         };
-        Part { name, when_away, ask: Box::new(ask) }
+        Part { name, when_away, check: Box::new(check) }
     }
 
     async fn told(vitals: &Vitals, audience: Audience) -> (u16, Value) {
@@ -272,11 +276,11 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_part_that_stays_silent_is_missing_after_two_seconds() {
-        let ask: Ask = Box::new(|| futures::future::pending().boxed());
-        let silent = Part { name: "database", when_away: WhenAway::NotReady, ask };
+        let check: HealthCheck = Box::new(|| futures::future::pending().boxed());
+        let silent = Part { name: "database", when_away: WhenAway::NotReady, check };
         let vitals = Vitals::new(VitalsParts { parts: vec![silent], ..VitalsParts::default() });
         let (status, body) = told(&vitals, Audience::Operator).await;
-        assert_eq!((status, &body["parts"][0]["fault"]), (503, &json!("no answer within 2 s")));
+        assert_eq!((status, &body["parts"][0]["fault"]), (503, &json!("no response within 2 s")));
     }
 
     #[tokio::test]
@@ -313,13 +317,13 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_scrape_tells_which_parts_answer_and_waits_two_seconds_for_one_that_does_not() {
         let there = Arc::new(AtomicBool::new(true));
-        let ask: Ask = Box::new(|| futures::future::pending().boxed());
-        let silent = Part { name: "silent", when_away: WhenAway::Degraded, ask };
-        let read: Ask = Box::new(|| futures::future::pending().boxed());
+        let check: HealthCheck = Box::new(|| futures::future::pending().boxed());
+        let silent = Part { name: "silent", when_away: WhenAway::Degraded, check };
+        let read: HealthCheck = Box::new(|| futures::future::pending().boxed());
         let readings = vec![Reading { read, forget: || {} }];
         let parts = vec![part("there", WhenAway::NotReady, &there), silent];
         let vitals = Vitals::new(VitalsParts { parts, readings, ..VitalsParts::default() });
-        let told = timeout(ANSWER_WAIT + Duration::from_millis(1), vitals.metrics()).await.unwrap();
+        let told = timeout(CHECK_WAIT + Duration::from_millis(1), vitals.metrics()).await.unwrap();
         for line in ["handbill_part_ready{part=\"there\"} 1\n", "handbill_part_ready{part=\"silent\"} 0\n"] {
             assert!(told.body.contains(line), "{}", told.body);
         }

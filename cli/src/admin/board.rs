@@ -1,4 +1,4 @@
-//! The queue board at a shell: queues, processes, schedules, and what may be done to a whole queue.
+//! The queue board's commands: queues, processes, schedules, and operations on whole queues.
 
 use api::told_in_json;
 use client::show::{or_nothing, table, when};
@@ -9,7 +9,7 @@ use super::Form;
 
 pub(super) async fn show(service: &Service, form: Form) -> Result<(), Failure> {
     let board = service.board().await?;
-    form.answer(|| told(&board), || told_in_json::board(board.clone()));
+    form.print(|| board_text(&board), || told_in_json::board(board.clone()));
     Ok(())
 }
 
@@ -20,14 +20,14 @@ pub(super) async fn pause(
     by: &OperatorName,
 ) -> Result<(), Failure> {
     service.pause_queue(queue, by).await?;
-    let words = || {
+    let text = || {
         format!(
-            "{0} is paused: within two seconds nothing of it is begun any more, and what runs is finished.\n\
-             Resume it: handbill admin resume {0}",
+            "Paused {0}. Workers start no more of its jobs within two seconds; running jobs finish.\n\
+             Resume it with `handbill admin resume {0}`.",
             queue.name()
         )
     };
-    form.answer(words, || told_in_json::paused(queue));
+    form.print(text, || told_in_json::paused(queue));
     Ok(())
 }
 
@@ -38,7 +38,7 @@ pub(super) async fn resume(
     by: &OperatorName,
 ) -> Result<(), Failure> {
     service.resume_queue(queue, by).await?;
-    form.answer(|| format!("{} is resumed", queue.name()), || told_in_json::resumed(queue));
+    form.print(|| format!("Resumed {}.", queue.name()), || told_in_json::resumed(queue));
     Ok(())
 }
 
@@ -49,12 +49,12 @@ pub(super) async fn requeue_dead(
     by: &OperatorName,
 ) -> Result<(), Failure> {
     let jobs = service.requeue_dead(queue, by).await?;
-    let words = || match jobs {
-        0 => format!("nothing to do: no job of {} is dead", queue.name()),
-        1 => format!("1 dead job of {} is queued again", queue.name()),
-        jobs => format!("{jobs} dead jobs of {} are queued again", queue.name()),
+    let text = || match jobs {
+        0 => format!("Nothing to do: {} has no dead jobs.", queue.name()),
+        1 => format!("Queued 1 dead job of {} again.", queue.name()),
+        jobs => format!("Queued {jobs} dead jobs of {} again.", queue.name()),
     };
-    form.answer(words, || told_in_json::requeued(queue, jobs));
+    form.print(text, || told_in_json::requeued(queue, jobs));
     Ok(())
 }
 
@@ -65,22 +65,22 @@ pub(super) async fn discard_dead(
     by: &OperatorName,
 ) -> Result<(), Failure> {
     let jobs = service.discard_dead(queue, by).await?;
-    let words = || {
+    let text = || {
         let queue = queue.name();
         let discarded = match jobs {
-            0 => return format!("nothing to do: no job of {queue} is dead"),
-            1 => format!("1 dead job of {queue} is discarded"),
-            jobs => format!("{jobs} dead jobs of {queue} are discarded"),
+            0 => return format!("Nothing to do: {queue} has no dead jobs."),
+            1 => format!("Discarded 1 dead job of {queue}."),
+            jobs => format!("Discarded {jobs} dead jobs of {queue}."),
         };
-        format!("{discarded}. For 48 hours they are listed: handbill admin jobs {queue} --state cancelled")
+        format!("{discarded} `handbill admin jobs {queue} --state cancelled` lists them for 48 hours.")
     };
-    form.answer(words, || told_in_json::dead_discarded(queue, jobs));
+    form.print(text, || told_in_json::dead_discarded(queue, jobs));
     Ok(())
 }
 
 pub(super) async fn schedules(service: &Service, form: Form) -> Result<(), Failure> {
-    let (shown, now) = (service.schedules().await?, service.clock().now());
-    form.answer(|| planned(&shown, now), || told_in_json::schedules(shown.clone()));
+    let (schedules, now) = (service.schedules().await?, service.clock().now());
+    form.print(|| planned(&schedules, now), || told_in_json::schedules(schedules.clone()));
     Ok(())
 }
 
@@ -88,15 +88,15 @@ pub(super) async fn run(service: &Service, form: Form, name: &str, by: &Operator
     let known = service.schedules().await?.into_iter().find(|known| known.planned.name == name);
     let queue = known.ok_or(Refusal::NotFound(Missing::Schedule))?.planned.job.queue();
     let id = service.run_schedule(name, by).await?;
-    let words = || {
+    let text = || {
         let queue = queue.name();
-        format!("{name} is queued in {queue}. See how far it is: handbill admin job {queue} {id}")
+        format!("Queued {name} in {queue}. `handbill admin job {queue} {id}` shows its progress.")
     };
-    form.answer(words, || told_in_json::ran(name, queue, id));
+    form.print(text, || told_in_json::ran(name, queue, id));
     Ok(())
 }
 
-fn told(board: &BoardFigures) -> String {
+fn board_text(board: &BoardFigures) -> String {
     let names = [
         "QUEUE",
         "TO DO",
@@ -111,16 +111,17 @@ fn told(board: &BoardFigures) -> String {
         "STATE",
     ];
     let queues = board.queues.iter().map(|queue| queue_in_columns(queue, board));
-    let queues = table(names, queues, "there are no queues");
-    let names = ["PROCESS", "ROLE", "HOST", "VERSION", "HEARD OF", "TAKES", "DOES NOW"];
+    let queues = table(names, queues, "No queues.");
+    let names = ["PROCESS", "ROLE", "HOST", "VERSION", "LAST SEEN", "QUEUES", "RUNNING"];
     let processes = board.processes.iter().map(|process| process_in_columns(process, board.at));
-    let processes = table(names, processes, "no process has said lately that it lives");
+    let processes = table(names, processes, "No process has sent a heartbeat recently.");
     let dead = board.queues.iter().filter(|queue| queue.dead > 0);
-    let hints = dead.map(|queue| format!("Why jobs died: handbill admin jobs {}", queue.queue.name()));
+    let hints =
+        dead.map(|queue| format!("`handbill admin jobs {}` shows why its jobs died.", queue.queue.name()));
     let lost_earlier = match board.lost_earlier {
         0 => None,
-        1 => Some("1 more process was lost within the last hour".to_owned()),
-        lost => Some(format!("{lost} more processes were lost within the last hour")),
+        1 => Some("1 more process was lost in the last hour".to_owned()),
+        lost => Some(format!("{lost} more processes were lost in the last hour")),
     };
     let parts = [queues, String::new(), processes].into_iter().chain(board.omissions());
     let parts = parts.chain(lost_earlier);
@@ -132,7 +133,7 @@ fn told(board: &BoardFigures) -> String {
 fn queue_in_columns(queue: &QueueFigures, board: &BoardFigures) -> [String; 11] {
     let state = match &queue.paused {
         Some(paused) => format!("paused by {}, {}", paused.by, moment(paused.since, board.at)),
-        None if !board.is_taken(queue.queue) => "nobody works on it".to_owned(),
+        None if !board.is_taken(queue.queue) => "no worker".to_owned(),
         None => String::new(),
     };
     [
@@ -152,19 +153,19 @@ fn queue_in_columns(queue: &QueueFigures, board: &BoardFigures) -> [String; 11] 
 
 fn process_in_columns(process: &ProcessInfo, now: Time) -> [String; 7] {
     let takes = process.takes.iter().map(|(queue, concurrency)| format!("{}={concurrency}", queue.name()));
-    let does = |job: &RunningJob| match job.since {
+    let running = |job: &RunningJob| match job.since {
         Some(since) => format!("{} {} ({})", job.kind, job.id, moment(since, now)),
         None => format!("{} {}", job.kind, job.id),
     };
-    let heard_of = moment(process.seen_at, now);
+    let last_seen = moment(process.seen_at, now);
     [
         process.instance.clone(),
         process.role.clone(),
         format!("{}:{}", process.host, process.process_id),
         process.version.clone(),
-        if process.is_lost { format!("{heard_of}, lost") } else { heard_of },
+        if process.is_lost { format!("{last_seen}, lost") } else { last_seen },
         listed(takes.collect()),
-        listed(process.running.iter().map(does).collect()),
+        listed(process.running.iter().map(running).collect()),
     ]
 }
 
@@ -180,14 +181,14 @@ fn planned(schedules: &[ScheduleInfo], now: Time) -> String {
             moment(planned.next, now),
         ]
     });
-    table(names, rows, "there are no schedules")
+    table(names, rows, "No schedules.")
 }
 
 fn listed(parts: Vec<String>) -> String {
     or_nothing((!parts.is_empty()).then(|| parts.join(", ")))
 }
 
-/// A moment as people say it: `in 24 s`, `3 min ago`.
+/// A time relative to now: `in 24 s`, `3 min ago`.
 pub(super) fn moment(at: Time, now: Time) -> String {
     when(&at.rfc3339(), now)
 }
@@ -262,29 +263,28 @@ mod tests {
         }
     }
 
-    /// What stands in the columns of a line.
+    /// The cells of a table row.
     fn columns(line: &str) -> Vec<&str> {
         line.split("  ").map(str::trim).filter(|part| !part.is_empty()).collect()
     }
 
     #[test]
     fn the_board_says_in_columns_what_is_to_be_done_and_by_whom() {
-        let shown = told(&board());
+        let shown = board_text(&board());
         let lines: Vec<_> = shown.lines().collect();
-        let publish =
-            ["publish", "15", "12", "1", "2", "3", "4", "90 s ago", "240", "1", "nobody works on it"];
+        let publish = ["publish", "15", "12", "1", "2", "3", "4", "90 s ago", "240", "1", "no worker"];
         assert_eq!(columns(lines[1]), publish, "{shown}");
         assert!(lines[2].starts_with("scan ") && lines[2].ends_with("paused by Ada, 30 s ago"), "{shown}");
         assert_eq!(lines[1].find("15"), lines[2].find('0'), "aligned:\n{shown}");
         let takes = "publish=16, scan=2";
-        for told in
+        for part in
             ["worker-1", "node-3:4711", "20 s ago, lost", takes, "scan 01KC4GZJ2Q8W5T7RXN3VB6M9DE (7 s ago)"]
         {
-            assert!(lines[5].contains(told), "{shown}");
+            assert!(lines[5].contains(part), "{shown}");
         }
         assert_eq!(lines[6], "Showing the first 1 of 512 processes.");
-        assert_eq!(lines[7], "12 more processes were lost within the last hour");
-        assert_eq!(lines[9..], ["Why jobs died: handbill admin jobs publish"]);
+        assert_eq!(lines[7], "12 more processes were lost in the last hour");
+        assert_eq!(lines[9..], ["`handbill admin jobs publish` shows why its jobs died."]);
     }
 
     #[test]

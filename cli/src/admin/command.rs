@@ -1,4 +1,4 @@
-//! What `handbill admin` takes.
+//! The arguments of `handbill admin`.
 
 use clap::{Args, Subcommand};
 use domain::{
@@ -6,10 +6,10 @@ use domain::{
 };
 use service::{JobState, JobsWanted};
 
-/// The most that one command gives or takes, as the operator's route has it.
+/// The largest credit or debit of one command. The operator's route has the same limit.
 const CREDIT_MAX: Micro = Micro::new(10_000_000_000);
 
-/// What an operator does by hand to a service that runs.
+/// The operator's commands on a running service.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AdminCommand {
     /// Scan versions again; by default those with a verdict from older rules. Rescans run one at a time and with low
@@ -103,7 +103,7 @@ pub(crate) enum AdminCommand {
     },
 }
 
-/// Credit to give or to take.
+/// Credit to add or remove.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CreditOrder {
     /// The account's handle, such as `acct_1a2b3c`, or its id.
@@ -121,7 +121,7 @@ pub(crate) struct CreditOrder {
     pub(crate) signed: Signed,
 }
 
-/// An account, and who decides on it.
+/// An account, and the operator's name.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct AccountNamed {
     /// The account's handle, such as `acct_1a2b3c`, or its id.
@@ -131,7 +131,7 @@ pub(crate) struct AccountNamed {
     pub(crate) signed: Signed,
 }
 
-/// An account to suspend.
+/// The suspension of an account.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SuspensionOrder {
     #[command(flatten)]
@@ -141,10 +141,10 @@ pub(crate) struct SuspensionOrder {
     pub(crate) reason: SuspensionReason,
 }
 
-/// What an operator does about operators.
+/// Commands on operators.
 #[derive(Debug, Subcommand)]
 pub(crate) enum OperatorCommand {
-    /// Ask for a password and print the entry for the setting `secrets.operators`. The password is read from the
+    /// Read a password and print the entry for the setting `secrets.operators`. The password is read from the
     /// terminal without echo, or from the first line of standard input.
     Add {
         /// The operator's name: 3 to 30 letters, digits, `_` and `-`.
@@ -153,7 +153,7 @@ pub(crate) enum OperatorCommand {
     },
 }
 
-/// Which jobs to list.
+/// Selects jobs to list.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct JobsNamed {
     /// Which queue.
@@ -167,7 +167,7 @@ pub(crate) struct JobsNamed {
     before: Option<JobId>,
 }
 
-/// A job.
+/// Selects a job.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct JobNamed {
     /// Its queue.
@@ -177,7 +177,7 @@ pub(crate) struct JobNamed {
     pub(crate) id: JobId,
 }
 
-/// Who does it.
+/// The operator's name.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Signed {
     /// Your name, for the log, the queue board and the job's timeline.
@@ -212,13 +212,13 @@ fn parse_operator_name(text: &str) -> Result<Username, String> {
 fn parse_state(name: &str) -> Result<JobState, String> {
     JobState::parse(name).ok_or_else(|| {
         let known: Vec<_> = JobState::ALL.into_iter().map(JobState::name).collect();
-        format!("there is no such state; the states are {}", known.join(", "))
+        format!("unknown state; the states are {}", known.join(", "))
     })
 }
 
 pub(crate) fn parse_queue(name: &str) -> Result<Queue, String> {
     Queue::parse(name).ok_or_else(|| {
         let known: Vec<_> = Queue::ALL.into_iter().map(Queue::name).collect();
-        format!("there is no queue of that name; the queues are {}", known.join(", "))
+        format!("unknown queue; the queues are {}", known.join(", "))
     })
 }

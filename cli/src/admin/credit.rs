@@ -1,4 +1,4 @@
-//! Credit that an operator gives or takes at a shell.
+//! `handbill admin credit`.
 
 use api::told_in_json;
 use domain::{JobId, Micro, Origin, Via};
@@ -12,7 +12,7 @@ pub(super) async fn grant(service: &Service, form: Form, order: &CreditOrder) ->
     if form == Form::People {
         let id = *id.get_or_insert_with(|| JobId::new(service.clock().now(), service.chance()));
         crate::complain(
-            &format!("If this command fails, repeat it with --id {id}: the credit is given once."),
+            &format!("If this command fails, repeat it with --id {id}. The credit is added at most once."),
             0,
         );
     }
@@ -20,16 +20,18 @@ pub(super) async fn grant(service: &Service, form: Form, order: &CreditOrder) ->
         CreditGrant { account: order.account.clone(), amount: order.usd, note: order.reason.clone(), id };
     let origin = Origin { via: Via::Operator, address: None };
     let granted = service.grant_credit(&order.signed.name(), origin, grant).await?;
-    form.answer(|| told(&granted), || told_in_json::granted(&granted));
+    form.print(|| text(&granted), || told_in_json::granted(&granted));
     Ok(())
 }
 
-fn told(granted: &Granted) -> String {
+fn text(granted: &Granted) -> String {
     let Granted { handle, amount, balance, .. } = granted;
     if !granted.is_new {
-        return format!("nothing to do: this was done before. The balance of {handle} is USD {balance}");
+        return format!(
+            "Nothing to do: this credit was already applied. The balance of {handle} is USD {balance}."
+        );
     }
-    let done = if *amount < Micro::ZERO { "taken from" } else { "given to" };
+    let done = if *amount < Micro::ZERO { "Removed" } else { "Added" };
     let size = if *amount < Micro::ZERO { -*amount } else { *amount };
-    format!("USD {size} {done} {handle}. The balance is USD {balance}")
+    format!("{done} USD {size}. The balance of {handle} is USD {balance}.")
 }

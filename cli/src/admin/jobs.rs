@@ -1,4 +1,4 @@
-//! Jobs at a shell: those of a queue, and one with what happened to it and what may be done with it.
+//! `handbill admin jobs` and the commands on one job.
 
 use api::told_in_json;
 use client::show::{facts, harmless, table};
@@ -9,18 +9,18 @@ use super::Form;
 use super::board::moment;
 use super::command::JobNamed;
 
-/// Characters of an error that a list shows; `handbill admin job` has all of it.
+/// How many characters of an error a list shows. `handbill admin job` shows all of it.
 const ERROR_LENGTH_MAX: usize = 70;
 
 pub(super) async fn list(service: &Service, form: Form, wanted: JobsWanted) -> Result<(), Failure> {
     let (jobs, now) = (service.jobs(wanted).await?, service.clock().now());
-    form.answer(|| listed(wanted, &jobs, now), || told_in_json::jobs(jobs.clone()));
+    form.print(|| listed(wanted, &jobs, now), || told_in_json::jobs(jobs.clone()));
     Ok(())
 }
 
 pub(super) async fn show(service: &Service, form: Form, named: JobNamed) -> Result<(), Failure> {
     let (job, now) = (service.job(named.queue, named.id).await?, service.clock().now());
-    form.answer(|| told(&job, now), || told_in_json::job(job.clone()));
+    form.print(|| job_text(&job, now), || told_in_json::job(job.clone()));
     Ok(())
 }
 
@@ -32,13 +32,13 @@ pub(super) async fn retry(
 ) -> Result<(), Failure> {
     let JobNamed { queue, id } = named;
     service.retry_job(queue, id, by).await?;
-    let words = || {
+    let text = || {
         let queue = queue.name();
         format!(
-            "the job begins anew, with all its attempts before it. See how far it is: handbill admin job {queue} {id}"
+            "Queued the job again, with all its attempts. `handbill admin job {queue} {id}` shows its progress."
         )
     };
-    form.answer(words, || told_in_json::retried(queue, id));
+    form.print(text, || told_in_json::retried(queue, id));
     Ok(())
 }
 
@@ -50,11 +50,11 @@ pub(super) async fn cancel(
 ) -> Result<(), Failure> {
     let JobNamed { queue, id } = named;
     service.cancel_job(queue, id, by).await?;
-    let words = || {
+    let text = || {
         let queue = queue.name();
-        format!("the job is cancelled. To have it done after all: handbill admin retry {queue} {id}")
+        format!("Cancelled the job. `handbill admin retry {queue} {id}` runs it after all.")
     };
-    form.answer(words, || told_in_json::cancelled(queue, id));
+    form.print(text, || told_in_json::cancelled(queue, id));
     Ok(())
 }
 
@@ -66,13 +66,11 @@ pub(super) async fn discard(
 ) -> Result<(), Failure> {
     let JobNamed { queue, id } = named;
     service.discard_job(queue, id, by).await?;
-    let words = || {
+    let text = || {
         let queue = queue.name();
-        format!(
-            "the job is discarded: in 48 hours it is forgotten. To have it done after all: handbill admin retry {queue} {id}"
-        )
+        format!("Discarded the job. For 48 hours, `handbill admin retry {queue} {id}` runs it after all.")
     };
-    form.answer(words, || told_in_json::discarded(queue, id));
+    form.print(text, || told_in_json::discarded(queue, id));
     Ok(())
 }
 
@@ -81,49 +79,49 @@ fn listed(wanted: JobsWanted, jobs: &JobList, now: Time) -> String {
     let rows = jobs.jobs.iter().map(|job| {
         let error = job.last_error.as_deref().unwrap_or_default();
         let error = error.chars().take(ERROR_LENGTH_MAX).collect();
-        [job.id.to_string(), job.kind.clone(), state_told(job, now), attempts(job), error]
+        [job.id.to_string(), job.kind.clone(), state_text(job, now), attempts(job), error]
     });
-    let empty = format!("no job of {queue} is {state}");
+    let empty = format!("{queue} has no jobs in the state {state}.");
     let list = table(["ID", "KIND", "STATE", "ATTEMPTS", "ERROR"], rows, &empty);
     match jobs.next {
         Some(next) => {
-            format!("{list}\n\nOlder ones: handbill admin jobs {queue} --state {state} --before {next}")
+            format!("{list}\n\nOlder jobs: handbill admin jobs {queue} --state {state} --before {next}")
         }
         None => list,
     }
 }
 
-fn told(detail: &JobDetail, now: Time) -> String {
+fn job_text(detail: &JobDetail, now: Time) -> String {
     let job = &detail.job;
     let queue = job.queue.name();
     let known = [
         ("id", Some(job.id.to_string())),
         ("queue", Some(queue.to_owned())),
         ("kind", Some(job.kind.clone())),
-        ("state", Some(state_told(job, now))),
+        ("state", Some(state_text(job, now))),
         ("attempts", Some(attempts(job))),
         ("worker", job.worker.clone()),
-        ("answers to", detail.reply_to.clone()),
+        ("replies to", detail.reply_to.clone()),
         ("last error", job.last_error.clone()),
     ];
     let known = facts(known.into_iter().filter_map(|(name, value)| Some((name, value?))));
     let rows = detail.timeline.iter().map(|event| {
-        let (what, more) = happened(&event.what);
-        [event.at.rfc3339(), what, more]
+        let (what, details) = event_cells(&event.what);
+        [event.at.rfc3339(), what, details]
     });
-    let timeline = table(["WHEN", "WHAT", "MORE"], rows, "nothing has happened to it yet");
+    let timeline = table(["TIME", "EVENT", "DETAILS"], rows, "No events yet.");
     let next = match job.state {
         JobState::Dead => format!(
-            "\n\nTo have it done after all: handbill admin retry {queue} {0}\n\
-             To give it up: handbill admin discard {queue} {0}",
+            "\n\nRetry it: handbill admin retry {queue} {0}\n\
+             Discard it: handbill admin discard {queue} {0}",
             job.id
         ),
         JobState::Cancelled => {
-            format!("\n\nTo have it done after all: handbill admin retry {queue} {}", job.id)
+            format!("\n\nRetry it: handbill admin retry {queue} {}", job.id)
         }
         _ => String::new(),
     };
-    // The JSON escapes whatever a terminal would obey, but for the ends of its lines.
+    // JSON escapes every control character except line ends.
     let payload = format!("{:#}", detail.payload);
     let payload: Vec<_> = payload.lines().map(harmless).collect();
     format!("{known}\n\n{}\n\n{timeline}{next}", payload.join("\n"))
@@ -133,13 +131,13 @@ fn attempts(job: &JobInfo) -> String {
     format!("{} of {}", job.attempts, job.attempts_max)
 }
 
-/// The state with the moment that matters in it.
-fn state_told(job: &JobInfo, now: Time) -> String {
+/// The state with its most relevant time.
+fn state_text(job: &JobInfo, now: Time) -> String {
     let ended = job.ended_at.unwrap_or(job.due_at);
     let (name, at) = match job.state {
         JobState::Waiting => ("waiting, due", job.due_at),
-        JobState::Running => ("running, begun", job.begun_at.unwrap_or(job.due_at)),
-        JobState::Failed => ("failed, again", job.due_at),
+        JobState::Running => ("running, started", job.begun_at.unwrap_or(job.due_at)),
+        JobState::Failed => ("failed, retry", job.due_at),
         JobState::Dead => ("dead,", ended),
         JobState::Cancelled => ("cancelled,", ended),
         JobState::Done => ("done,", ended),
@@ -147,10 +145,10 @@ fn state_told(job: &JobInfo, now: Time) -> String {
     format!("{name} {}", moment(at, now))
 }
 
-fn happened(what: &JobHappening) -> (String, String) {
+fn event_cells(what: &JobHappening) -> (String, String) {
     match what {
         JobHappening::Pushed => ("pushed".to_owned(), String::new()),
-        JobHappening::Began { attempt, worker } => (format!("attempt {attempt} began"), worker.clone()),
+        JobHappening::Began { attempt, worker } => (format!("attempt {attempt} started"), worker.clone()),
         JobHappening::Failed { attempt, error, .. } => (format!("attempt {attempt} failed"), error.clone()),
         JobHappening::Died { attempt, error } => (format!("died at attempt {attempt}"), error.clone()),
         JobHappening::Done { attempt } => (format!("done at attempt {attempt}"), String::new()),
@@ -197,17 +195,17 @@ mod tests {
         let wanted = JobsWanted { queue: Queue::Scan, state: JobState::Dead, before: None };
         let list = listed(wanted, &JobList { jobs: vec![dead()], next: Some(id()) }, now());
         let row = list.lines().nth(1).unwrap();
-        for told in
+        for part in
             ["01KC4GZJ2Q8W5T7RXN3VB6M9DE", "scan", "dead, 40 s ago", "8 of 8", "the store [2J does not"]
         {
-            assert!(row.contains(told), "{list}");
+            assert!(row.contains(part), "{list}");
         }
         assert!(
             list.ends_with(&format!("handbill admin jobs scan --state dead --before {}", id())),
             "{list}"
         );
         let none = listed(wanted, &JobList { jobs: vec![], next: None }, now());
-        assert_eq!(none, "no job of scan is dead");
+        assert_eq!(none, "scan has no jobs in the state dead.");
     }
 
     #[test]
@@ -219,10 +217,10 @@ mod tests {
             reply_to: Some("api-1".into()),
             timeline: vec![JobEvent { at: now(), what: died }],
         };
-        let told = told(&detail, now());
-        for part in ["answers to  api-1", "\"about a page\"", "died at attempt 8", "2026-11-21T14:05:00Z"] {
-            assert!(told.contains(part), "{told}");
+        let text = job_text(&detail, now());
+        for part in ["replies to  api-1", "\"about a page\"", "died at attempt 8", "2026-11-21T14:05:00Z"] {
+            assert!(text.contains(part), "{text}");
         }
-        assert!(told.ends_with(&format!("handbill admin discard scan {}", id())), "{told}");
+        assert!(text.ends_with(&format!("handbill admin discard scan {}", id())), "{text}");
     }
 }

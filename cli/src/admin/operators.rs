@@ -1,4 +1,4 @@
-//! Operators with passwords of their own: the entry that stands for one in the settings. The password goes nowhere.
+//! Operators with their own passwords: prints the settings entry of one. The password is not stored.
 
 use std::process::ExitCode;
 
@@ -7,20 +7,21 @@ use domain::{Chance, OperatorAccount, Password, PasswordHash, Username, is_commo
 
 use crate::{complain, say};
 
-/// What a shell reports of a command that Ctrl-C has ended.
+/// The exit code that shells report for a command that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
 
-/// The same as of the shared password of the operators.
+/// The same as for the operators' shared password.
 const LENGTH_MIN: usize = 12;
-const TOO_EASY: &str = "handbill: the password is too easy to guess: use 12 characters or more, and no common password, also \
-                        not one with digits after it; `openssl rand -hex 32` makes a good one";
+const TOO_EASY: &str = "handbill: the password is too easy to guess. Use at least 12 characters, and not a common password \
+                        or one with digits appended. `openssl rand -hex 32` prints a good one.";
 
 pub(super) async fn add(name: &Username) -> anyhow::Result<ExitCode> {
     let read = tokio::select! {
         read = client::read_secret("Password: ") => read,
         _ = tokio::signal::ctrl_c() => None,
     };
-    // The echo is back by now. The thread that still waits for a line would hold up any other end.
+    // The echo is restored by now. Exits at once, because the thread that still waits for a line would block
+    // any other exit.
     let Some(password) = read else { std::process::exit(i32::from(INTERRUPTED)) };
     if password.chars().count() < LENGTH_MIN || is_common_password(&password) {
         return Ok(complain(TOO_EASY, 1));
@@ -31,15 +32,15 @@ pub(super) async fn add(name: &Username) -> anyhow::Result<ExitCode> {
     }
     let chance = Chance::from_system();
     let hash = PasswordHash::of(&password, &chance).context("hash the password")?;
-    say(&told(&OperatorAccount::new(name, hash)));
+    say(&entry_text(&OperatorAccount::new(name, hash)));
     Ok(ExitCode::SUCCESS)
 }
 
-fn told(entry: &OperatorAccount) -> String {
+fn entry_text(entry: &OperatorAccount) -> String {
     format!(
-        "# Put this entry into the list in the settings file, below [secrets], and restart:\n\
+        "# Add this entry to the list in the settings file, under [secrets], and restart:\n\
          operators = [\"{entry}\"]\n\
-         # or into the environment, beside other entries behind a space:\n\
+         # Or add it to the environment variable, separated from other entries by a space:\n\
          HANDBILL_SECRETS__OPERATORS='{entry}'"
     )
 }

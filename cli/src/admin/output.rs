@@ -1,4 +1,4 @@
-//! In which form a command answers, and how it says no.
+//! The output formats of a command, and its refusals.
 
 use std::process::ExitCode;
 
@@ -7,7 +7,7 @@ use domain::{Missing, Refusal};
 use super::AdminCommand;
 use crate::{complain, say};
 
-/// Who reads the answer.
+/// The output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     People,
@@ -15,12 +15,12 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    pub(crate) fn asked_for(options: &client::Options) -> Self {
+    pub(crate) fn of(options: &client::Options) -> Self {
         if options.json { Form::Json } else { Form::People }
     }
 
-    /// Says it in the form that is wanted.
-    pub(super) fn answer(self, people: impl FnOnce() -> String, json: impl FnOnce() -> String) {
+    /// Prints the result in this format.
+    pub(super) fn print(self, people: impl FnOnce() -> String, json: impl FnOnce() -> String) {
         match self {
             Form::People => say(&people()),
             Form::Json => say(&json()),
@@ -28,15 +28,16 @@ impl Form {
     }
 }
 
-/// Says why nothing was done. The hints of refusals name calls, and no hint at a shell may.
+/// Prints why nothing was done. The API's hints name HTTP calls, which do not help at a shell, so they are
+/// left out.
 pub(super) fn refused(refusal: &Refusal, command: &AdminCommand, form: Form) -> ExitCode {
     match form {
         Form::Json => complain(&api::told_in_json::refused(refusal), 1),
-        Form::People => complain(&format!("handbill: {}", words(refusal, command)), 1),
+        Form::People => complain(&format!("handbill: {}", text(refusal, command)), 1),
     }
 }
 
-fn words(refusal: &Refusal, command: &AdminCommand) -> String {
+fn text(refusal: &Refusal, command: &AdminCommand) -> String {
     let job = match command {
         AdminCommand::Job(job)
         | AdminCommand::Retry { job, .. }
@@ -46,18 +47,18 @@ fn words(refusal: &Refusal, command: &AdminCommand) -> String {
     };
     match (refusal, job) {
         (Refusal::NotFound(Missing::Job), Some(job)) => format!(
-            "the queue {0} has no such job; what is done or cancelled is forgotten after 48 hours. List them: handbill admin jobs \
-             {0} --state waiting",
+            "the queue {0} has no such job. Done and cancelled jobs are deleted after 48 hours. List jobs with `handbill admin jobs \
+             {0} --state waiting`.",
             job.queue.name()
         ),
         (Refusal::JobIs { state }, Some(job)) => format!(
-            "the job is {state}: what is dead, cancelled or failed can be retried, what waits or failed can be cancelled, \
-             what is dead can be discarded, what runs ends by itself. Look at it: handbill admin job {} {}",
+            "the job is {state}. Dead, cancelled and failed jobs can be retried, waiting and failed jobs can be cancelled, and \
+             dead jobs can be discarded. `handbill admin job {} {}` shows the job.",
             job.queue.name(),
             job.id
         ),
         (Refusal::NotFound(Missing::Schedule), _) => {
-            "there is no schedule of that name; list them: handbill admin schedules".to_owned()
+            "there is no schedule with that name. List them with `handbill admin schedules`.".to_owned()
         }
         (refusal, _) => refusal.message(),
     }

@@ -1,5 +1,5 @@
-//! The body of an answer on its way out. The HTTP library lets a body go as soon as it has the last piece of it, which
-//! may be megabytes, and keeps the piece until it is written: so every piece says, too, that its request is in hand.
+//! The body of a response while it is sent. The HTTP library drops a body once it has the last piece, which
+//! may be megabytes, and holds that piece until it is written. So every piece keeps the request active, too.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -7,17 +7,17 @@ use std::task::{Context, Poll};
 use bytes::{Buf, Bytes};
 use hyper::body::{Body, Frame, SizeHint};
 
-use crate::connections::request_counter::{InHand, ToTake};
+use crate::connections::request_counter::{ActiveRequest, PendingPiece};
 
 pub(crate) struct CountedBody<B> {
     body: B,
-    to_take: Option<ToTake>,
-    in_hand: InHand,
+    pending: Option<PendingPiece>,
+    active: ActiveRequest,
 }
 
 impl<B> CountedBody<B> {
-    pub(crate) fn to(in_hand: InHand, body: B) -> Self {
-        Self { body, to_take: Some(in_hand.to_take(0)), in_hand }
+    pub(crate) fn to(active: ActiveRequest, body: B) -> Self {
+        Self { body, pending: Some(active.pending(0)), active }
     }
 }
 
@@ -31,13 +31,13 @@ impl<B: Body<Data = Bytes> + Unpin> Body for CountedBody<B> {
     ) -> Poll<Option<Result<Frame<Piece>, B::Error>>> {
         let polled = Pin::new(&mut self.body).poll_frame(context);
         if polled.is_pending() {
-            // It waits for its source, and not for the visitor.
-            self.to_take = None;
-        } else if self.to_take.is_none() {
-            self.to_take = Some(self.in_hand.to_take(0));
+            // It waits for its source, not for the client.
+            self.pending = None;
+        } else if self.pending.is_none() {
+            self.pending = Some(self.active.pending(0));
         }
         polled.map_ok(|frame| {
-            frame.map_data(|bytes| Piece { to_take: self.in_hand.to_take(bytes.len()), bytes })
+            frame.map_data(|bytes| Piece { pending: self.active.pending(bytes.len()), bytes })
         })
     }
 
@@ -50,10 +50,10 @@ impl<B: Body<Data = Bytes> + Unpin> Body for CountedBody<B> {
     }
 }
 
-/// Bytes that are let go once they are written.
+/// Bytes that are dropped once they are written.
 pub(crate) struct Piece {
     bytes: Bytes,
-    to_take: ToTake,
+    pending: PendingPiece,
 }
 
 impl Buf for Piece {
@@ -66,7 +66,7 @@ impl Buf for Piece {
     }
 
     fn advance(&mut self, bytes: usize) {
-        self.to_take.note_taken(bytes);
+        self.pending.count_taken(bytes);
         self.bytes.advance(bytes);
     }
 }
@@ -91,10 +91,10 @@ mod tests {
     async fn its_request_is_in_hand_until_all_of_it_is_taken() {
         let (requests, (source, body)) = (RequestCounter::default(), of_a_source());
         let response: Response<_> = poem::Response::builder().body(body).into();
-        let mut answer = CountedBody::to(requests.note(), response.into_body());
+        let mut answer = CountedBody::to(requests.start(), response.into_body());
         let polled =
             poll_fn(|context| Poll::Ready(Pin::new(&mut answer).poll_frame(context).is_pending())).await;
-        assert!(polled && !requests.taken().is_awaited, "there is nothing to take yet");
+        assert!(polled && !requests.taken().is_pending, "there is nothing to take yet");
         assert!(!requests.is_idle());
         source.unbounded_send(Ok(Bytes::from_static(b"piece"))).unwrap();
         drop(source);
@@ -103,9 +103,9 @@ mod tests {
         assert!(poll_fn(|context| Pin::new(&mut answer).poll_frame(context)).await.is_none());
         drop(answer);
         piece.advance(3);
-        assert!(!requests.is_idle() && requests.taken().is_awaited);
+        assert!(!requests.is_idle() && requests.taken().is_pending);
         assert_eq!((piece.chunk(), requests.taken().bytes), (b"ce".as_slice(), 3));
         drop(piece);
-        assert!(requests.is_idle() && !requests.taken().is_awaited);
+        assert!(requests.is_idle() && !requests.taken().is_pending);
     }
 }

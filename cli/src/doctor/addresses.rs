@@ -1,5 +1,5 @@
-//! The addresses under which others reach the service, asked as they would ask. From where the doctor runs there may be no
-//! way to them, so silence is a warning; an answer that is plainly somebody else's is a fault.
+//! Checks the public addresses of the service with requests like a client's. They may be unreachable from
+//! this machine, so a missing response is a warning. A response from another server is a fault.
 
 use std::time::Duration;
 
@@ -15,17 +15,17 @@ pub(super) const API: &str = "api.base_url";
 const PAGES: &str = "edge.serve_url";
 const NAMES: &str = "edge.domain";
 
-const ASK_WAIT: Duration = Duration::from_secs(5);
-/// Our own answers are shorter.
+const REQUEST_WAIT: Duration = Duration::from_secs(5);
+/// Longer than any response of ours.
 const READ_BYTES_MAX: usize = 64 * 1024;
-/// Names below it lead to this machine without any DNS, and for browsers alone.
+/// Browsers resolve names below it to this machine without DNS.
 const THIS_MACHINE: &str = "localhost";
 
-/// What came of asking.
+/// The result of a request.
 #[derive(Debug, PartialEq, Eq)]
 enum ListenResult {
     Ours,
-    /// A proxy speaks for what is behind it, or the service is busy.
+    /// An error, from a proxy or from an overloaded service.
     Trouble(u16),
     Another(u16),
 }
@@ -35,14 +35,14 @@ struct ProbeResponse {
     body: Vec<u8>,
 }
 
-pub(super) async fn look(settings: &Settings) -> Vec<Finding> {
-    let client = match reqwest::Client::builder().timeout(ASK_WAIT).build() {
+pub(super) async fn examine(settings: &Settings) -> Vec<Finding> {
+    let client = match reqwest::Client::builder().timeout(REQUEST_WAIT).build() {
         Ok(client) => client,
         Err(error) => {
             return vec![Finding::warning(
                 API,
-                format!("nothing can be asked: {error}"),
-                "see the certificates of this machine",
+                format!("requests are not possible: {error}"),
+                "check the certificates of this machine",
             )];
         }
     };
@@ -56,23 +56,23 @@ async fn api(client: &reqwest::Client, settings: &Settings) -> Finding {
     found(API, &url, requests(client, &url).await.map(|answer| answer.of_api()))
 }
 
-/// Every edge says of a page that is nowhere in the same words that it is not there.
+/// Every edge identifies itself by the title of its 404 page.
 async fn pages(client: &reqwest::Client, settings: &Settings) -> Finding {
-    let url = nowhere(settings, UrlStyle::Path);
+    let url = missing_page(settings, UrlStyle::Path);
     found(PAGES, &url, requests(client, &url).await.map(|answer| answer.of_an_edge()))
 }
 
-/// A name that nobody has: the DNS and the certificate must hold for all of them.
+/// Uses a random host, because DNS and the certificate must cover all of them.
 async fn names(client: &reqwest::Client, settings: &Settings) -> Finding {
     if settings.edge.domain == THIS_MACHINE {
-        return Finding::sound(NAMES, "names below localhost lead browsers to this machine");
+        return Finding::sound(NAMES, "browsers resolve names below localhost to this machine");
     }
-    let url = nowhere(settings, UrlStyle::Host);
+    let url = missing_page(settings, UrlStyle::Host);
     found(NAMES, &url, requests(client, &url).await.map(|answer| answer.of_an_edge()))
 }
 
-/// The address of a page that nobody has published.
-fn nowhere(settings: &Settings, url_style: UrlStyle) -> String {
+/// The URL of a page that does not exist.
+fn missing_page(settings: &Settings, url_style: UrlStyle) -> String {
     let name = format!("doctor-{}", Chance::from_system().base36(8));
     let addresses = Addresses { url_style, ..settings.addresses() };
     match name.parse::<Host>() {
@@ -86,7 +86,7 @@ async fn requests(client: &reqwest::Client, url: &str) -> anyhow::Result<ProbeRe
     let mut body = Vec::new();
     while body.len() < READ_BYTES_MAX
         && let Some(chunk) =
-            response.chunk().await.map_err(reqwest::Error::without_url).context("read the answer")?
+            response.chunk().await.map_err(reqwest::Error::without_url).context("read the response")?
     {
         body.extend_from_slice(&chunk);
     }
@@ -102,15 +102,15 @@ impl ProbeResponse {
             _version: String,
         }
         let is_ours = serde_json::from_slice::<Alive>(&self.body).is_ok_and(|alive| alive.status == "ok");
-        self.heard(self.status == 200 && is_ours)
+        self.result(self.status == 200 && is_ours)
     }
 
     fn of_an_edge(&self) -> ListenResult {
         let is_ours = String::from_utf8_lossy(&self.body).contains(edge::NO_PAGE);
-        self.heard(self.status == 404 && is_ours)
+        self.result(self.status == 404 && is_ours)
     }
 
-    fn heard(&self, is_ours: bool) -> ListenResult {
+    fn result(&self, is_ours: bool) -> ListenResult {
         match self.status {
             _ if is_ours => ListenResult::Ours,
             429 | 500.. => ListenResult::Trouble(self.status),
@@ -119,23 +119,23 @@ impl ProbeResponse {
     }
 }
 
-fn found(part: &'static str, url: &str, heard: anyhow::Result<ListenResult>) -> Finding {
-    match heard {
-        Ok(ListenResult::Ours) => Finding::sound(part, format!("Handbill answers at {url}")),
+fn found(part: &'static str, url: &str, result: anyhow::Result<ListenResult>) -> Finding {
+    match result {
+        Ok(ListenResult::Ours) => Finding::sound(part, format!("Handbill responds at {url}")),
         Ok(ListenResult::Trouble(status)) => Finding::warning(
             part,
-            format!("{url} answers {status}"),
-            "start what is behind the proxy there, or see where the proxy leads",
+            format!("{url} responds with {status}"),
+            "start the service behind the proxy, or check the proxy's configuration",
         ),
         Ok(ListenResult::Another(status)) => Finding::fault(
             part,
-            format!("{url} answers {status}, and not as Handbill does"),
-            "lead that address to Handbill by the DNS and the proxy, or set another",
+            format!("{url} responds with {status}, but not as Handbill does"),
+            "point that address to Handbill in DNS and the proxy, or change the setting",
         ),
         Err(error) => Finding::warning(
             part,
-            format!("{url} does not answer here: {error:#}"),
-            "if it should: start the service, and see to the DNS, the certificate and the proxy",
+            format!("{url} is unreachable from here: {error:#}"),
+            "if it should be reachable, start the service and check DNS, the certificate and the proxy",
         ),
     }
 }
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn only_another_s_answer_is_a_fault() {
-        let of = |heard| found(API, "https://api.example.com", heard);
+        let of = |result| found(API, "https://api.example.com", result);
         assert!(of(Ok(ListenResult::Ours)).is_sound());
         assert!(of(Ok(ListenResult::Another(200))).is_fault());
         for unsure in [Ok(ListenResult::Trouble(502)), Err(anyhow::anyhow!("no route"))] {

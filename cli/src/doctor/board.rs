@@ -1,5 +1,5 @@
-//! What the queue board says of the installation: queues that stand, jobs that died, processes that are gone, schedules
-//! that are late. No job is looked at, so that whoever may only serve pages may ask as well.
+//! Findings from the queue board: paused or slow queues, dead jobs, lost processes, late schedules. It reads
+//! no jobs, so an edge's login may run it, too.
 
 use std::time::Duration;
 
@@ -12,31 +12,31 @@ use super::finding::Finding;
 use crate::parts;
 use crate::progress::count;
 
-/// The alerts of the operators' guide ring at these ages.
+/// The same ages as in the alerts of the operators' guide.
 const PUBLISH_AGE_MAX: Duration = Duration::from_secs(10);
 const OTHERS_AGE_MAX: Duration = Duration::from_secs(600);
-/// A process that has just started makes good within a second what was missed while none was there.
+/// A process that has just started catches up with missed schedules within a second.
 const LAG_MAX: Duration = Duration::from_secs(60);
-/// So many processes are named; the board has all of them.
+/// How many processes are listed. The board has all of them.
 const NAMED_MAX: usize = 5;
 
-pub(super) async fn look(settings: &Settings) -> anyhow::Result<Vec<Finding>> {
+pub(super) async fn examine(settings: &Settings) -> anyhow::Result<Vec<Finding>> {
     let queues = parts::open_queues(settings, &Bus::local("doctor"), parts::clock()).await?;
-    anyhow::ensure!(queues.is_current().await?, "it answers, but its schema is not the newest");
-    let shown = queues.shown_from_afar().await?;
-    let mut findings = of_queues(&shown);
-    findings.extend(of_processes(&shown, if settings.dev_mode { nobody_yet() } else { nobody() }));
+    anyhow::ensure!(queues.is_current().await?, "it responds, but its schema is out of date");
+    let board = queues.shown_from_afar().await?;
+    let mut findings = of_queues(&board);
+    findings.extend(of_processes(&board, if settings.dev_mode { not_started() } else { none_running() }));
     Ok(findings)
 }
 
-/// Whether each schedule has fired when it was due.
+/// Whether each schedule fired when it was due.
 pub(super) async fn schedules(settings: &Settings) -> anyhow::Result<Finding> {
     let store = parts::open_store(settings).await?;
     let clock = parts::clock_of(&store, settings).await?;
     let queues = parts::open_queues(settings, &Bus::local("doctor"), clock.clone()).await?;
     let now = clock.now();
-    if !is_anybody_to_fire(&queues.shown_from_afar().await?, now) {
-        return Ok(Finding::sound("schedules", "no process has been there for long to fire them"));
+    if !has_firing_process(&queues.shown_from_afar().await?, now) {
+        return Ok(Finding::sound("schedules", "no process has been running long enough to fire them"));
     }
     let mut late = Vec::new();
     for planned in queues.schedules(now)? {
@@ -53,20 +53,20 @@ pub(super) async fn schedules(settings: &Settings) -> anyhow::Result<Finding> {
         }
     }
     if late.is_empty() {
-        return Ok(Finding::sound("schedules", "each has fired when it was due"));
+        return Ok(Finding::sound("schedules", "each has fired on time"));
     }
-    let remedy = "see what the workers that take `upkeep` log, and the clocks of their machines";
+    let remedy = "check the logs of the workers on `upkeep`, and the clocks of their machines";
     Ok(Finding::warning("schedules", late.join(", "), remedy))
 }
 
-fn of_queues(shown: &BoardFigures) -> Vec<Finding> {
-    let in_all = |count: fn(&QueueFigures) -> u64| shown.queues.iter().map(count).sum::<u64>();
+fn of_queues(board: &BoardFigures) -> Vec<Finding> {
+    let in_all = |count: fn(&QueueFigures) -> u64| board.queues.iter().map(count).sum::<u64>();
     let (waiting, given_up) = (in_all(|queue| queue.waiting), in_all(|queue| queue.dead));
-    let state = format!("it answers; {waiting} jobs wait, {given_up} are dead");
+    let state = format!("it responds; {waiting} jobs are waiting, {given_up} are dead");
     let mut findings = vec![Finding::sound("queue", state)];
-    for queue in &shown.queues {
+    for queue in &board.queues {
         findings.extend(paused(queue));
-        findings.extend(old(queue, shown.at));
+        findings.extend(old(queue, board.at));
         findings.extend(dead(queue));
     }
     findings
@@ -75,10 +75,10 @@ fn of_queues(shown: &BoardFigures) -> Vec<Finding> {
 fn paused(queue: &QueueFigures) -> Option<Finding> {
     let paused = queue.paused.as_ref()?;
     let what = format!("{} was paused by {} at {}", queue.queue.name(), paused.by, paused.since);
-    Some(Finding::warning("queue", what, "`handbill admin resume QUEUE` when it is to go on"))
+    Some(Finding::warning("queue", what, "run `handbill admin resume QUEUE` to resume it"))
 }
 
-/// One that is paused is told of as such. What is judged again may wait for as long as it takes.
+/// Paused queues have their own finding. Rescans may wait for any time.
 fn old(queue: &QueueFigures, now: Time) -> Option<Finding> {
     let age_max = match queue.queue {
         Queue::Publish => PUBLISH_AGE_MAX,
@@ -89,8 +89,8 @@ fn old(queue: &QueueFigures, now: Time) -> Option<Finding> {
     if queue.paused.is_some() {
         return None;
     }
-    let what = format!("the oldest job of {} that is due has waited since {since}", queue.queue.name());
-    Some(Finding::warning("queue", what, "see what the workers log, or start another `handbill worker`"))
+    let what = format!("the oldest due job of {} has been waiting since {since}", queue.queue.name());
+    Some(Finding::warning("queue", what, "check the workers' logs, or start another `handbill worker`"))
 }
 
 fn dead(queue: &QueueFigures) -> Option<Finding> {
@@ -98,75 +98,81 @@ fn dead(queue: &QueueFigures) -> Option<Finding> {
         return None;
     }
     let what = format!("{} in {}", count(queue.dead, "job is dead", "jobs are dead"), queue.queue.name());
-    let remedy = "`handbill admin jobs QUEUE` says why; mend that, then `handbill admin requeue-dead QUEUE`";
+    let remedy =
+        "`handbill admin jobs QUEUE` shows why; fix the cause, then run `handbill admin requeue-dead QUEUE`";
     Some(Finding::warning("queue", what, remedy))
 }
 
-/// Whoever tries things out has not started it yet.
-fn nobody_yet() -> Finding {
-    Finding::sound("workers", "no process runs at present")
+/// In dev mode the service may simply not be started yet.
+fn not_started() -> Finding {
+    Finding::sound("workers", "no process is running")
 }
 
-fn nobody() -> Finding {
-    let remedy = "start the service, or examine it with its own database.url and queue.url";
-    Finding::warning("workers", "no process runs at present", remedy)
+fn none_running() -> Finding {
+    let remedy = "start the service, or run the doctor with its database.url and queue.url";
+    Finding::warning("workers", "no process is running", remedy)
 }
 
-/// Whoever is alive must take every queue between them.
-fn of_processes(shown: &BoardFigures, nobody: Finding) -> Vec<Finding> {
-    let alive: Vec<_> = shown.processes.iter().filter(|process| !process.is_lost).collect();
+/// The running processes must take every queue between them.
+fn of_processes(board: &BoardFigures, none_running: Finding) -> Vec<Finding> {
+    let alive: Vec<_> = board.processes.iter().filter(|process| !process.is_lost).collect();
     let mut findings = Vec::new();
-    findings.extend(lost(shown));
+    findings.extend(lost(board));
     findings.push(match alive.len() {
-        0 => nobody,
-        alive => taken(shown, alive),
+        0 => none_running,
+        alive => taken(board, alive),
     });
     findings
 }
 
-fn taken(shown: &BoardFigures, alive: usize) -> Finding {
+fn taken(board: &BoardFigures, alive: usize) -> Finding {
     let untaken: Vec<_> =
-        Queue::ALL.into_iter().filter(|queue| !shown.is_taken(*queue)).map(Queue::name).collect();
+        Queue::ALL.into_iter().filter(|queue| !board.is_taken(*queue)).map(Queue::name).collect();
     if !untaken.is_empty() {
         return Finding::fault(
             "workers",
-            format!("no process that is alive takes the queue {}", untaken.join(", ")),
-            "start a `handbill worker` that takes it; one without --queues takes every queue",
+            format!("no running process takes the queue {}", untaken.join(", ")),
+            "start a `handbill worker` for it; without --queues it takes every queue",
         );
     }
     let alive = count(alive as u64, "process is", "processes are");
-    Finding::sound("workers", format!("{alive} alive, and every queue is taken"))
+    Finding::sound("workers", format!("{alive} running, and every queue has a worker"))
 }
 
-fn lost(shown: &BoardFigures) -> Option<Finding> {
-    let lost: Vec<_> = shown.processes.iter().filter(|process| process.is_lost).collect();
-    let count_all = lost.len() as u64 + shown.lost_earlier;
+fn lost(board: &BoardFigures) -> Option<Finding> {
+    let lost: Vec<_> = board.processes.iter().filter(|process| process.is_lost).collect();
+    let count_all = lost.len() as u64 + board.lost_earlier;
     if count_all == 0 {
         return None;
     }
     let named: Vec<_> = lost.iter().take(NAMED_MAX).map(|process| named(process)).collect();
-    let silent = count(count_all, "process has gone silent", "processes have gone silent");
+    let how_many = count(count_all, "process has", "processes have");
     let what = match (named.is_empty(), count_all > named.len() as u64) {
-        (true, _) => format!("{silent} within the hour and took no leave"),
+        (true, _) => format!("{how_many} disappeared in the last hour without stopping cleanly"),
         (false, true) => {
-            format!("{silent} within the hour and took no leave: {}, and others", named.join(", "))
+            format!(
+                "{how_many} disappeared in the last hour without stopping cleanly: {}, and others",
+                named.join(", ")
+            )
         }
-        (false, false) => format!("{silent} within the hour and took no leave: {}", named.join(", ")),
+        (false, false) => {
+            format!("{how_many} disappeared in the last hour without stopping cleanly: {}", named.join(", "))
+        }
     };
     Some(Finding::warning(
         "workers",
         what,
-        "see whether they were killed; their jobs are taken over by others",
+        "check whether they were killed; other processes take over their jobs",
     ))
 }
 
 fn named(process: &ProcessInfo) -> String {
     let ProcessInfo { role, host, process_id, seen_at, .. } = process;
-    format!("{role} {process_id} at {host} (heard of at {seen_at})")
+    format!("{role} {process_id} on {host} (last seen at {seen_at})")
 }
 
-fn is_anybody_to_fire(shown: &BoardFigures, now: Time) -> bool {
-    shown.processes.iter().any(|process| {
+fn has_firing_process(board: &BoardFigures, now: Time) -> bool {
+    board.processes.iter().any(|process| {
         let takes_upkeep = process.takes.iter().any(|(queue, _)| *queue == Queue::Upkeep);
         !process.is_lost && takes_upkeep && now.since(process.started_at) > LAG_MAX
     })
@@ -218,60 +224,63 @@ mod tests {
         }
     }
 
-    fn all_of(shown: &BoardFigures) -> String {
-        let findings = of_queues(shown).into_iter().chain(of_processes(shown, nobody()));
+    fn all_of(board: &BoardFigures) -> String {
+        let findings = of_queues(board).into_iter().chain(of_processes(board, none_running()));
         findings.map(|finding| finding.to_string()).collect::<Vec<_>>().join("\n")
     }
 
     #[test]
     fn nothing_is_amiss_where_nothing_is() {
-        let told = all_of(&at_rest());
-        assert!(!told.contains("WARN") && !told.contains("FAULT"), "{told}");
-        assert!(told.contains("ok    workers: 1 process is alive, and every queue is taken"), "{told}");
+        let text = all_of(&at_rest());
+        assert!(!text.contains("WARN") && !text.contains("FAULT"), "{text}");
+        assert!(text.contains("ok    workers: 1 process is running, and every queue has a worker"), "{text}");
     }
 
     #[test]
     fn what_stands_died_or_is_old_is_warned_of_by_the_name_of_its_queue() {
-        let mut shown = at_rest();
-        shown.queues[1].paused = Some(Paused { by: "Bea".to_owned(), since: NOW });
-        shown.queues[1].oldest_waiting_since = Some(NOW.minus(Duration::from_secs(7_200)));
-        shown.queues[2].dead = 2;
-        shown.queues[0].oldest_waiting_since = Some(NOW.minus(Duration::from_secs(11)));
-        let told = all_of(&shown);
-        assert!(told.contains("WARN  queue: scan was paused by Bea"), "{told}");
-        assert!(!told.contains("the oldest job of scan"), "it is paused, which is told: {told}");
-        assert!(told.contains("WARN  queue: 2 jobs are dead in views"), "{told}");
-        assert!(told.contains("WARN  queue: the oldest job of publish"), "{told}");
-        assert!(!told.contains("FAULT"), "{told}");
+        let mut board = at_rest();
+        board.queues[1].paused = Some(Paused { by: "Bea".to_owned(), since: NOW });
+        board.queues[1].oldest_waiting_since = Some(NOW.minus(Duration::from_secs(7_200)));
+        board.queues[2].dead = 2;
+        board.queues[0].oldest_waiting_since = Some(NOW.minus(Duration::from_secs(11)));
+        let text = all_of(&board);
+        assert!(text.contains("WARN  queue: scan was paused by Bea"), "{text}");
+        assert!(
+            !text.contains("the oldest due job of scan"),
+            "it is paused, which has its own finding: {text}"
+        );
+        assert!(text.contains("WARN  queue: 2 jobs are dead in views"), "{text}");
+        assert!(text.contains("WARN  queue: the oldest due job of publish"), "{text}");
+        assert!(!text.contains("FAULT"), "{text}");
     }
 
     #[test]
     fn what_has_waited_no_longer_than_it_may_is_not_told() {
-        let mut shown = at_rest();
-        for (queue, seconds) in shown.queues.iter_mut().zip([10, 600, 600, 600, 86_400]) {
+        let mut board = at_rest();
+        for (queue, seconds) in board.queues.iter_mut().zip([10, 600, 600, 600, 86_400]) {
             queue.oldest_waiting_since = Some(NOW.minus(Duration::from_secs(seconds)));
         }
-        let told = all_of(&shown);
-        assert!(!told.contains("WARN"), "{told}");
+        let text = all_of(&board);
+        assert!(!text.contains("WARN"), "{text}");
     }
 
     #[test]
     fn a_lost_process_is_named_and_takes_no_queue() {
-        let mut shown = at_rest();
-        shown.processes.push(ProcessInfo { is_lost: true, ..process("worker") });
-        let told = all_of(&shown);
-        assert!(told.contains("WARN  workers: 1 process has gone silent"), "{told}");
-        assert!(told.contains("worker 7 at here"), "{told}");
-        shown.lost_earlier = 2;
-        assert!(all_of(&shown).contains("3 processes have gone silent"), "{}", all_of(&shown));
-        shown.processes[0].takes.retain(|(queue, _)| *queue != Queue::Scan);
-        assert!(all_of(&shown).contains("FAULT workers: no process that is alive takes the queue scan"));
+        let mut board = at_rest();
+        board.processes.push(ProcessInfo { is_lost: true, ..process("worker") });
+        let text = all_of(&board);
+        assert!(text.contains("WARN  workers: 1 process has disappeared"), "{text}");
+        assert!(text.contains("worker 7 on here"), "{text}");
+        board.lost_earlier = 2;
+        assert!(all_of(&board).contains("3 processes have disappeared"), "{}", all_of(&board));
+        board.processes[0].takes.retain(|(queue, _)| *queue != Queue::Scan);
+        assert!(all_of(&board).contains("FAULT workers: no running process takes the queue scan"));
     }
 
     #[test]
     fn that_nobody_is_there_is_warned_of_outside_dev_mode_only() {
-        let shown = BoardFigures { processes: Vec::new(), ..at_rest() };
-        assert!(all_of(&shown).contains("WARN  workers: no process runs"));
-        assert!(of_processes(&shown, nobody_yet()).iter().all(Finding::is_sound));
+        let board = BoardFigures { processes: Vec::new(), ..at_rest() };
+        assert!(all_of(&board).contains("WARN  workers: no process is running"));
+        assert!(of_processes(&board, not_started()).iter().all(Finding::is_sound));
     }
 }

@@ -1,4 +1,4 @@
-//! Whether more can be reached than should be: dev mode, pages on the API's site, data that other users can read.
+//! Checks for unsafe exposure: dev mode, pages on the API's site, data that other users can read.
 
 use config::Settings;
 
@@ -9,25 +9,25 @@ const MODE: &str = "dev mode";
 const SITE: &str = "site";
 const DATA: &str = "data";
 
-pub(super) fn look(settings: &Settings) -> anyhow::Result<Vec<Finding>> {
+pub(super) fn examine(settings: &Settings) -> anyhow::Result<Vec<Finding>> {
     Ok([vec![mode(settings)], site(settings), data(settings)?].concat())
 }
 
 fn mode(settings: &Settings) -> Finding {
     let what = match (settings.dev_mode, settings.allow_public_dev) {
         (false, _) => return Finding::sound(MODE, "off"),
-        (true, false) => "DEV MODE is on: anybody on this machine is anybody they like",
+        (true, false) => "DEV MODE is on: anybody on this machine can sign in as anybody",
         (true, true) => {
-            "DEV MODE is on, and allow_public_dev lets anybody who reaches it be anybody they like"
+            "DEV MODE is on, and allow_public_dev lets anybody who can reach the service sign in as anybody"
         }
     };
     Finding::warning(MODE, what, "set HANDBILL_DEV_MODE=false before others can reach it")
 }
 
-/// In dev mode all addresses are this machine's, or the operator has allowed what they are.
+/// In dev mode all addresses are local, or the operator has explicitly allowed others.
 fn site(settings: &Settings) -> Vec<Finding> {
     let remedy =
-        "serve pages from a domain of their own with edge.url_style=host, or set edge.allow_same_site=true";
+        "serve pages from a separate domain with edge.url_style=host, or set edge.allow_same_site=true";
     let found = |fault: config::Fault| {
         let what = format!("{}: {}", fault.key, fault.fault);
         if settings.edge.allow_same_site || settings.dev_mode {
@@ -38,7 +38,7 @@ fn site(settings: &Settings) -> Vec<Finding> {
     };
     let found: Vec<_> = settings.same_site_faults().into_iter().map(found).collect();
     if found.is_empty() {
-        return vec![Finding::sound(SITE, "pages cannot act on the API or on each other")];
+        return vec![Finding::sound(SITE, "pages are isolated from the API and from each other")];
     }
     found
 }

@@ -1,4 +1,4 @@
-//! What the doctor tells of a part, in a line or two.
+//! A result of the doctor, printed in a line or two.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,7 +12,7 @@ pub(super) struct Finding {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Sound(String),
-    /// The service goes on, and somebody should look at it.
+    /// The service works, but somebody should look into it.
     Warning {
         what: String,
         remedy: Cow<'static, str>,
@@ -54,8 +54,8 @@ impl fmt::Display for Finding {
         let part = self.part;
         match &self.state {
             State::Sound(what) => write!(f, "ok    {part}: {what}"),
-            State::Warning { what, remedy } => write!(f, "WARN  {part}: {what}\n      what to do: {remedy}"),
-            State::Fault { what, remedy } => write!(f, "FAULT {part}: {what}\n      what to do: {remedy}"),
+            State::Warning { what, remedy } => write!(f, "WARN  {part}: {what}\n      fix: {remedy}"),
+            State::Fault { what, remedy } => write!(f, "FAULT {part}: {what}\n      fix: {remedy}"),
         }
     }
 }

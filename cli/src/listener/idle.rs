@@ -1,6 +1,6 @@
-//! Room for a bounded number of connections: a door's, or one address's part of it. Whoever finds it full waits for a
-//! moment while the longest idle are told to leave. Nobody is told twice, and nobody is told for newcomers who is in the
-//! middle of something.
+//! A bounded set of connections: a listener's, or one address's share of it. When it is full, a new
+//! connection waits briefly while the longest idle ones are closed. A connection is closed only once, and
+//! never for others while a request is active.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,81 +11,82 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::connections::RequestCounter;
 
-/// A connection that was used, or opened, within this time is not told to leave: its next request may be on its way.
+/// A connection that was used or opened more recently is not closed, because its next request may be on its
+/// way.
 const IDLE_AFTER: Duration = Duration::from_secs(1);
-/// At least one in so many is told to leave when room is wanted: who comes next finds it at once.
-const LEAVE_SHARE: usize = 100;
-/// Who waits looks again after this whether somebody may leave: some have become idle by then.
-const LOOK_AGAIN: Duration = Duration::from_millis(100);
-/// All are looked through no sooner than this after the last time, however many come.
-const LOOK_PAUSE: Duration = Duration::from_millis(50);
+/// At least one in so many is closed when slots are needed, so that the next connections find a slot at once.
+const EVICTED_SHARE: usize = 100;
+/// How often a waiting connection checks for idle ones, because more become idle meanwhile.
+const RECHECK_AFTER: Duration = Duration::from_millis(100);
+/// The minimum time between two checks of all connections, however many are waiting.
+const CHECK_PAUSE: Duration = Duration::from_millis(50);
 
 pub(super) struct IdleConnections {
     max: usize,
     permits: Arc<Semaphore>,
     waiting_max: usize,
-    line: Semaphore,
-    guests: Mutex<Guests>,
+    queue: Semaphore,
+    connections: Mutex<Connections>,
 }
 
 #[derive(Default)]
-struct Guests {
+struct Connections {
     next_number: u64,
     by_number: HashMap<u64, RequestCounter>,
-    last_look: Option<IdleCheck>,
+    last_check: Option<IdleCheck>,
 }
 
 #[derive(Clone, Copy)]
 struct IdleCheck {
     at: Instant,
-    /// Whether somebody is about to leave, or idle.
-    gives_hope: bool,
+    /// Whether a connection is closing or may soon be idle.
+    may_free_slot: bool,
 }
 
-/// A place in a room that nobody sits on yet.
-pub(super) struct Free {
-    room: Arc<IdleConnections>,
+/// An acquired slot without a connection.
+pub(super) struct FreeSlot {
+    set: Arc<IdleConnections>,
     permit: OwnedSemaphorePermit,
 }
 
-/// A connection's place in a room, as long as this is there.
+/// A connection's slot, until it is dropped.
 pub(super) struct IdleEntry {
-    room: Arc<IdleConnections>,
+    set: Arc<IdleConnections>,
     number: u64,
     _permit: OwnedSemaphorePermit,
 }
 
 impl IdleConnections {
-    /// Room for so many, and a line before it for so many.
+    /// A set with so many slots, and a queue of this length.
     pub(super) fn of(max: usize, waiting_max: usize) -> Arc<Self> {
         let max = max.min(Semaphore::MAX_PERMITS);
-        let (permits, line) = (Arc::new(Semaphore::new(max)), Semaphore::new(waiting_max));
-        Arc::new(Self { max, permits, waiting_max, line, guests: Mutex::default() })
+        let (permits, queue) = (Arc::new(Semaphore::new(max)), Semaphore::new(waiting_max));
+        Arc::new(Self { max, permits, waiting_max, queue, connections: Mutex::default() })
     }
 
-    pub(super) fn free_now(self: &Arc<Self>) -> Option<Free> {
+    pub(super) fn try_acquire(self: &Arc<Self>) -> Option<FreeSlot> {
         let permit = self.permits.clone().try_acquire_owned().ok()?;
-        Some(Free { room: self.clone(), permit })
+        Some(FreeSlot { set: self.clone(), permit })
     }
 
-    /// Somebody's place in its line; none when that is full.
-    pub(super) fn stand_in_line(&self) -> Option<SemaphorePermit<'_>> {
-        self.line.try_acquire().ok()
+    /// A position in the queue, or `None` if it is full.
+    pub(super) fn enter_queue(&self) -> Option<SemaphorePermit<'_>> {
+        self.queue.try_acquire().ok()
     }
 
-    /// A place for somebody who stands in its line, as soon as one is left. None when nobody can leave, or nobody has in
-    /// time.
-    pub(super) async fn free_by(self: &Arc<Self>, deadline: Instant) -> Option<Free> {
+    /// A slot for a queued connection, as soon as one is free. `None` if no connection can be closed, or none
+    /// was in time.
+    pub(super) async fn acquire_by(self: &Arc<Self>, deadline: Instant) -> Option<FreeSlot> {
         let permit = self.wait_by(deadline).await?;
-        Some(Free { room: self.clone(), permit })
+        Some(FreeSlot { set: self.clone(), permit })
     }
 
     async fn wait_by(&self, deadline: Instant) -> Option<OwnedSemaphorePermit> {
-        // One wait throughout: who came first is first.
-        let mut left = std::pin::pin!(self.permits.clone().acquire_owned());
-        while self.make_room() {
-            let look_again = deadline.min(Instant::now() + LOOK_AGAIN);
-            match timeout_at(look_again, left.as_mut()).await {
+        // One wait throughout, so that the order of arrival is kept.
+        let mut acquired = std::pin::pin!(self.permits.clone().acquire_owned());
+        while self.evict_idle() {
+            let recheck_at = deadline.min(Instant::now() + RECHECK_AFTER);
+            match timeout_at(recheck_at, acquired.as_mut()).await {
                 Ok(permit) => return permit.ok(),
                 Err(_) if Instant::now() >= deadline => return None,
                 Err(_) => {}
@@ -94,75 +95,76 @@ impl IdleConnections {
         None
     }
 
-    /// Tells as many of the longest idle to leave as there are newcomers; whether there is hope for these.
-    pub(super) fn make_room(&self) -> bool {
-        let mut guests = self.guests();
-        if let Some(look) = guests.last_look.filter(|look| look.at.elapsed() < LOOK_PAUSE) {
-            return look.gives_hope;
+    /// Closes as many of the longest idle connections as there are waiting ones. Returns whether a slot may
+    /// become free.
+    pub(super) fn evict_idle(&self) -> bool {
+        let mut connections = self.connections();
+        if let Some(check) = connections.last_check.filter(|check| check.at.elapsed() < CHECK_PAUSE) {
+            return check.may_free_slot;
         }
-        let wanted = self.waiting().max(self.max / LEAVE_SHARE).max(1);
-        let gives_hope = tell_longest_idle(guests.by_number.values(), wanted);
-        guests.last_look = Some(IdleCheck { at: Instant::now(), gives_hope });
-        gives_hope
+        let needed = self.waiting().max(self.max / EVICTED_SHARE).max(1);
+        let may_free_slot = evict_longest_idle(connections.by_number.values(), needed);
+        connections.last_check = Some(IdleCheck { at: Instant::now(), may_free_slot });
+        may_free_slot
     }
 
     pub(super) fn waiting(&self) -> usize {
-        self.waiting_max - self.line.available_permits()
+        self.waiting_max - self.queue.available_permits()
     }
 
     #[cfg(test)]
     pub(super) fn taken(&self) -> usize {
-        self.guests().by_number.len()
+        self.connections().by_number.len()
     }
 
-    /// Nobody finds room any more, and all leave as soon as what they have begun is answered.
+    /// Hands out no more slots, and closes every connection as soon as its active requests are answered.
     pub(super) fn close(&self) {
         self.permits.close();
-        self.guests().by_number.values().for_each(RequestCounter::tell_to_leave);
+        self.connections().by_number.values().for_each(RequestCounter::close);
     }
 
-    fn guests(&self) -> MutexGuard<'_, Guests> {
-        self.guests.lock().unwrap_or_else(PoisonError::into_inner)
+    fn connections(&self) -> MutexGuard<'_, Connections> {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Tells so many to leave, less those who are about to; whether any will, or may soon.
-fn tell_longest_idle<'a>(guests: impl Iterator<Item = &'a RequestCounter>, wanted: usize) -> bool {
+/// Closes this many, less those that are closing already. Returns whether any is closing or may be soon.
+fn evict_longest_idle<'a>(connections: impl Iterator<Item = &'a RequestCounter>, needed: usize) -> bool {
     let (mut idle, mut leaving, mut is_any_young) = (Vec::new(), 0, false);
-    for requests in guests {
+    for requests in connections {
         match requests.idle_for() {
             None => {}
-            Some(_) if requests.makes_room() => leaving += 1,
+            Some(_) if requests.is_evicted() => leaving += 1,
             Some(idle_for) if idle_for < IDLE_AFTER => is_any_young = true,
             Some(idle_for) => idle.push((idle_for, requests)),
         }
     }
-    let told = wanted.saturating_sub(leaving).min(idle.len());
-    if told > 0 {
-        idle.select_nth_unstable_by(told - 1, |(one, _), (other, _)| other.cmp(one));
-        idle[..told].iter().for_each(|(_, requests)| requests.tell_to_make_room());
+    let evicted = needed.saturating_sub(leaving).min(idle.len());
+    if evicted > 0 {
+        idle.select_nth_unstable_by(evicted - 1, |(one, _), (other, _)| other.cmp(one));
+        idle[..evicted].iter().for_each(|(_, requests)| requests.evict());
     }
-    told > 0 || leaving > 0 || is_any_young
+    evicted > 0 || leaving > 0 || is_any_young
 }
 
-impl Free {
+impl FreeSlot {
     pub(super) fn take(self, requests: &RequestCounter) -> IdleEntry {
-        let Self { room, permit } = self;
-        let mut guests = room.guests();
-        let number = guests.next_number;
-        guests.next_number += 1;
-        guests.by_number.insert(number, requests.clone());
-        drop(guests);
-        // Whoever sits down while the room is closed may have been overlooked.
-        if room.permits.is_closed() {
-            requests.tell_to_leave();
+        let Self { set, permit } = self;
+        let mut connections = set.connections();
+        let number = connections.next_number;
+        connections.next_number += 1;
+        connections.by_number.insert(number, requests.clone());
+        drop(connections);
+        // `close` may have missed a connection that is added at the same time.
+        if set.permits.is_closed() {
+            requests.close();
         }
-        IdleEntry { room, number, _permit: permit }
+        IdleEntry { set, number, _permit: permit }
     }
 }
 
 impl Drop for IdleEntry {
     fn drop(&mut self) {
-        self.room.guests().by_number.remove(&self.number);
+        self.set.connections().by_number.remove(&self.number);
     }
 }

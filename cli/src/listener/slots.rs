@@ -1,10 +1,9 @@
-//! The places of a door: which connections it has open, and whose they are. There must never be more than there are
-//! places, and one address has no more than its part of them.
+//! The connection slots of a listener. There must never be more connections than slots, and one address has
+//! no more than its share of them.
 //!
-//! Whoever comes when all are taken gets the place of the connection that has been idle for longest, and who comes from
-//! an address that has its part that of its own: of connections that nobody uses at the moment there may be any number,
-//! and they must not keep anybody out. The locks here are taken when a connection comes and when it goes, never for a
-//! request.
+//! When all are taken, a new connection evicts the one that has been idle longest; when its address has its
+//! share, it evicts that address's own. So any number of unused connections does not keep clients out. The
+//! locks here are taken when a connection opens and closes, never for a request.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -17,31 +16,31 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use crate::connections::RequestCounter;
-use crate::listener::idle::{Free, IdleConnections, IdleEntry};
+use crate::listener::idle::{FreeSlot, IdleConnections, IdleEntry};
 
-/// How long a newcomer waits for a place that somebody is to leave.
-const LEAVE_WAIT: Duration = Duration::from_secs(3);
-/// How many wait at a time for one of all places, and how many for one of their address's part.
+/// How long a new connection waits for a slot to become free.
+const FREE_SLOT_WAIT: Duration = Duration::from_secs(3);
+/// How many connections may wait for a slot of the whole listener, and how many for one of their address.
 pub(super) const WAITING_MAX: usize = 1_024;
-/// How many of one address do either.
+/// The same for each address.
 const OF_ADDRESS_WAITING_MAX: usize = 256;
 
 pub(crate) struct ConnectionSlots {
     all: Arc<IdleConnections>,
     per_address_max: usize,
-    /// Who may have any number of them.
+    /// Networks without a limit per address.
     proxies: Vec<IpNet>,
-    /// Those of which somebody is there, and at times some more.
+    /// The addresses with connections, and at times some without.
     networks: Mutex<HashMap<IpAddr, Weak<IdleConnections>>>,
     networks_max: usize,
     waiting_in_networks: Semaphore,
     meter: ConnectionMeter,
 }
 
-/// A connection's place, as long as this is there.
+/// A connection's slot, until it is dropped.
 pub(crate) struct ConnectionSlot {
     pub(crate) requests: RequestCounter,
-    // It is counted off before the seats are free: there are never more than there may be.
+    // Dropped before the slots are freed, so that the metric never exceeds the limit.
     _counted: Counted,
     _in_network: Option<IdleEntry>,
     _in_all: IdleEntry,
@@ -66,61 +65,61 @@ impl ConnectionSlots {
         }
     }
 
-    /// A place for a connection from this address, if there is one.
-    pub(crate) fn take_now(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionSlot> {
-        let in_network = match self.room_of(address) {
-            Some(room) => Some(room.free_now()?),
+    /// A slot for a connection from this address, if one is free.
+    pub(crate) fn try_acquire(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionSlot> {
+        let in_network = match self.share_of(address) {
+            Some(share) => Some(share.try_acquire()?),
             None => None,
         };
-        let in_all = self.all.free_now()?;
-        Some(self.seat(in_all, in_network))
+        let in_all = self.all.try_acquire()?;
+        Some(self.occupy(in_all, in_network))
     }
 
-    /// The place of somebody who leaves, or why there is none.
+    /// Waits for a slot to become free. Returns why none did.
     pub(crate) async fn wait(self: &Arc<Self>, address: IpAddr) -> Result<ConnectionSlot, Cut> {
-        let deadline = Instant::now() + LEAVE_WAIT;
+        let deadline = Instant::now() + FREE_SLOT_WAIT;
         let waiting = async {
-            let Some(room) = self.room_of(address) else {
-                return Ok(self.seat(self.free_of_all(deadline).await.ok_or(Cut::Full)?, None));
+            let Some(share) = self.share_of(address) else {
+                return Ok(self.occupy(self.acquire_from_all(deadline).await.ok_or(Cut::Full)?, None));
             };
-            // Until the end: no address fills the line for all of the places.
-            let _in_line = room.stand_in_line().ok_or(Cut::Address)?;
-            let in_network = self.free_in(&room, deadline).await.ok_or(Cut::Address)?;
-            let in_all = self.free_of_all(deadline).await.ok_or(Cut::Full)?;
-            Ok(self.seat(in_all, Some(in_network)))
+            // Held until the end, so that no address fills the queue for all slots.
+            let _queued = share.enter_queue().ok_or(Cut::Address)?;
+            let in_network = self.acquire_in(&share, deadline).await.ok_or(Cut::Address)?;
+            let in_all = self.acquire_from_all(deadline).await.ok_or(Cut::Full)?;
+            Ok(self.occupy(in_all, Some(in_network)))
         };
         waiting.await.inspect_err(|cut| self.meter.cut(*cut))
     }
 
-    /// One of an address's part. Whoever waits for that stands in nobody's way who waits for one of all.
-    async fn free_in(&self, room: &Arc<IdleConnections>, deadline: Instant) -> Option<Free> {
-        if let Some(free) = room.free_now() {
+    /// A slot of an address's share. Waiting for it does not count in the queue for all slots.
+    async fn acquire_in(&self, share: &Arc<IdleConnections>, deadline: Instant) -> Option<FreeSlot> {
+        if let Some(free) = share.try_acquire() {
             return Some(free);
         }
-        let _one_of_a_few = self.waiting_in_networks.try_acquire().ok()?;
-        room.free_by(deadline).await
+        let _waiting = self.waiting_in_networks.try_acquire().ok()?;
+        share.acquire_by(deadline).await
     }
 
-    async fn free_of_all(&self, deadline: Instant) -> Option<Free> {
-        if let Some(free) = self.all.free_now() {
+    async fn acquire_from_all(&self, deadline: Instant) -> Option<FreeSlot> {
+        if let Some(free) = self.all.try_acquire() {
             return Some(free);
         }
-        let _in_line = self.all.stand_in_line()?;
-        self.all.free_by(deadline).await
+        let _queued = self.all.enter_queue()?;
+        self.all.acquire_by(deadline).await
     }
 
-    /// Has somebody leave who is idle.
-    pub(crate) fn make_room(&self) {
-        self.all.make_room();
+    /// Closes idle connections.
+    pub(crate) fn evict_idle(&self) {
+        self.all.evict_idle();
     }
 
-    /// Tells all to leave as soon as what they have begun is answered.
+    /// Closes every connection as soon as its active requests are answered.
     pub(crate) fn close(&self) {
         self.all.close();
     }
 
-    fn seat(self: &Arc<Self>, in_all: Free, in_network: Option<Free>) -> ConnectionSlot {
-        // Made only now: nobody is idle while they wait for a place.
+    fn occupy(self: &Arc<Self>, in_all: FreeSlot, in_network: Option<FreeSlot>) -> ConnectionSlot {
+        // Created only now, because waiting for a slot is not idle time.
         let requests = RequestCounter::default();
         ConnectionSlot {
             _in_network: in_network.map(|free| free.take(&requests)),
@@ -130,30 +129,30 @@ impl ConnectionSlots {
         }
     }
 
-    /// The part of this address; none for those who may have any.
-    fn room_of(&self, address: IpAddr) -> Option<Arc<IdleConnections>> {
+    /// The share of this address, or `None` without a limit.
+    fn share_of(&self, address: IpAddr) -> Option<Arc<IdleConnections>> {
         let address = address.to_canonical();
         if self.proxies.iter().any(|proxies| proxies.contains(&address)) {
             return None;
         }
         let network = api::network_of(address);
         let mut networks = self.networks.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(room) = networks.get(&network).and_then(Weak::upgrade) {
-            return Some(room);
+        if let Some(share) = networks.get(&network).and_then(Weak::upgrade) {
+            return Some(share);
         }
         if networks.len() >= self.networks_max {
-            networks.retain(|_, room| room.strong_count() > 0);
+            networks.retain(|_, share| share.strong_count() > 0);
         }
-        let room = IdleConnections::of(self.per_address_max, OF_ADDRESS_WAITING_MAX);
-        networks.insert(network, Arc::downgrade(&room));
-        Some(room)
+        let share = IdleConnections::of(self.per_address_max, OF_ADDRESS_WAITING_MAX);
+        networks.insert(network, Arc::downgrade(&share));
+        Some(share)
     }
 }
 
 impl Counted {
-    fn one_of(places: Arc<ConnectionSlots>) -> Self {
-        places.meter.opened();
-        Self(places)
+    fn one_of(slots: Arc<ConnectionSlots>) -> Self {
+        slots.meter.opened();
+        Self(slots)
     }
 }
 
@@ -173,7 +172,7 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(2);
 
-    fn places(max: usize, per_address_max: usize) -> Arc<ConnectionSlots> {
+    fn slots(max: usize, per_address_max: usize) -> Arc<ConnectionSlots> {
         let limits = config::ConnectionLimits { max, per_address_max, ..LIMITS };
         let proxies = vec!["10.0.0.0/8".parse().unwrap()];
         Arc::new(ConnectionSlots::new(&limits, proxies, ConnectionMeter::default()))
@@ -183,172 +182,173 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn take(places: &Arc<ConnectionSlots>, from: &str) -> ConnectionSlot {
-        places.take_now(address(from)).unwrap()
+    fn take(slots: &Arc<ConnectionSlots>, from: &str) -> ConnectionSlot {
+        slots.try_acquire(address(from)).unwrap()
     }
 
-    /// Takes a place, and gives it up when told to, as every connection does.
-    fn take_and_leave_when_told(places: &Arc<ConnectionSlots>, from: &str) {
-        let place = take(places, from);
+    /// Takes a slot and frees it when asked to close, as every connection does.
+    fn take_until_closed(slots: &Arc<ConnectionSlots>, from: &str) {
+        let slot = take(slots, from);
         tokio::spawn(async move {
-            let place = place;
-            place.requests.told_to_leave().await;
+            let slot = slot;
+            slot.requests.closing().await;
         });
     }
 
-    async fn is_told(place: &ConnectionSlot) -> bool {
-        tokio::time::timeout(Duration::ZERO, place.requests.told_to_leave()).await.is_ok()
+    async fn is_closing(slot: &ConnectionSlot) -> bool {
+        tokio::time::timeout(Duration::ZERO, slot.requests.closing()).await.is_ok()
     }
 
     #[tokio::test]
     async fn an_address_has_its_part_of_the_places_and_a_proxy_any() {
-        let places = places(100, 2);
+        let slots = slots(100, 2);
         let mut held = Vec::new();
         for from in ["192.0.2.1", "::ffff:192.0.2.1", "2001:db8::1", "2001:db8::2"] {
-            held.push(take(&places, from));
+            held.push(take(&slots, from));
         }
         for from in ["192.0.2.1", "2001:db8::3"] {
-            assert!(places.take_now(address(from)).is_none(), "{from}");
+            assert!(slots.try_acquire(address(from)).is_none(), "{from}");
         }
-        held.push(take(&places, "192.0.2.2"));
+        held.push(take(&slots, "192.0.2.2"));
         for _ in 0..10 {
-            held.push(take(&places, "10.1.2.3"));
+            held.push(take(&slots, "10.1.2.3"));
         }
         drop(held.remove(0));
-        assert!(places.take_now(address("192.0.2.1")).is_some());
+        assert!(slots.try_acquire(address("192.0.2.1")).is_some());
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_has_been_idle_for_longest_makes_room() {
-        let places = places(3, 10);
+        let slots = slots(3, 10);
         let mut held = Vec::new();
         for _ in 0..3 {
-            held.push(take(&places, "192.0.2.1"));
+            held.push(take(&slots, "192.0.2.1"));
             advance(LONG).await;
         }
-        // The first is in use, so that the second is the oldest of the idle.
-        let _in_hand = held[0].requests.note();
+        // The first is active, so the second is the longest idle.
+        let _active = held[0].requests.start();
         let newcomer = tokio::spawn({
-            let places = places.clone();
-            async move { places.wait(address("192.0.2.2")).await }
+            let slots = slots.clone();
+            async move { slots.wait(address("192.0.2.2")).await }
         });
-        held[1].requests.told_to_leave().await;
+        held[1].requests.closing().await;
         drop(held.remove(1));
         assert!(newcomer.await.unwrap().is_ok());
-        assert!(!is_told(&held[1]).await, "one was enough");
+        assert!(!is_closing(&held[1]).await, "one was enough");
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_address_that_has_its_part_makes_room_for_itself() {
-        let places = places(100, 2);
-        let others = take(&places, "192.0.2.9");
+        let slots = slots(100, 2);
+        let others = take(&slots, "192.0.2.9");
         advance(LONG).await;
-        let busy = take(&places, "192.0.2.1");
-        let in_hand = busy.requests.note();
-        take_and_leave_when_told(&places, "192.0.2.1");
+        let busy = take(&slots, "192.0.2.1");
+        let in_hand = busy.requests.start();
+        take_until_closed(&slots, "192.0.2.1");
         advance(LONG).await;
-        let second = places.wait(address("192.0.2.1")).await.unwrap();
-        assert!(!is_told(&others).await, "that is another's");
-        let _in_hand_too = second.requests.note();
-        assert_eq!(places.wait(address("192.0.2.1")).await.err(), Some(Cut::Address));
+        let second = slots.wait(address("192.0.2.1")).await.unwrap();
+        assert!(!is_closing(&others).await, "that is another's");
+        let _in_hand_too = second.requests.start();
+        assert_eq!(slots.wait(address("192.0.2.1")).await.err(), Some(Cut::Address));
         drop((in_hand, busy));
-        assert!(places.wait(address("192.0.2.1")).await.is_ok());
+        assert!(slots.wait(address("192.0.2.1")).await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
     async fn as_many_as_come_at_once_find_room_where_all_are_idle() {
-        let places = places(1_000, 1_000);
+        let slots = slots(1_000, 1_000);
         for _ in 0..1_000 {
-            take_and_leave_when_told(&places, "192.0.2.1");
+            take_until_closed(&slots, "192.0.2.1");
         }
         advance(LONG).await;
         let came = Instant::now();
         let addresses = ["192.0.2.2", "192.0.2.3"].map(address);
-        let newcomers = (0..500).map(|number| places.wait(addresses[number % 2]));
+        let newcomers = (0..500).map(|number| slots.wait(addresses[number % 2]));
         let taken = futures::future::join_all(newcomers).await;
         assert!(taken.iter().all(Result::is_ok));
         assert!(came.elapsed() < Duration::from_secs(1), "{:?}", came.elapsed());
-        assert!(places.all.taken() >= 980, "{}", places.all.taken());
+        assert!(slots.all.taken() >= 980, "{}", slots.all.taken());
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_was_told_and_does_not_go_is_not_told_again() {
-        let places = places(2, 10);
-        let (stubborn, busy) = (take(&places, "192.0.2.1"), take(&places, "192.0.2.1"));
-        let _in_hand = busy.requests.note();
+        let slots = slots(2, 10);
+        let (stubborn, busy) = (take(&slots, "192.0.2.1"), take(&slots, "192.0.2.1"));
+        let _active = busy.requests.start();
         advance(LONG).await;
-        assert_eq!(places.wait(address("192.0.2.2")).await.err(), Some(Cut::Full));
-        stubborn.requests.told_to_leave().await;
-        assert_eq!(places.wait(address("192.0.2.2")).await.err(), Some(Cut::Full));
-        assert!(!is_told(&stubborn).await);
+        assert_eq!(slots.wait(address("192.0.2.2")).await.err(), Some(Cut::Full));
+        stubborn.requests.closing().await;
+        assert_eq!(slots.wait(address("192.0.2.2")).await.err(), Some(Cut::Full));
+        assert!(!is_closing(&stubborn).await);
     }
 
     #[tokio::test(start_paused = true)]
     async fn no_address_fills_the_line_of_those_who_wait() {
-        // All came a moment ago, so that everybody may hope, and nobody leaves.
-        let places = places(2_000, 1_000);
+        // All are new, so every wait is allowed, and none closes.
+        let slots = slots(2_000, 1_000);
         let _held: Vec<_> =
-            (0..2_000).map(|number| take(&places, &format!("192.0.2.{}", number / 1_000))).collect();
-        // Of the first all wait for its own part; of the second, which has none, for one of all.
+            (0..2_000).map(|number| take(&slots, &format!("192.0.2.{}", number / 1_000))).collect();
+        // For the first address all wait for its own share. The second has none, so all wait for one of all
+        // slots.
         for from in ["192.0.2.1", "192.0.2.7"] {
-            let mut line: Vec<_> =
-                (0..2 * OF_ADDRESS_WAITING_MAX).map(|_| Box::pin(places.wait(address(from)))).collect();
-            let refused = line.iter_mut().filter_map(|waiting| waiting.now_or_never()).count();
+            let mut queue: Vec<_> =
+                (0..2 * OF_ADDRESS_WAITING_MAX).map(|_| Box::pin(slots.wait(address(from)))).collect();
+            let refused = queue.iter_mut().filter_map(|waiting| waiting.now_or_never()).count();
             assert_eq!(refused, OF_ADDRESS_WAITING_MAX, "{from}");
             for other in ["192.0.2.0", "192.0.2.8"] {
-                assert!(places.wait(address(other)).now_or_never().is_none(), "{other} may wait");
+                assert!(slots.wait(address(other)).now_or_never().is_none(), "{other} may wait");
             }
         }
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_waits_no_longer_is_not_waited_for() {
-        let places = places(1, 1);
-        let _held = take(&places, "192.0.2.1");
+        let slots = slots(1, 1);
+        let _held = take(&slots, "192.0.2.1");
         for from in ["192.0.2.1", "192.0.2.2"] {
-            assert!(places.wait(address(from)).now_or_never().is_none(), "{from}");
+            assert!(slots.wait(address(from)).now_or_never().is_none(), "{from}");
         }
-        let room = places.room_of(address("192.0.2.1")).unwrap();
-        assert_eq!((room.waiting(), places.all.waiting()), (0, 0));
-        assert_eq!(places.waiting_in_networks.available_permits(), WAITING_MAX);
+        let share = slots.share_of(address("192.0.2.1")).unwrap();
+        assert_eq!((share.waiting(), slots.all.waiting()), (0, 0));
+        assert_eq!(slots.waiting_in_networks.available_permits(), WAITING_MAX);
     }
 
     #[tokio::test]
     async fn who_sits_down_while_the_door_closes_is_told_to_leave_too() {
-        let places = places(2, 10);
-        let free = places.all.free_now().unwrap();
-        places.close();
-        assert!(is_told(&places.seat(free, None)).await);
-        assert!(places.take_now(address("192.0.2.1")).is_none());
+        let slots = slots(2, 10);
+        let free = slots.all.try_acquire().unwrap();
+        slots.close();
+        assert!(is_closing(&slots.occupy(free, None)).await);
+        assert!(slots.try_acquire(address("192.0.2.1")).is_none());
     }
 
     #[tokio::test(start_paused = true)]
     async fn where_all_are_at_work_there_is_no_room_and_no_waiting() {
-        let places = places(2, 10);
-        let (busy, fresh) = (take(&places, "192.0.2.1"), take(&places, "192.0.2.1"));
-        let _in_hand = (busy.requests.note(), fresh.requests.note());
+        let slots = slots(2, 10);
+        let (busy, fresh) = (take(&slots, "192.0.2.1"), take(&slots, "192.0.2.1"));
+        let _active = (busy.requests.start(), fresh.requests.start());
         advance(LONG).await;
         let came = Instant::now();
-        assert_eq!(places.wait(address("192.0.2.2")).await.err(), Some(Cut::Full));
+        assert_eq!(slots.wait(address("192.0.2.2")).await.err(), Some(Cut::Full));
         assert_eq!(came.elapsed(), Duration::ZERO);
-        assert!(!is_told(&busy).await && !is_told(&fresh).await);
+        assert!(!is_closing(&busy).await && !is_closing(&fresh).await);
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_came_a_moment_ago_makes_room_a_moment_later() {
-        let places = places(2, 10);
+        let slots = slots(2, 10);
         for _ in 0..2 {
-            take_and_leave_when_told(&places, "192.0.2.1");
+            take_until_closed(&slots, "192.0.2.1");
         }
-        assert!(places.wait(address("192.0.2.2")).await.is_ok());
+        assert!(slots.wait(address("192.0.2.2")).await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
     async fn addresses_that_were_here_are_forgotten() {
-        let places = places(2, 10);
+        let slots = slots(2, 10);
         for number in 0..10_000_u32 {
-            drop(take(&places, &IpAddr::from(number.to_be_bytes()).to_string()));
+            drop(take(&slots, &IpAddr::from(number.to_be_bytes()).to_string()));
         }
-        assert!(places.networks.lock().unwrap().len() <= places.networks_max);
+        assert!(slots.networks.lock().unwrap().len() <= slots.networks_max);
     }
 }

@@ -1,4 +1,4 @@
-//! What a process does, by the command that started it.
+//! The roles of a process, by the command that started it.
 
 use std::num::NonZeroU16;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use crate::data_lock::Tenant;
 use crate::ops::Needs;
 use crate::system::Schema;
 
-// A process has 30 s to stop; the parts stop one behind the other, so they share them.
-/// How long jobs may run on in a process that has doors, too.
-const POOL_STOP_WAIT_BESIDE_DOORS: Duration = Duration::from_secs(6);
-/// How long jobs may run on in a process that is all workers.
+// A process has 30 s to stop. Its parts stop in sequence, so they share this time.
+/// How long running jobs may continue when a process with listeners stops.
+const POOL_STOP_WAIT_WITH_LISTENERS: Duration = Duration::from_secs(6);
+/// How long running jobs may continue when a worker process stops.
 const POOL_STOP_WAIT: Duration = Duration::from_secs(26);
 
 /// What a process does.
@@ -24,7 +24,7 @@ pub(crate) struct Roles {
     pub(super) api: bool,
     pub(super) edge: bool,
     pub(super) pool: Option<PoolSettings>,
-    /// The schedules run wherever the upkeep queue is worked on.
+    /// The schedules run in every process that works on the upkeep queue.
     pub(super) schedule: bool,
     pub(super) schema: Schema,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Roles {
 impl Roles {
     pub(crate) fn all(settings: &Settings) -> Self {
         let pool = PoolSettings {
-            stop_timeout: POOL_STOP_WAIT_BESIDE_DOORS,
+            stop_timeout: POOL_STOP_WAIT_WITH_LISTENERS,
             ..PoolSettings::new(Queue::ALL.map(|queue| (queue, concurrency_of(queue, settings))))
         };
         Self { api: true, edge: true, pool: Some(pool), schedule: true, schema: Schema::Migrate }
@@ -46,13 +46,13 @@ impl Roles {
         Self { edge: true, ..Self::none() }
     }
 
-    /// A worker pool: all queues unless some are named.
+    /// A worker pool for the named queues, or for all of them if none is named.
     pub(crate) fn worker(settings: &Settings, named: &[QueueShare], concurrency: Option<u16>) -> Self {
-        let own = |queue| named.iter().find(|share| share.queue == queue).and_then(|share| share.at_a_time);
+        let own = |queue| named.iter().find(|share| share.queue == queue).and_then(|share| share.concurrency);
         let is_named = |queue: &Queue| named.iter().any(|share| share.queue == *queue);
         let queues = Queue::ALL.into_iter().filter(|queue| named.is_empty() || is_named(queue));
         let with_concurrency = queues.map(|queue| {
-            // `--concurrency` applies to rescans only where `--queues` names them.
+            // `--concurrency` applies to rescans only if `--queues` names them.
             let is_meant = queue != Queue::Rescan || is_named(&queue);
             let requests = own(queue).map(NonZeroU16::get).or(concurrency.filter(|_| is_meant));
             (queue, requests.map_or_else(|| concurrency_of(queue, settings), usize::from))
@@ -62,7 +62,7 @@ impl Roles {
         Self { pool: Some(pool), schedule, ..Self::none() }
     }
 
-    /// What the queue board calls such a process.
+    /// The role's name on the queue board.
     pub(super) fn name(&self) -> &'static str {
         match (self.api, self.edge, &self.pool) {
             (true, true, _) => "serve",
@@ -93,11 +93,11 @@ impl Roles {
     }
 }
 
-/// How many of a queue's jobs this process works on at a time, unless the command line says otherwise.
+/// The concurrency of a queue, unless the command line sets it.
 fn concurrency_of(queue: Queue, settings: &Settings) -> usize {
     match queue {
         Queue::Scan => settings.workers.scan_concurrency,
-        // What is judged again can wait.
+        // Rescans have low priority.
         Queue::Rescan => 1,
         Queue::Publish | Queue::Views | Queue::Upkeep => settings.workers.concurrency,
     }

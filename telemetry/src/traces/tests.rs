@@ -1,4 +1,4 @@
-//! What the layer takes and what it leaves to the log.
+//! Tests of what the trace layer takes and what it leaves to the log.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -34,8 +34,8 @@ fn envelope(trace: Option<String>) -> JobEnvelope {
     JobEnvelope { id, reply_to: None, trace, job: Job::Cleanup }
 }
 
-/// What the log writes and what the collector gets when a request pushes a job, which is then done.
-fn told_of_a_push(filter: &str, traces: Option<&Traces>) -> String {
+/// Returns the log when a request pushes a job that is then run.
+fn log_of_a_push(filter: &str, traces: Option<&Traces>) -> String {
     let written = Written::default();
     let writer = written.clone();
     let log = tracing_subscriber::fmt::layer()
@@ -76,7 +76,7 @@ fn named(spans: &[SpanData], name: &str) -> SpanData {
 #[test]
 fn a_job_follows_its_push_and_the_push_its_request() {
     let (traces, exporter) = kept_in_memory(1.0);
-    told_of_a_push("info", Some(&traces));
+    log_of_a_push("info", Some(&traces));
     let spans = exporter.get_finished_spans().unwrap();
     let [request, push, job] =
         ["POST /v1/publish", "push cleanup", "job cleanup"].map(|name| named(&spans, name));
@@ -90,17 +90,17 @@ fn a_job_follows_its_push_and_the_push_its_request() {
 fn the_log_is_the_same_with_traces_and_without() {
     for filter in ["info", "warn", "trace", "info,telemetry=off"] {
         let (traces, exporter) = kept_in_memory(1.0);
-        let with = told_of_a_push(filter, Some(&traces));
-        assert_eq!(with, told_of_a_push(filter, None), "{filter}");
+        let with = log_of_a_push(filter, Some(&traces));
+        assert_eq!(with, log_of_a_push(filter, None), "{filter}");
         assert_eq!(exporter.get_finished_spans().unwrap().len(), 3, "{filter} is the log's own affair");
     }
-    assert!(told_of_a_push("info", None).contains("request{request.id=\"r1\"}: telemetry"));
+    assert!(log_of_a_push("info", None).contains("request{request.id=\"r1\"}: telemetry"));
 }
 
 #[test]
 fn what_is_not_sampled_is_not_sampled_further_on() {
     let (traces, exporter) = kept_in_memory(0.0);
-    told_of_a_push("info", Some(&traces));
+    log_of_a_push("info", Some(&traces));
     assert!(exporter.get_finished_spans().unwrap().is_empty());
 }
 
@@ -148,8 +148,8 @@ fn the_path_of_the_traces_is_put_behind_the_collector_s_address_once() {
     }
 }
 
-/// What the log writes while somebody does this.
-fn told_during(does: impl FnOnce()) -> String {
+/// Returns the log of a closure.
+fn log_during(does: impl FnOnce()) -> String {
     let written = Written::default();
     let writer = written.clone();
     let log = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(move || writer.clone());
@@ -157,7 +157,8 @@ fn told_during(does: impl FnOnce()) -> String {
     String::from_utf8(written.0.lock().unwrap().clone()).unwrap()
 }
 
-/// A collector that does this with whoever comes, and the TLS that every client is made with.
+/// A collector that handles each connection with `answer`. Also installs the TLS provider that every client
+/// needs.
 fn collector(answer: impl Fn(&mut TcpStream) + Send + 'static) -> String {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -198,13 +199,13 @@ fn a_collector_that_refuses_is_told_in_the_log_once_and_without_its_address() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     for (url, fault) in [(refusing.as_str(), "500"), ("http://127.0.0.1:9", "")] {
         let carrier = Carrier::new(runtime.handle().clone(), SEND_WAIT).unwrap();
-        let told = told_during(|| {
+        let log = log_during(|| {
             for _ in 0..5 {
                 let request = http::Request::post(url).body(Bytes::new()).unwrap();
                 let _ = futures::executor::block_on(carrier.send_bytes(request));
             }
         });
-        assert_eq!(told.matches("takes no traces").count(), 1, "{told}");
-        assert!(told.contains(fault) && !told.contains(url), "{told}");
+        assert_eq!(log.matches("refuses traces").count(), 1, "{log}");
+        assert!(log.contains(fault) && !log.contains(url), "{log}");
     }
 }

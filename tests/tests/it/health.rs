@@ -110,7 +110,7 @@ async fn a_part_that_is_gone_is_named_until_it_is_back() {
     for response in [world.stranger().get("/readyz").await, world.visitor().open("/readyz").await] {
         assert_eq!(response.expect(200).json(), json!({ "status": "ready" }));
     }
-    assert!(api.log().contains("degraded: it goes on without a part"));
+    assert!(api.log().contains("degraded: a dependency does not respond"));
     assert!(!api.log().contains("not ready"), "without Redis it goes on");
     world.redis().start().await;
 
@@ -131,8 +131,8 @@ async fn a_part_that_is_gone_is_named_until_it_is_back() {
     for process in [&api, &edge, &worker] {
         lacks(&world, process, "ready", &[]).await;
         assert!(process.is_running());
-        assert!(process.log().contains("not ready: a part is missing"));
-        assert!(process.log().contains("ready again: every part answers"));
+        assert!(process.log().contains("not ready: a required dependency does not respond"));
+        assert!(process.log().contains("ready again: every dependency responds"));
     }
 }
 

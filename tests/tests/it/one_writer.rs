@@ -14,7 +14,7 @@ async fn a_second_process_over_the_same_data_directory_is_refused_until_the_firs
     let (api, edge) = (api.address(), edge.address());
     let elsewhere = [("HANDBILL_API__LISTEN", api.as_str()), ("HANDBILL_EDGE__LISTEN", edge.as_str())];
     let refused = world.command(&["serve"], &elsewhere).await;
-    assert_refused(&refused, "another process works on");
+    assert_refused(&refused, "another process is using");
     assert!(refused.output.contains("handbill.db"), "{refused:?}");
     for beside in [&["config"][..], &["scrub"], &["ledger", "check"], &["admin", "queues"], &["migrate"]] {
         let finished = world.command(beside, &[]).await;

@@ -86,7 +86,7 @@ async fn a_queue_that_is_named_twice_stops_the_start() {
     let world = World::with(Mode::Embedded, program!()).prepare().await;
     let refused = world.command(&["worker", "--queues", "publish=2,publish=4"], &[]).await;
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
-    assert!(refused.output.contains("--queues names the queue publish twice"), "{refused:?}");
+    assert!(refused.output.contains("--queues contains the queue publish twice"), "{refused:?}");
 }
 
 #[tokio::test]
@@ -147,7 +147,7 @@ async fn roles_whose_data_is_all_elsewhere_ask_for_no_folder() {
         [("HANDBILL_DATABASE__URL", ""), ("HANDBILL_QUEUE__URL", ""), ("HANDBILL_STORAGE__URL", "")];
     let refused = world.command(&["migrate"], &embedded).await;
     assert!(!refused.status.success(), "{refused:?}");
-    assert!(refused.output.contains("make the data directory ./data"), "{refused:?}");
+    assert!(refused.output.contains("create the data directory ./data"), "{refused:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -196,7 +196,7 @@ async fn a_process_takes_all_the_open_files_that_it_may_have_and_says_when_they_
     let world = World::with(Mode::Embedded, program_with_few_files(folder.path())).with_ops().start().await;
     let metrics = world.ask_ops(&world.api(), "/metrics").await.expect(200).text();
     assert!(metrics.contains("process_max_fds 4096"), "{metrics}");
-    let reported = "fewer files may be open than connections may be";
+    let reported = "the limit of open files is below the limit of connections";
     assert!(world.api().log().contains(reported), "{}", world.api().log());
     let doctor = world.command(&["doctor"], &[]).await;
     assert!(doctor.status.success() && doctor.output.contains("WARN  files: 4096 may be open"), "{doctor:?}");
@@ -230,7 +230,7 @@ async fn a_host_that_is_all_edge_can_be_prepared_shown_and_examined() {
         let done = world.command(&[command], &env).await;
         assert!(done.status.success(), "{command} {done:?}");
         assert!(!done.output.contains(secret), "{command} {done:?}");
-        for reported in ["ok    secrets: secrets.links is set", "WARN  workers: no process runs"] {
+        for reported in ["ok    secrets: secrets.links is set", "WARN  workers: no process is running"] {
             assert_eq!(done.output.contains(reported), command == "doctor", "{done:?}");
         }
     }

@@ -299,14 +299,14 @@ in_both_modes! {
         assert!(late.status.code() == Some(1) && in_json(&late)["code"] == "job_state", "{late:?}");
         // A cancelled job stays so until it is retried by id.
         let requeued = admin(&world, &["requeue-dead", "rescan"]).await;
-        assert!(requeued.output.contains("nothing to do"), "{requeued:?}");
+        assert!(requeued.output.contains("Nothing to do"), "{requeued:?}");
         let discarded = admin(&world, &["discard-dead", "rescan"]).await;
-        assert!(discarded.output.contains("nothing to do"), "{discarded:?}");
+        assert!(discarded.output.contains("Nothing to do"), "{discarded:?}");
         let late = world.command(&["admin", "discard", "rescan", &id], &[]).await;
         assert!(late.status.code() == Some(1) && late.output.contains("the job is cancelled"), "{late:?}");
         let board = in_json(&admin(&world, &["--json", "queues"]).await);
         assert_eq!((&board["queues"][4]["dead"], &board["queues"][4]["cancelled"]), (&json!(0), &json!(1)), "{board}");
-        assert!(!admin(&world, &["queues"]).await.output.contains("Why jobs died"));
+        assert!(!admin(&world, &["queues"]).await.output.contains("shows why its jobs died"));
         let listed = admin(&world, &["jobs", "rescan", "--state", "cancelled"]).await;
         assert!(listed.output.contains(&id), "{listed:?}");
         admin(&world, &["retry", "rescan", &id]).await;

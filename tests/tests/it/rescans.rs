@@ -81,7 +81,7 @@ in_both_modes! {
         becomes(&agent, "harmful", "blocked").await;
         eventually(PATIENCE, "all rescans", async || {
             let shown = scans(&world, &[RISEN]).await.output;
-            shown.contains("5  are judged by rules 1000, the newest").then_some(())
+            shown.contains("5  scanned by rules 1000 (newest)").then_some(())
         })
         .await;
         front_page(&visitor, &harmful).await.expect(451);
@@ -107,7 +107,7 @@ in_both_modes! {
         world.worker().restart().await;
 
         let nothing = world.command(&["admin", "rescan"], &[]).await;
-        assert!(nothing.status.success() && nothing.output.contains("nothing to do"), "{nothing:?}");
+        assert!(nothing.status.success() && nothing.output.contains("Nothing to do"), "{nothing:?}");
         let unknown = world.command(&["admin", "rescan", "--host", "no-such-page-0000"], &[]).await;
         assert_eq!(unknown.status.code(), Some(1), "{unknown:?}");
         assert!(unknown.output.contains("there is no page at that host"), "{unknown:?}");
@@ -115,16 +115,16 @@ in_both_modes! {
         assert_eq!(both.status.code(), Some(2), "{both:?}");
 
         let of_host = world.command(&["admin", "rescan", "--host", &one.string("host")], &[]).await;
-        assert!(of_host.output.contains("1 version is queued"), "{of_host:?}");
+        assert!(of_host.output.contains("Queued 1 version"), "{of_host:?}");
         assert!(of_host.output.contains("handbill admin scans"), "{of_host:?}");
         becomes(&agent, "one", "blocked").await;
         assert_eq!(agent.artifact("two").await.expect(200).string("moderation_status"), "pass");
 
         let of_all = world.command(&["admin", "rescan", "--all"], &[]).await;
-        assert!(of_all.output.contains("2 versions are queued"), "{of_all:?}");
+        assert!(of_all.output.contains("Queued 2 versions"), "{of_all:?}");
         becomes(&agent, "two", "blocked").await;
         eventually(PATIENCE, "the end of both", async || {
-            scans(&world, &[]).await.output.contains("0  are to be judged again").then_some(())
+            scans(&world, &[]).await.output.contains("0  to be rescanned").then_some(())
         })
         .await;
     }
@@ -135,7 +135,7 @@ in_both_modes! {
         let one = passes(&agent, "one", SEED_PHRASE_FORM).await;
         let two = passes(&agent, "two", PAGE).await;
         let of_newer = world.command(&["admin", "rescan", "--host", &one.string("host")], &[RISEN]).await;
-        assert!(of_newer.output.contains("1 version is queued"), "{of_newer:?}");
+        assert!(of_newer.output.contains("Queued 1 version"), "{of_newer:?}");
         // It is behind the other in the queue.
         let of_older = world.command(&["admin", "rescan", "--host", &two.string("host")], &[]).await;
         assert!(of_older.status.success(), "{of_older:?}");
@@ -147,7 +147,7 @@ in_both_modes! {
             world.jobs("rescan").await.into_iter().filter(|rescan| rescan.status != "Done").collect();
         assert!(left.len() == 1 && left[0].status == "Pending" && left[0].attempts == 0, "{left:?}");
         let shown = scans(&world, &[]).await.output;
-        assert!(shown.contains("1  are to be judged again because an operator asked"), "{shown}");
+        assert!(shown.contains("1  to be rescanned because an operator requested it"), "{shown}");
 
         world.worker().restart_with(&[RISEN]).await;
         // Within the takeover time if nothing interferes.

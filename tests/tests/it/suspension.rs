@@ -389,7 +389,7 @@ in_both_modes! {
         let published = agent.publish("my-page", PAGE).await.expect(201);
         let suspended =
             world.command(&["admin", "suspend", &handle, "--reason", REASON, "--as", "Grace"], &[]).await;
-        assert!(suspended.status.success() && suspended.output.contains("suspended"), "{suspended:?}");
+        assert!(suspended.status.success() && suspended.output.contains("Suspended"), "{suspended:?}");
         agent.publish("my-page", PAGE).await.refused(403, "account_suspended");
         // An edge without Redis notices it before its lease expires.
         let becomes = async |status| {

@@ -124,11 +124,11 @@ in_both_modes! {
             agent.publish("my-page", page_saying(&format!("number {number}"))).await.expect(201);
         }
         let api = world.api();
-        eventually(PATIENCE, "the log says so", async || api.log().contains("takes no traces").then_some(())).await;
+        eventually(PATIENCE, "the log says so", async || api.log().contains("refuses traces").then_some(())).await;
         let stopping = Instant::now();
         assert!(api.terminate().await.status.success());
         assert!(stopping.elapsed() < Duration::from_secs(15), "{:?}", stopping.elapsed());
-        assert_eq!(api.log().matches("takes no traces").count(), 1, "once is enough");
+        assert_eq!(api.log().matches("refuses traces").count(), 1, "once is enough");
     }
 
     #[given(with_collector)]

@@ -55,7 +55,7 @@ async fn publishes_and_their_scans_do_not_wait_for_three_hundred_rescans() {
     }
 
     let queued = world.command(&["admin", "rescan", "--all"], &[]).await;
-    assert!(queued.output.contains(&format!("{RESCANS} versions are queued")), "{queued:?}");
+    assert!(queued.output.contains(&format!("Queued {RESCANS} versions")), "{queued:?}");
     eventually(PATIENCE, "the rescans", async || (rescans_left(&world).await > 0).then_some(())).await;
     assert_prompt(&world, &agents[0]).await;
     all_are_scanned(&world, RESCANS + PUBLISHES).await;

@@ -85,7 +85,7 @@ async fn an_upload_that_breaks_off_is_sent_again_and_makes_one_version() {
     shell.write("site/index.html", PAGE);
     shell.write("site/big.bin", vec![7; 3_000_000]);
     let published = shell.run(&["publish", "site", "--slug", "my-site"]).await.ok();
-    assert_eq!(published.err.matches("trying again").count(), 4, "{published:?}");
+    assert_eq!(published.err.matches("retrying in").count(), 4, "{published:?}");
     assert!(connections.load(Ordering::SeqCst) >= 5);
     assert_eq!(shell.versions_of("my-site").await, 1);
     let big = world.visitor().open(&format!("{}big.bin", published.line())).await.expect(200);
@@ -102,7 +102,7 @@ async fn a_server_that_is_down_is_waited_for() {
     let mut command = shell.command(Path::new(program!()));
     let child = command.args(["publish", "page.html", "--slug", "my-page"]).stderr(log).spawn().unwrap();
     let output = async || {
-        std::fs::read_to_string(shell.path("err")).ok().filter(|output| output.contains("trying again"))
+        std::fs::read_to_string(shell.path("err")).ok().filter(|output| output.contains("retrying in"))
     };
     eventually(PATIENCE, "the program says that it waits", output).await;
     world.api().restart().await;
@@ -147,7 +147,7 @@ async fn ctrl_c_ends_a_hanging_upload_cleanly() {
     assert!(Kill::new("kill").args(["-INT", &id]).status().unwrap().success());
     let output = tokio::time::timeout(PATIENCE, child.wait_with_output()).await.unwrap().unwrap();
     assert_eq!(output.status.code(), Some(130), "{output:?}");
-    assert!(String::from_utf8_lossy(&output.stderr).trim_end().ends_with("stopped"), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).trim_end().ends_with("interrupted"), "{output:?}");
     assert!(output.stdout.is_empty());
 
     // At a terminal the progress bar is removed and echo is restored. Not all of the 9 MB fit in the system's
@@ -158,7 +158,7 @@ async fn ctrl_c_ends_a_hanging_upload_cleanly() {
     assert!(at_terminal.out.contains("code 130") && at_terminal.out.contains(" echo "), "{at_terminal:?}");
     let end = at_terminal.out.split("code 130").next().unwrap().trim_end();
     let last = end.rsplit(['\n', '\r']).next().unwrap();
-    assert!(last.contains("handbill:") && last.contains("stopped"), "a half-drawn bar: {at_terminal:?}");
+    assert!(last.contains("handbill:") && last.contains("interrupted"), "a half-drawn bar: {at_terminal:?}");
 }
 
 #[tokio::test]

@@ -66,7 +66,7 @@ async fn what_is_hidden_ignored_or_outside_stays_at_home() {
     symlink("app.js", shell.path("site/again.js")).unwrap();
     let published = shell.run(&["publish", "site"]).await.ok();
     let url = published.line();
-    assert!(published.err.contains("left out: leak.txt"), "{published:?}");
+    assert!(published.err.contains("skipped: leak.txt"), "{published:?}");
     for (path, status) in [
         ("", 200),
         (".well-known/security.txt", 200),

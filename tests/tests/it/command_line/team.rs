@@ -27,7 +27,7 @@ async fn an_account_is_claimed_shared_and_left() {
     assert!(claimed.out.contains("claimed") && !claimed.out.contains("/claim/"), "{claimed:?}");
     assert_eq!(shell.run(&["claim-link", "--json"]).await.failed(1).error()["code"], "already_claimed");
     let usage = shell.run(&["usage"]).await.ok();
-    assert!(usage.out.contains("100 of 100 free ones left"), "{usage:?}");
+    assert!(usage.out.contains("100 of 100 free publishes left"), "{usage:?}");
 
     let invite = shell.run(&["invites", "create", "--max-uses", "3", "--ttl-hours", "24"]).await.ok();
     assert!(invite.out.contains("in 24 h"), "{invite:?}");
@@ -38,10 +38,10 @@ async fn an_account_is_claimed_shared_and_left() {
     let code = listed[0]["code"].as_str().unwrap().to_owned();
 
     // The code is read from input that no other user of the machine can see.
-    assert!(invite.out.contains(&code) && invite.out.contains("`handbill join` asks for it"), "{invite:?}");
+    assert!(invite.out.contains(&code) && invite.out.contains("for `handbill join`"), "{invite:?}");
     let typed = Shell::new(&world);
     let keys = format!("{code}\n");
-    let at_terminal = typed.at_terminal("\"$handbill\" join", &[("Code of the invite", &keys)]).await;
+    let at_terminal = typed.at_terminal("\"$handbill\" join", &[("Invite code", &keys)]).await;
     assert!(at_terminal.code == Some(0) && !at_terminal.out.contains(&code), "{at_terminal:?}");
     assert!(typed.token().starts_with("svc_sk_"));
     Shell::new(&world).run_reading(&["join"], "\n").await.failed(2);
@@ -73,9 +73,9 @@ async fn an_account_is_claimed_shared_and_left() {
     assert!(members.out.contains("ada") && members.out.contains("bob"), "{members:?}");
     shell.run(&["members", "remove", "bob"]).await.failed(2);
     let removed = shell.run(&["members", "remove", "bob", "--yes"]).await.ok();
-    assert!(removed.out.contains("removed bob"), "{removed:?}");
+    assert!(removed.out.contains("Removed bob"), "{removed:?}");
     let stays = shell.run(&["members", "remove", "ada", "--yes"]).await.failed(3);
-    assert!(stays.err.contains("the owner stays"), "{stays:?}");
+    assert!(stays.err.contains("the owner cannot be removed"), "{stays:?}");
     let left = shell.run(&["members", "list", "--json"]).await.ok().json();
     assert_eq!(left["members"].as_array().unwrap().len(), 1, "{left}");
 }

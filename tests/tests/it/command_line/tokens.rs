@@ -33,7 +33,7 @@ async fn signup_keeps_the_token_for_its_owner_alone_and_does_not_show_it() {
 
     fs::set_permissions(&profile, fs::Permissions::from_mode(0o644)).unwrap();
     let warned = shell.run(&["whoami"]).await.ok();
-    assert!(warned.err.contains("could be read by others"), "{warned:?}");
+    assert!(warned.err.contains("was readable by other users"), "{warned:?}");
     assert_eq!(mode_of(&profile), 0o600);
 }
 

@@ -61,7 +61,7 @@ async fn storm(name: u32, agent: Agent, acknowledged: Acknowledged, is_over: Arc
 async fn restored(world: &World, backup: &Path, data_dir: &Path) {
     let env = [("HANDBILL_DATA_DIR", data_dir.to_str().unwrap())];
     let output = succeeded(world.command(&["restore", backup.to_str().unwrap()], &env).await);
-    assert!(output.contains("restored to"), "{output}");
+    assert!(output.contains("Restored to"), "{output}");
     assert_eq!(fs::metadata(data_dir).unwrap().permissions().mode() & 0o777, 0o700);
     world.api().kill();
     world.api().restart_with(&env).await;
@@ -71,7 +71,7 @@ async fn restored(world: &World, backup: &Path, data_dir: &Path) {
 async fn assert_sound(world: &World, data_dir: &Path) {
     let env = [("HANDBILL_DATA_DIR", data_dir.to_str().unwrap())];
     let scrubbed = succeeded(world.command(&["scrub"], &env).await);
-    assert!(scrubbed.contains("no damage found") && !scrubbed.contains("ORPHAN"), "{scrubbed}");
+    assert!(scrubbed.contains("No damage found") && !scrubbed.contains("ORPHAN"), "{scrubbed}");
     succeeded(world.command(&["ledger", "check"], &env).await);
 }
 
@@ -114,7 +114,7 @@ async fn a_backup_during_a_storm_of_publishes_is_restored_with_everything_that_w
     eventually(TAKE_OVER, "the end of the jobs that waited", async || {
         let env = [("HANDBILL_DATA_DIR", data_dir.to_str().unwrap())];
         let examined = world.command(&["doctor"], &env).await.output;
-        examined.contains("0 jobs wait, 0 are dead").then_some(())
+        examined.contains("0 jobs are waiting, 0 are dead").then_some(())
     })
     .await;
     assert_sound(&world, &data_dir).await;
@@ -223,7 +223,7 @@ async fn private_links_and_made_secrets_come_back_with_a_backup() {
     let private = agent.set_visibility("secret-page", "private").await.expect(200);
     let backup = world.folder().join("backup");
     let output = succeeded(world.command(&["backup", backup.to_str().unwrap()], &[]).await);
-    assert!(output.contains("the signing secret of the data directory is in it"), "{output}");
+    assert!(output.contains("It includes the signing secret from the data directory"), "{output}");
     let secret = backup.join("signing-secret");
     assert_eq!(fs::metadata(&secret).unwrap().permissions().mode() & 0o777, 0o600);
     let data_dir = world.folder().join("restored");
@@ -249,7 +249,7 @@ async fn what_is_no_whole_backup_is_not_restored_and_nothing_is_written_over() {
     assert!(again.contains("not empty"), "{again}");
     let inside = world.folder().join("data/backup");
     let within = failed(world.command(&["backup", inside.to_str().unwrap()], &[]).await);
-    assert!(within.contains("which is what is saved") && !inside.exists(), "{within}");
+    assert!(within.contains("which is being backed up") && !inside.exists(), "{within}");
 
     let in_use = failed(world.command(&["restore", path], &[]).await);
     assert!(in_use.contains("data directory") && in_use.contains("not empty"), "{in_use}");

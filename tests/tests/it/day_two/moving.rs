@@ -68,10 +68,10 @@ async fn an_embedded_installation_moves_to_production_with_nothing_lost() {
     })
     .await;
     let output = succeeded(output);
-    assert!(output.contains("balances of $4.5 in all, which the entries come to exactly"), "{output}");
+    assert!(output.contains("balances of $4.5 in total, which the entries add up to exactly"), "{output}");
     assert!(output.contains("HANDBILL_SECRETS__SIGNING"), "{output}");
     let again = failed(new.command(&args, &[]).await);
-    assert!(again.contains("is not empty: name another one"), "{again}");
+    assert!(again.contains("is not empty: choose another target"), "{again}");
 
     let (api, edge) = (new.start_api().await, new.start_edge().await);
     new.start_worker(&[]).await;

@@ -47,7 +47,7 @@ in_both_modes! {
             (&hosts[4], "encoding does not decode to it"),
         ] {
             let lines: Vec<_> = output.lines().collect();
-            let harm = lines.iter().position(|line| line.contains(&format!("harms {host} (version 1, live)")));
+            let harm = lines.iter().position(|line| line.contains(&format!("affects {host} (version 1, live)")));
             let harm = harm.unwrap_or_else(|| panic!("{host} is not named: {output}"));
             assert!(lines[harm - 1].contains(words), "{output}");
         }
@@ -56,17 +56,17 @@ in_both_modes! {
         let unreadable = object_of(&objects, &removed.1);
         std::os::unix::fs::symlink(&unreadable, &unreadable).unwrap();
         let output = failed(world.command(&["scrub"], &[]).await);
-        assert!(output.contains("4 damages found") && output.contains("5 contents looked at"), "{output}");
+        assert!(output.contains("4 damages found") && output.contains("5 contents checked"), "{output}");
         // A local directory cannot be listed past it.
         let is_folder = world.mode() == handbill_tests::Mode::Embedded;
-        assert_eq!(output.contains("not looked through to the end"), is_folder, "{output}");
+        assert_eq!(output.contains("could not all be listed"), is_folder, "{output}");
         fs::remove_file(&unreadable).unwrap();
         // An empty store has no faults, but indicates wrong settings.
         let elsewhere = [("HANDBILL_DATA_DIR", "/nowhere"), ("HANDBILL_DATABASE__URL", "sqlite:///nowhere/handbill.db")];
         let output = failed(world.command(&["scrub"], &elsewhere).await);
         assert!(output.contains("there is no database at /nowhere/handbill.db"), "{output}");
         let sampled = failed(world.command(&["scrub", "--sample", "5"], &[]).await);
-        assert!(sampled.contains("5 contents looked at") && sampled.contains("0 objects"), "{sampled}");
+        assert!(sampled.contains("5 contents checked") && sampled.contains("0 objects"), "{sampled}");
     }
 
     async fn a_missing_content_is_stored_again_when_somebody_publishes_it_again(world: World) {
@@ -86,7 +86,7 @@ in_both_modes! {
         assert!(!object.exists(), "a publish looks at the database alone");
 
         let output = failed(world.command(&["scrub", "--fix"], &[]).await);
-        assert!(output.contains("1 more missing content is noted"), "{output}");
+        assert!(output.contains("1 more missing content is recorded"), "{output}");
         // The name has another content type, for which no encodings are made.
         let files: [(&str, &[u8]); 2] = [("index.html", b"<p>a site"), ("picture.png", html.as_bytes())];
         let second = agent.publish_files("second", &files).await.expect(201);
@@ -105,7 +105,7 @@ in_both_modes! {
         let whole = fs::read(&object).unwrap();
         fs::remove_file(&object).unwrap();
         let output = failed(world.command(&["scrub", "--fix"], &[]).await);
-        assert!(output.contains("1 more missing content is noted"), "{output}");
+        assert!(output.contains("1 more missing content is recorded"), "{output}");
         // As if another release had made the encodings.
         let size = "\"size_bytes\":";
         tamper(&world, &format!("UPDATE blobs SET variants = replace(variants, '{size}', '{size}1')")).await;
@@ -132,7 +132,7 @@ in_both_modes! {
         tamper(&world, "UPDATE versions SET manifest = '{' WHERE id IN (SELECT live_version_id FROM artifacts
             WHERE slug = 'garbled')").await;
         let output = failed(world.command(&["scrub"], &[]).await);
-        assert!(output.contains(&format!("harms {garbled} (version 1, live)")), "{output}");
+        assert!(output.contains(&format!("affects {garbled} (version 1, live)")), "{output}");
         assert!(output.contains("its manifest in the database cannot be read"), "{output}");
         assert!(output.contains("1 damage found") && output.contains("2 manifests, 2 objects"), "{output}");
     }
@@ -181,5 +181,5 @@ async fn a_bucket_is_read_with_as_many_requests_at_a_time_as_the_setting_says() 
         world.s3().be(Health::Well);
     };
     let (scrubbed, ()) = tokio::join!(scrub, watch);
-    assert!(succeeded(scrubbed).contains("14 contents looked at"));
+    assert!(succeeded(scrubbed).contains("14 contents checked"));
 }

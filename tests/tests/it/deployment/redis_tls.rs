@@ -45,7 +45,7 @@ async fn redis_is_reached_by_tls_and_only_with_a_certificate_that_the_machine_tr
     let certificate = world.folder().join("redis.pem").display().to_string();
     let trusting = [("HANDBILL_REDIS__URL", url.as_str()), ("SSL_CERT_FILE", certificate.as_str())];
     let response = world.command(&["doctor"], &trusting).await;
-    assert!(response.output.contains("ok    redis: it answers, and messages arrive"), "{response:?}");
+    assert!(response.output.contains("ok    redis: it responds, and messages arrive"), "{response:?}");
     let response = world.command(&["doctor"], &trusting[..1]).await;
     assert!(response.output.contains("FAULT redis"), "{response:?}");
 }

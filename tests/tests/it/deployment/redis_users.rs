@@ -63,7 +63,7 @@ async fn an_edge_does_all_its_work_with_the_user_that_we_make_for_it_and_could_d
     world.edge().terminate().await;
     let edge = world.start_edge_with(&edge_alone).await;
     let doctor = world.command(&["doctor"], &edge_alone).await;
-    assert!(doctor.output.contains("ok    redis: it answers, and messages arrive"), "{doctor:?}");
+    assert!(doctor.output.contains("ok    redis: it responds, and messages arrive"), "{doctor:?}");
 
     let agent = world.agent().await;
     let visitor: Visitor = world.visitor().at(&edge);
