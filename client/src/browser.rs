@@ -1,11 +1,12 @@
-//! Addresses of pages, and the browser that opens them. Only a web address may be handed to the system's opener.
+//! The URLs of published pages, and the browser. Only an http or https URL may be passed to the system's
+//! opener.
 
 use domain::SitePath;
 use reqwest::Url;
 
 use crate::failure::Failure;
 
-/// Where to look at what was published: a lone file that is no page has an address of its own.
+/// The URL to open after a publish. A single file that is not the front page has its own URL.
 pub fn address_of(site: &str, paths: &[SitePath]) -> String {
     let [path] = paths else { return site.to_owned() };
     if *path == SitePath::index() {
@@ -18,17 +19,17 @@ pub fn address_of(site: &str, paths: &[SitePath]) -> String {
     url.into()
 }
 
-/// Opens the address in the browser, without waiting for it.
+/// Opens the URL in the browser, without waiting for it.
 pub fn open(address: &str) -> Result<(), Failure> {
     let is_web = address.parse::<Url>().is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
     if !is_web {
         return Err(Failure::unreachable(
-            "the page's URL is no web address",
-            "do not open it by hand either",
+            "the page's URL is not an http or https URL",
+            "check that --url points to a Handbill server you trust",
         ));
     }
     open::that_detached(address)
-        .map_err(|error| Failure::of_this_machine(format!("no browser could be opened: {error}")))
+        .map_err(|error| Failure::of_this_machine(format!("could not open a browser: {error}")))
 }
 
 #[cfg(test)]

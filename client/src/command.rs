@@ -1,5 +1,5 @@
-//! The commands and their arguments. What each one says of itself here is its help, its completion and its place in
-//! the man page, and nowhere is it said twice.
+//! The client commands and their arguments. Their doc comments are the only source of the help, the
+//! completions and the man pages.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use domain::{Message, Micro, Slug, Time};
 
 use crate::parse;
 
-/// What one does with a Handbill.
+/// The client commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Create an account and its first token, without email or browser.
@@ -46,7 +46,7 @@ pub enum Command {
     Activate {
         #[command(flatten)]
         named: Named,
-        /// The number of the version, as `handbill versions` lists it.
+        /// The version's number, as listed by `handbill versions`.
         #[arg(value_name = "VERSION", value_parser = clap::value_parser!(u32).range(1..))]
         version: u32,
     },
@@ -158,7 +158,7 @@ pub enum Tokens {
 
 #[derive(Debug, Args)]
 pub struct Mint {
-    /// What to call it.
+    /// The token's name.
     #[arg(long)]
     pub name: Option<String>,
     /// Scopes, such as artifacts:read,artifacts:write. Default: the scopes of your token.

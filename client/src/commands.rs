@@ -1,5 +1,4 @@
-//! One function for each command: one or two calls of the API, and what people are told of them. No rule of the trade
-//! stands here; the service has them all.
+//! One function per command: one or two API calls, and the output. Business rules belong to the service.
 
 mod account;
 mod artifacts;
@@ -51,21 +50,21 @@ async fn dispatch(command: Command, context: &Context) -> Result<(), Failure> {
     }
 }
 
-/// Asks before what cannot be undone. A script says yes with --yes.
+/// Asks for confirmation before an irreversible operation. Scripts confirm with --yes.
 async fn confirm(context: &Context, question: &str) -> Result<(), Failure> {
     if context.options.yes {
         return Ok(());
     }
     match context.console.ask(question).await? {
         ConsoleLine::Yes => Ok(()),
-        ConsoleLine::No => Err(Failure::usage("nothing was done", "answer y, or give --yes, to go on")),
+        ConsoleLine::No => Err(Failure::usage("cancelled", "answer y or use --yes to continue")),
         ConsoleLine::Nothing => {
-            Err(Failure::usage("this cannot be undone, and nobody is there to ask", "give --yes to go on"))
+            Err(Failure::usage("this cannot be undone and needs confirmation", "use --yes to confirm"))
         }
     }
 }
 
-/// A text of the user's as one part of a path: an id may not lead anywhere else.
+/// Checks that a user's text is a single path segment, so that an id cannot lead to another path.
 fn path_part(text: &str) -> Result<&str, Failure> {
     let fits = (1..=100).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');

@@ -1,5 +1,5 @@
-//! What is said to whoever runs the command: the result on standard output and nothing else there; all other words on
-//! standard error. Colours come on terminals alone, and a reader that went away is no failure.
+//! Output: only the result goes to standard output, everything else to standard error. Colors are for
+//! terminals only, and a closed pipe is not an error.
 
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::options::Options;
 use crate::reply::Reply;
 use crate::show::harmless;
 
-/// An answer or a token is far shorter.
+/// Longer than any answer or token.
 const LINE_BYTES_MAX: u64 = 4096;
 
 const BOLD: &str = "\x1b[1m";
@@ -20,12 +20,12 @@ const RED: &str = "\x1b[1;31m";
 const YELLOW: &str = "\x1b[33m";
 const PLAIN: &str = "\x1b[0m";
 
-/// The two streams, and how much may be said on them.
+/// The two streams, and how much is printed to them.
 #[derive(Clone, Debug)]
 pub struct Console {
     form: Form,
     volume: Volume,
-    /// Whether a prompt stands there without its answer.
+    /// Whether a prompt is waiting for its answer.
     is_asking: Arc<AtomicBool>,
 }
 
@@ -41,12 +41,12 @@ enum Volume {
     Quiet,
 }
 
-/// What came of a question.
+/// The answer to a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConsoleLine {
     Yes,
     No,
-    /// Nobody is there to answer.
+    /// The command cannot ask, because it does not run in a terminal.
     Nothing,
 }
 
@@ -59,38 +59,38 @@ impl Console {
         }
     }
 
-    /// For people, with no options.
+    /// For people, without options.
     pub fn plain() -> Self {
         Self { form: Form::People, volume: Volume::Normal, is_asking: Arc::default() }
     }
 
-    /// Whether notes and progress are welcome.
-    pub fn takes_notes(&self) -> bool {
+    /// Whether notes and progress are printed.
+    pub fn prints_notes(&self) -> bool {
         self.form == Form::People && self.volume == Volume::Normal
     }
 
-    /// The result of a command: the API's own JSON, or what people make of it.
-    pub fn answer<T: DeserializeOwned>(
+    /// Prints the result of a command: the API's own JSON, or a text for people.
+    pub fn print_reply<T: DeserializeOwned>(
         &self,
         reply: &Reply,
-        api_error: impl FnOnce(T) -> String,
+        render: impl FnOnce(T) -> String,
     ) -> Result<(), Failure> {
         match self.form {
             Form::Json => self.print(&reply.body),
-            Form::People => self.print(&api_error(reply.read()?)),
+            Form::People => self.print(&render(reply.read()?)),
         }
         Ok(())
     }
 
-    /// The result of a command that is more than one answer of the API.
-    pub fn answer_with(&self, json: &serde_json::Value, api_error: impl FnOnce() -> String) {
+    /// Prints a result that is made of several API responses.
+    pub fn print_result(&self, json: &serde_json::Value, render: impl FnOnce() -> String) {
         match self.form {
             Form::Json => self.print(&json.to_string()),
-            Form::People => self.print(&api_error()),
+            Form::People => self.print(&render()),
         }
     }
 
-    /// A line of the result.
+    /// Prints a line of the result.
     pub fn print(&self, text: &str) {
         let text = text.trim_end_matches('\n');
         if !text.is_empty() {
@@ -98,26 +98,26 @@ impl Console {
         }
     }
 
-    /// A word beside the result; not for machines, nor where quiet was asked for.
+    /// Prints a note to standard error, unless the output is JSON or quiet.
     pub fn note(&self, text: &str) {
-        if self.takes_notes() {
+        if self.prints_notes() {
             let _ = writeln!(anstream::stderr(), "{text}");
         }
     }
 
-    /// A word that must be heard, by people.
+    /// Prints a warning to people, even in quiet mode.
     pub fn warn(&self, text: &str) {
         if self.form == Form::People {
             let _ = writeln!(anstream::stderr(), "{YELLOW}handbill:{PLAIN} {text}");
         }
     }
 
-    /// The last word after Ctrl-C.
-    pub fn tell_it_was_stopped(&self) {
+    /// Printed after Ctrl-C.
+    pub fn print_interrupted(&self) {
         if self.is_asking.load(Ordering::Relaxed) {
             let _ = writeln!(anstream::stderr());
         }
-        self.warn("stopped");
+        self.warn("interrupted");
     }
 
     pub fn fail(&self, failure: &Failure) {
@@ -130,7 +130,7 @@ impl Console {
         };
     }
 
-    /// Asks, if somebody sits at a terminal. The answer is no unless it is clearly yes.
+    /// Asks a yes-or-no question in a terminal. Anything other than a clear yes is a no.
     pub async fn ask(&self, question: &str) -> Result<ConsoleLine, Failure> {
         let is_attended = io::stdin().is_terminal() && io::stderr().is_terminal();
         if self.form == Form::Json || !is_attended {
@@ -141,9 +141,9 @@ impl Console {
         Ok(if is_yes { ConsoleLine::Yes } else { ConsoleLine::No })
     }
 
-    /// The line that is typed behind these words.
-    pub async fn prompt(&self, words: &str) -> Result<String, Failure> {
-        let _ = write!(anstream::stderr(), "{words}");
+    /// Prints a prompt and reads a line.
+    pub async fn prompt(&self, text: &str) -> Result<String, Failure> {
+        let _ = write!(anstream::stderr(), "{text}");
         let _ = anstream::stderr().flush();
         self.is_asking.store(true, Ordering::Relaxed);
         let line = read_line().await;
@@ -152,7 +152,7 @@ impl Console {
     }
 }
 
-/// A line of standard input, read beside the runtime so that Ctrl-C is heard meanwhile.
+/// Reads a line of standard input on another thread, so that Ctrl-C works meanwhile.
 pub async fn read_line() -> Result<String, Failure> {
     let read = tokio::task::spawn_blocking(|| {
         let mut line = String::new();
@@ -160,7 +160,7 @@ pub async fn read_line() -> Result<String, Failure> {
     });
     match read.await {
         Ok(Ok(line)) => Ok(line),
-        Ok(Err(error)) => Err(Failure::of_this_machine(format!("standard input cannot be read: {error}"))),
-        Err(error) => Err(Failure::of_this_machine(format!("standard input was not read: {error}"))),
+        Ok(Err(error)) => Err(Failure::of_this_machine(format!("could not read standard input: {error}"))),
+        Err(error) => Err(Failure::of_this_machine(format!("could not read standard input: {error}"))),
     }
 }

@@ -1,4 +1,4 @@
-//! What every command stands on: whom it speaks to and as whom, and what time it is.
+//! What every command needs: the server, the token, the clock.
 
 use std::env;
 
@@ -13,7 +13,7 @@ use crate::profile::{Draft, Profile, ProfileFile};
 use crate::server::{Server, is_loopback, shown};
 
 const TOKEN_VARIABLE: &str = "HANDBILL_TOKEN";
-/// Where the embedded default answers.
+/// The API address of a local embedded server.
 const DEFAULT_URL: &str = "http://127.0.0.1:8080";
 
 pub struct Context {
@@ -21,11 +21,11 @@ pub struct Context {
     pub console: Console,
     pub clock: Clock,
     pub chance: Chance,
-    /// The token of the environment, which wins over the profile's.
+    /// The token from the environment, which takes precedence over the profile's.
     given: Option<TokenSecret>,
 }
 
-/// Which server, and as whom.
+/// The server to use, and the token for it.
 pub struct ClientAccount {
     pub url: Url,
     pub token: Option<TokenSecret>,
@@ -38,53 +38,56 @@ impl Context {
         Ok(Self { options, console, clock: Clock::system(), chance: Chance::from_system(), given })
     }
 
-    /// The server, as whoever holds the token.
+    /// The server, with a token.
     pub fn server(&self) -> Result<Server, Failure> {
-        self.server_of(self.standing()?)
+        self.server_of(self.target()?)
     }
 
-    /// The server of this standing, if there is a token for it.
-    pub fn server_of(&self, standing: ClientAccount) -> Result<Server, Failure> {
-        if standing.token.is_none() {
+    /// The server of this target, if there is a token for it.
+    pub fn server_of(&self, target: ClientAccount) -> Result<Server, Failure> {
+        if target.token.is_none() {
             return Err(Failure::signed_out(
-                format!("there is no token for {}", shown(&standing.url)),
-                "run `handbill signup` for a new account, or `handbill login` with a token that you have",
+                format!("there is no token for {}", shown(&target.url)),
+                "run `handbill signup` for a new account, or `handbill login` to use an existing token",
             ));
         }
-        Server::new(standing.url, standing.token, self.console.clone())
+        Server::new(target.url, target.token, self.console.clone())
     }
 
-    /// The server, as nobody or as somebody whose token is not kept yet.
+    /// The server without a token, or with one that is not saved yet.
     pub fn server_for(&self, url: &Url, token: Option<TokenSecret>) -> Result<Server, Failure> {
         Server::new(url.clone(), token, self.console.clone())
     }
 
-    /// Which server is meant, and the token for it. A profile's token goes to the profile's address only, so that a
-    /// mistyped `--url` gives it to nobody.
-    pub fn standing(&self) -> Result<ClientAccount, Failure> {
+    /// The server to use and the token for it. A profile's token is sent only to the profile's own address,
+    /// so that a mistyped `--url` does not leak it.
+    pub fn target(&self) -> Result<ClientAccount, Failure> {
         let is_complete = self.given.is_some() && self.options.url.is_some();
         let profile = if is_complete { Profile::default() } else { self.profile()? };
         let kept = profile.url.as_deref().map(parse::address).transpose().map_err(|fault| {
-            Failure::usage(format!("the profile's url: {fault}"), "mend the profile, or give --url")
+            Failure::usage(format!("the profile's url: {fault}"), "fix the profile, or use --url")
         })?;
-        let default: Url = DEFAULT_URL.parse().map_err(|_| Failure::of_this_machine("no default address"))?;
+        let default: Url =
+            DEFAULT_URL.parse().map_err(|_| Failure::of_this_machine("the default address is invalid"))?;
         let home = kept.unwrap_or(default);
         let url = self.options.url.clone().unwrap_or_else(|| home.clone());
         let own = profile.token.filter(|_| is_same(&url, &home));
         let (token, token_from) = match (&self.given, own) {
             (Some(given), _) => (Some(given.clone()), TOKEN_VARIABLE.to_owned()),
             (None, Some(own)) => (Some(own), format!("profile {}", self.options.profile)),
-            (None, None) => (None, "nowhere".to_owned()),
+            (None, None) => (None, "none".to_owned()),
         };
         if token.is_some() && url.scheme() == "http" && !is_loopback(&url) {
-            self.console
-                .note(&format!("{} is not encrypted: others on the way can read the token", shown(&url)));
+            self.console.note(&format!(
+                "The connection to {} is not encrypted, so the token can be intercepted.",
+                shown(&url)
+            ));
         }
         Ok(ClientAccount { url, token, token_from })
     }
 
-    /// Makes ready to keep a new token, and asks before another one is lost by it.
-    pub async fn make_room_for_token(&self) -> Result<Draft, Failure> {
+    /// Prepares to save a new token, and asks before it replaces another one.
+    pub async fn prepare_for_token(&self) -> Result<Draft, Failure> {
         let file = self.profile_file()?;
         let name = &self.options.profile;
         if let Some(kept) = self.profile()?.with_token()
@@ -95,15 +98,15 @@ impl Context {
             if self.console.ask(&question).await? != ConsoleLine::Yes {
                 return Err(Failure::usage(
                     format!(
-                        "the profile {name} holds a token for {at} already, and a lost token cannot be had again"
+                        "the profile {name} already holds a token for {at}, and a lost token cannot be recovered"
                     ),
-                    "choose another --profile, or replace it with --yes",
+                    "use another --profile, or replace the token with --yes",
                 ));
             }
         }
         if self.given.is_some() {
             self.console.warn(&format!(
-                "{TOKEN_VARIABLE} is set and wins over the profile; unset it to use the new token"
+                "{TOKEN_VARIABLE} is set and takes precedence over the profile; unset it to use the new token"
             ));
         }
         file.draft()
@@ -127,8 +130,8 @@ fn token_of_environment() -> Result<Option<TokenSecret>, Failure> {
     match text.to_str().map(str::trim).map(str::parse) {
         Some(Ok(token)) => Ok(Some(token)),
         _ => Err(Failure::signed_out(
-            format!("{TOKEN_VARIABLE} holds no token"),
-            "a token is svc_sk_ and 32 letters and digits; `handbill signup` gets one",
+            format!("{TOKEN_VARIABLE} does not hold a token"),
+            "a token is svc_sk_ followed by 32 letters and digits; get one with `handbill signup`",
         )),
     }
 }

@@ -1,4 +1,4 @@
-//! A terminal that shows nothing of what is typed. However the command ends, the terminal must be left as it was.
+//! Hides what is typed in a terminal. The terminal must be restored however the command ends.
 
 use std::io::{self, IsTerminal};
 
@@ -7,7 +7,7 @@ use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr
 use crate::console::{Console, read_line};
 use crate::failure::Failure;
 
-/// The echo is off as long as this lives.
+/// Disables the echo until it is dropped.
 struct Unechoed {
     before: Termios,
 }
@@ -29,12 +29,12 @@ impl Drop for Unechoed {
     }
 }
 
-/// Reads a secret: typed unseen at a terminal, else the first line of standard input.
+/// Reads a secret: typed without echo in a terminal, else the first line of standard input.
 pub async fn read_secret(console: &Console, prompt: &str) -> Result<String, Failure> {
     if !io::stdin().is_terminal() {
         return Ok(read_line().await?.trim().to_owned());
     }
-    let fault = |error| Failure::of_this_machine(format!("the terminal's echo cannot be put off: {error}"));
+    let fault = |error| Failure::of_this_machine(format!("could not turn off the terminal's echo: {error}"));
     let _unechoed = Unechoed::begin().map_err(fault)?;
     Ok(console.prompt(prompt).await?.trim().to_owned())
 }

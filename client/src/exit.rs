@@ -1,6 +1,6 @@
-//! What the program exits with. Scripts decide by these numbers, so none may ever change its meaning.
+//! Exit codes. Scripts depend on them, so a code must never change its meaning.
 
-/// How a command failed, in the few kinds that a script can do something about.
+/// The kinds of failure that a script can react to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
@@ -13,31 +13,31 @@ pub enum Exit {
     Server = 7,
 }
 
-/// After Ctrl-C, as shells have it: 128 and the number of the signal.
+/// After Ctrl-C, by the convention of shells: 128 plus the signal's number.
 pub const INTERRUPTED: u8 = 130;
 
-/// The numbers, and what a command reads besides its arguments, as `--help` and the man page tell them.
+/// The exit codes, variables and files, as part of `--help` and the man page.
 pub const HELP: &str = "\
 Exit codes:
-  0    done
-  1    anything that is not below
-  2    wrong usage, or input that the service refuses (400, 413, 415)
-  3    sign-in: no token, or one that may not do this (401, 403)
-  4    there is no such thing (404, 410)
-  5    payment is needed and was not agreed to (402)
-  6    too many calls; try again later (429)
-  7    the server failed or cannot be reached (5xx)
-  130  stopped by Ctrl-C
+  0    success
+  1    any other error
+  2    wrong usage, or invalid input (400, 413, 415)
+  3    no token, or not permitted (401, 403)
+  4    not found (404, 410)
+  5    payment required and not confirmed (402)
+  6    rate limit exceeded; try again later (429)
+  7    server error, or server unreachable (5xx)
+  130  interrupted by Ctrl-C
 
-Variables and files of the client commands:
-  HANDBILL_URL    the Handbill to speak to; wins over the profile
-  HANDBILL_TOKEN  the token; wins over the profile
-  NO_COLOR        no colours, also on a terminal
-  $XDG_CONFIG_HOME/handbill/NAME.toml, else ~/.config/handbill/NAME.toml
-                  the profile: url and token, for its owner alone (mode 0600)";
+Environment variables and files of the client commands:
+  HANDBILL_URL    API address; takes precedence over the profile
+  HANDBILL_TOKEN  token; takes precedence over the profile
+  NO_COLOR        turns off colors
+  $XDG_CONFIG_HOME/handbill/NAME.toml, or ~/.config/handbill/NAME.toml
+                  profile with url and token, readable only by its owner (mode 0600)";
 
 impl Exit {
-    /// What an answer of this status, which is no success, comes to.
+    /// The exit code for an HTTP status that is not a success.
     pub fn of_status(status: u16) -> Self {
         match status {
             400 | 413 | 415 => Exit::Usage,

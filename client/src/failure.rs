@@ -1,5 +1,5 @@
-//! Why a command failed. It has the shape of the API's errors wherever it comes from, so that a program that reads
-//! them reads one shape.
+//! Why a command failed. Every failure has the shape of the API's errors, wherever it comes from, so that
+//! programs parse one format.
 
 use domain::Refusal;
 use serde::{Deserialize, Serialize};
@@ -9,16 +9,16 @@ use crate::hints;
 
 pub const INSUFFICIENT_SCOPE: &str = "insufficient_scope";
 
-/// A failure, as it is told and as the program exits with it.
+/// A failure, with its message and its exit code.
 #[derive(Debug)]
 pub struct Failure {
     pub exit: Exit,
     pub api_error: ApiError,
-    /// The API's own words as they came, for `--json`.
+    /// The API's response body as received, for `--json`.
     body: Option<String>,
 }
 
-/// `{code, message, hint}`, as every error of the API.
+/// `{code, message, hint}`, as in every API error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApiError {
     pub code: String,
@@ -27,7 +27,7 @@ pub struct ApiError {
 }
 
 impl Failure {
-    /// What the person or the script at the command line can mend.
+    /// A mistake that the user or the script can fix.
     pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(Exit::Usage, "invalid_request", message, hint)
     }
@@ -36,22 +36,22 @@ impl Failure {
         Self::new(Exit::SignIn, "unauthorized", message, hint)
     }
 
-    /// What credit would pay without a question, and nobody agreed to.
+    /// A price that credit would pay, and that was not confirmed.
     pub fn unpaid(message: impl Into<String>) -> Self {
-        Self::new(Exit::Payment, "payment_required", message, "--yes or --max-price agrees to it")
+        Self::new(Exit::Payment, "payment_required", message, "confirm with --yes or --max-price")
     }
 
-    /// The server cannot be reached, or does not answer as a Handbill does.
+    /// The server is unreachable, or does not respond like a Handbill server.
     pub fn unreachable(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(Exit::Server, "unreachable", message, hint)
     }
 
-    /// Something is the matter with this machine: a file, a folder, the terminal.
+    /// A problem of this machine: a file, a directory, the terminal.
     pub fn of_this_machine(message: impl Into<String>) -> Self {
-        Self::new(Exit::Other, "local_error", message, "mend that and run the command again")
+        Self::new(Exit::Other, "local_error", message, "fix this and run the command again")
     }
 
-    /// The server said no.
+    /// An error response of the server.
     pub fn answered(status: u16, body: String) -> Self {
         let exit = Exit::of_status(status);
         match serde_json::from_str::<ApiError>(&body) {
@@ -63,9 +63,9 @@ impl Failure {
             }
             Err(_) => {
                 let message =
-                    format!("the server answered {status} with something that is no word of Handbill's");
+                    format!("the server returned status {status} with a response that is not from Handbill");
                 let hint =
-                    "check the address: --url, HANDBILL_URL or the profile; a proxy may stand before it";
+                    "check the address in --url, HANDBILL_URL or the profile, and any proxy in front of it";
                 Self { exit, api_error: ApiError::new("unreadable_answer", message, hint), body: None }
             }
         }
@@ -77,7 +77,7 @@ impl Failure {
         body.unwrap_or_else(|| serde_json::to_string(&self.api_error).unwrap_or_default())
     }
 
-    /// The same failure with another hint, where the caller knows a better one.
+    /// The same failure with a more specific hint.
     #[must_use]
     pub fn hinting(mut self, hint: impl Into<String>) -> Self {
         self.api_error.hint = hint.into();
@@ -96,7 +96,7 @@ impl ApiError {
 }
 
 impl From<Refusal> for Failure {
-    /// A rule of the trade that is looked at before anything is sent.
+    /// A rule of the service that is checked before anything is sent.
     fn from(refusal: Refusal) -> Self {
         let hint = hints::for_everyone(refusal.code()).map_or_else(|| refusal.hint(), str::to_owned);
         Self::new(Exit::Usage, refusal.code(), refusal.message(), hint)

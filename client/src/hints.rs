@@ -1,66 +1,66 @@
-//! What to do after a no, said in commands: the API's own hints name calls, and no hint at a shell may. `--json` passes
-//! the API's words on as they came.
+//! Hints for API errors, as commands: the API's own hints name HTTP calls, which do not help at a shell.
+//! `--json` prints the API's errors unchanged.
 
 use domain::Slug;
 
 use crate::command::{Command, Invites, Members, Tokens};
 
-/// The hint for a code, whatever the command was. `None` leaves the API's own, which names no call then.
+/// The hint for an error code after any command. `None` keeps the API's own hint, which names no call.
 pub fn for_everyone(code: &str) -> Option<&'static str> {
     Some(match code {
         "unauthorized" => {
-            "run `handbill signup` for a new account, or `handbill login` with a token that you have"
+            "run `handbill signup` for a new account, or `handbill login` to use an existing token"
         }
         "account_expired" => "run `handbill signup --yes` for a new account, and publish there",
         "account_suspended" => {
             "`handbill account` shows the reason; only the operator can lift the suspension"
         }
         "already_appealed" | "nothing_to_appeal" => "`handbill show SLUG` shows the moderation status",
-        "insufficient_scope" => {
-            "use a token that has it; one that may can mint it: `handbill tokens mint --scopes …`"
-        }
+        "insufficient_scope" => "use a token with that scope; `handbill tokens mint --scopes …` creates one",
         "payment_required" => {
-            "--yes pays it, --max-price 0.50 pays up to that; or buy credit first: `handbill credits 5`"
+            "pay with --yes or --max-price 0.50, or buy credit first with `handbill credits 5`"
         }
-        "forbidden" => "an admin or the owner of the account may; `handbill members` lists them",
-        "not_found" => "`handbill list` shows what there is",
-        "already_claimed" => "nothing is left to claim; `handbill account` shows the account",
+        "forbidden" => "ask an admin or the owner of the account; `handbill members` lists them",
+        "not_found" => "`handbill list` lists the pages and sites",
+        "already_claimed" => "the account is already claimed; `handbill account` shows it",
         "secret_in_publish" => {
             "remove the token from that file and publish again; `handbill tokens revoke ID` revokes it"
         }
-        "idempotency_conflict" => "use another --idempotency-key, or none",
+        "idempotency_conflict" => "use another --idempotency-key, or omit it",
         "invalid_request" | "invalid_body" => {
-            "correct that and run the command again; its --help says what it takes"
+            "correct the input and run the command again; see --help for its arguments"
         }
         "too_large" => {
-            "publish less: .handbillignore names what stays behind; where the account is full, its claim link, which \
-             `handbill account` shows, lifts that"
+            "publish less, for example with a .handbillignore file; a provisional account gets more storage when it is \
+             claimed (`handbill account` shows the claim link)"
         }
-        "quota_exceeded" => "`handbill delete` what is no longer needed, then run the command again",
+        "quota_exceeded" => "delete unneeded pages with `handbill delete`, then run the command again",
         "slug_taken" => "run the command again to add a version to it, or choose another --slug",
         "agent_join_disabled" => {
-            "have the owner let agents join, on the dashboard, or give you a token: `handbill login` takes it"
+            "ask the owner to let agents join, on the dashboard, or for a token to use with `handbill login`"
         }
-        "invite_revoked" | "invite_expired" | "invite_used_up" => FRESH_INVITE,
-        "not_configured" => "`handbill credits 5` buys credit where that settles; else ask the operator",
-        "session_required" => "a person does this, signed in on the dashboard",
+        "invite_revoked" | "invite_expired" | "invite_used_up" => NEW_INVITE,
+        "not_configured" => "ask the operator; this server has not configured it",
+        "session_required" => "a person can do this on the dashboard, after signing in",
         "invalid_credentials" | "username_taken" | "weak_password" | "processor_error" => {
-            "a person does this, on the pages of the server"
+            "a person can do this in the browser"
         }
-        "version_changed" | "job_state" => "the operator's people do this, on the pages of the server",
-        "method_not_allowed" | "upload_taken" => "see that the server is no older than this program",
+        "version_changed" | "job_state" => "an operator can do this in the browser",
+        "method_not_allowed" | "upload_taken" => "check that the server is not older than this program",
         "outcome_unknown" => {
-            "run the same command again with the same --idempotency-key; without one, look first whether it was done"
+            "run the command again with the same --idempotency-key; without one, first check whether it succeeded"
         }
-        "overloaded" => "run the command again in a while; under one --idempotency-key it publishes once",
-        "internal_error" => "run the command again once; if that fails too, tell the operator when it was",
+        "overloaded" => {
+            "run the command again later; with the same --idempotency-key it publishes at most once"
+        }
+        "internal_error" => "run the command again; if it still fails, report the time to the operator",
         _ => return None,
     })
 }
 
-const FRESH_INVITE: &str = "ask someone on the account for a fresh invite: `handbill invites create`";
+const NEW_INVITE: &str = "ask a member of the account for a new invite (`handbill invites create`)";
 
-/// What a command is about, as far as its hints go.
+/// The subject of a command, as far as hints depend on it.
 #[derive(Clone, Debug)]
 pub enum Subject {
     Page,
@@ -105,7 +105,7 @@ impl Subject {
         }
     }
 
-    /// The hint for a code of the API that means something of its own after this command.
+    /// The hint for an error code that means something specific after this command.
     pub fn hint(&self, code: &str) -> Option<String> {
         let hint = match (self, code) {
             (Subject::Version(slug), "not_found") => {
@@ -116,13 +116,13 @@ impl Subject {
             (Subject::Token, "not_found") => "`handbill tokens` lists the tokens with their ids",
             (Subject::Invite, "not_found") => "`handbill invites` lists the invites with their codes",
             (Subject::Member, "not_found") => "`handbill members` lists the people with their ids",
-            (Subject::Joining, "not_found") => FRESH_INVITE,
-            (Subject::Other, "not_found") => "see that --url or HANDBILL_URL names the right server",
+            (Subject::Joining, "not_found") => NEW_INVITE,
+            (Subject::Other, "not_found") => "check that --url or HANDBILL_URL points to the right server",
             (Subject::Minting, "insufficient_scope") => {
-                "ask for no more than your own token may (--scopes, --slug, --expires-in), or use one that may more"
+                "request no more than your own token has (--scopes, --slug, --expires-in), or use a token with more"
             }
             (Subject::Minting | Subject::Joining, "quota_exceeded") => {
-                "have tokens that are no longer needed revoked: `handbill tokens revoke ID`, then try again"
+                "revoke unneeded tokens with `handbill tokens revoke ID`, then try again"
             }
             (Subject::Inviting, "quota_exceeded") => {
                 "revoke invites with `handbill invites revoke CODE`, then try again"
@@ -130,7 +130,9 @@ impl Subject {
             (Subject::Inviting, "forbidden") => {
                 "claim the account first: a person opens the claim link that `handbill account` shows"
             }
-            (Subject::Member, "forbidden") => "the owner stays; `handbill members` lists who may be removed",
+            (Subject::Member, "forbidden") => {
+                "the owner cannot be removed; `handbill members` lists the others"
+            }
             _ => return None,
         };
         Some(hint.to_owned())

@@ -1,9 +1,10 @@
-//! The commands of those who publish: `handbill publish`, `handbill list` and so on, over HTTP to any Handbill.
+//! The client commands, such as `handbill publish` and `handbill list`, which call any Handbill server over
+//! HTTP.
 //!
-//! This crate knows the service as every other program does, by its API, and must never reach behind it: it depends on
-//! `domain` for the words of the trade and on no other crate of ours. It reads its own few settings (`HANDBILL_URL`,
-//! `HANDBILL_TOKEN`, the user's profile) and none of the server's, so that a command starts at once. A token is never
-//! an argument, never in a message and never in a log.
+//! This crate uses the service only through its API, as any other program does: `domain` is the only other
+//! crate of the workspace that it may depend on. It reads its own few settings (`HANDBILL_URL`,
+//! `HANDBILL_TOKEN`, the user's profile) and none of the server's, so that a command starts quickly. A token
+//! is never an argument and never in a message or a log.
 
 mod browser;
 mod command;
@@ -39,13 +40,13 @@ use context::Context;
 use exit::INTERRUPTED;
 use failure::Failure;
 
-/// Runs a command to its end, or until Ctrl-C.
+/// Runs a command until it ends or Ctrl-C is pressed.
 pub fn run(command: Command, options: Options) -> ExitCode {
     let console = Console::new(&options);
     match in_runtime(command, options, &console) {
         Ok(Ended::Done) => ExitCode::SUCCESS,
         Ok(Ended::Interrupted) => {
-            console.tell_it_was_stopped();
+            console.print_interrupted();
             ExitCode::from(INTERRUPTED)
         }
         Err(failure) => {
@@ -55,7 +56,8 @@ pub fn run(command: Command, options: Options) -> ExitCode {
     }
 }
 
-/// Asks for a secret: typed unseen at a terminal, else the first line of standard input. None when it cannot be read.
+/// Reads a secret: typed without echo in a terminal, else the first line of standard input. `None` if it
+/// cannot be read.
 pub async fn read_secret(prompt: &str) -> Option<String> {
     echo::read_secret(&Console::plain(), prompt).await.ok()
 }
@@ -65,24 +67,24 @@ enum Ended {
     Interrupted,
 }
 
-/// One thread is all that a command needs, and it starts at once.
+/// A command needs only one thread, which starts quickly.
 fn in_runtime(command: Command, options: Options, console: &Console) -> Result<Ended, Failure> {
     let context = Context::new(options, console.clone())?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Failure::of_this_machine(format!("the program cannot start: {error}")))?;
+        .map_err(|error| Failure::of_this_machine(format!("could not start: {error}")))?;
     let ended = runtime.block_on(async {
-        // Ctrl-C is listened for before anything is touched that has to be put back.
+        // Listens for Ctrl-C before anything changes that must be restored.
         let mut interrupts = signal(SignalKind::interrupt())
-            .map_err(|error| Failure::of_this_machine(format!("Ctrl-C cannot be listened for: {error}")))?;
-        // What is dropped here puts the terminal back as it was: the bar goes, the echo returns.
+            .map_err(|error| Failure::of_this_machine(format!("could not listen for Ctrl-C: {error}")))?;
+        // Dropping the command restores the terminal: it removes the progress bar and turns the echo on.
         tokio::select! {
             done = commands::run(command, &context) => done.map(|()| Ended::Done),
             _ = interrupts.recv() => Ok(Ended::Interrupted),
         }
     });
-    // A thread that still waits for a key must not hold up the end.
+    // A thread that still waits for input must not delay the exit.
     runtime.shutdown_background();
     ended
 }

@@ -1,4 +1,5 @@
-//! What every command takes. A secret must never be among it, because everyone on the machine can read arguments.
+//! The options of every client command. A secret must never be one, because every user of the machine can see
+//! arguments.
 
 use clap::Args;
 use domain::Micro;
@@ -8,9 +9,9 @@ use crate::parse;
 use crate::profile::ProfileName;
 
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Options of the client commands")]
+#[command(next_help_heading = "Client options")]
 pub struct Options {
-    /// The Handbill to speak to; else the profile's, else http://127.0.0.1:8080.
+    /// The API address. Default: the profile's, or http://127.0.0.1:8080.
     #[arg(
         long,
         global = true,
@@ -20,19 +21,20 @@ pub struct Options {
         value_parser = parse::address
     )]
     pub url: Option<Url>,
-    /// Whose token and address to use; each profile is a file in the user's config folder.
+    /// The profile whose token and address are used. Each profile is a file in the user's config directory.
     #[arg(long, global = true, value_name = "NAME", default_value = "default")]
     pub profile: ProfileName,
-    /// Answer with the API's JSON on standard output, and errors as JSON on standard error.
+    /// Print the API's JSON to standard output, and errors as JSON to standard error.
     #[arg(long, global = true)]
     pub json: bool,
-    /// Agree to what would be asked, payments too (up to --max-price, if that is given).
+    /// Confirm everything without asking, including payments (up to --max-price, if given).
     #[arg(long, global = true)]
     pub yes: bool,
-    /// Pay up to so many US dollars for this command without asking. A publish spends credit that is there anyway.
+    /// Pay up to this many US dollars for this command without asking. A publish spends existing credit in
+    /// any case.
     #[arg(long, global = true, value_name = "USD", value_parser = parse::dollars)]
     pub max_price: Option<Micro>,
-    /// Print the result alone: no notes, no progress.
+    /// Print only the result, without notes and progress.
     #[arg(long, short, global = true)]
     pub quiet: bool,
 }

@@ -1,4 +1,4 @@
-//! Arguments, parsed at the door. Whatever is wrong is told by what would be right.
+//! Parses arguments. Each error says what a valid value looks like.
 
 use std::time::Duration;
 
@@ -6,44 +6,45 @@ use domain::{Micro, Slug, Time};
 use reqwest::Url;
 
 pub fn slug(text: &str) -> Result<Slug, String> {
-    text.parse().map_err(|_| format!("a slug matches {}", Slug::PATTERN))
+    text.parse().map_err(|_| format!("a slug must match {}", Slug::PATTERN))
 }
 
-/// Dollars with or without their sign: `0.50`, `$0.50`.
+/// US dollars with or without the sign: `0.50`, `$0.50`.
 pub fn dollars(text: &str) -> Result<Micro, String> {
     Micro::parse_usd(text.strip_prefix('$').unwrap_or(text))
         .filter(|amount| !amount.is_negative())
-        .ok_or_else(|| "an amount is US dollars with at most six decimals, such as 0.50".to_owned())
+        .ok_or_else(|| "expected US dollars with at most six decimals, such as 0.50".to_owned())
 }
 
-/// The base address of a Handbill. It must not end in a slash, because paths are put behind it.
+/// The base URL of a Handbill server. Paths are appended to it, so it must not end in a slash.
 pub fn address(text: &str) -> Result<Url, String> {
-    let fault = |fault: &str| format!("{fault}; an address is such as https://handbill.example");
-    let url: Url = text.parse().map_err(|_| fault("this is no address"))?;
+    let fault = |fault: &str| format!("{fault}; expected an address such as https://handbill.example");
+    let url: Url = text.parse().map_err(|_| fault("invalid address"))?;
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
-        return Err(fault("only http and https are spoken"));
+        return Err(fault("only http and https are supported"));
     }
-    // What stands in an address is shown in messages.
+    // Messages contain the address, so it must not hold a secret.
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(fault("an address with a name or password in it is not taken"));
+        return Err(fault("the address must not contain a username or password"));
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(fault("it has a query or a fragment"));
+        return Err(fault("the address must not contain a query or fragment"));
     }
     Ok(url)
 }
 
 pub fn moment(text: &str) -> Result<Time, String> {
-    Time::parse_rfc3339(text).ok_or_else(|| "a moment is such as 2030-01-31T12:00:00Z".to_owned())
+    Time::parse_rfc3339(text).ok_or_else(|| "expected a time such as 2030-01-31T12:00:00Z".to_owned())
 }
 
 pub fn duration(text: &str) -> Result<Duration, String> {
-    humantime::parse_duration(text).map_err(|_| "a duration is such as 30m, 12h or 7d".to_owned())
+    humantime::parse_duration(text).map_err(|_| "expected a duration such as 30m, 12h or 7d".to_owned())
 }
 
 pub fn idempotency_key(text: &str) -> Result<String, String> {
     let fits = (1..=255).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
-    fits.then(|| text.to_owned()).ok_or_else(|| "a key is 1 to 255 visible ASCII characters".to_owned())
+    fits.then(|| text.to_owned())
+        .ok_or_else(|| "expected 1 to 255 printable ASCII characters without spaces".to_owned())
 }
 
 #[cfg(test)]

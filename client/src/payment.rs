@@ -1,5 +1,5 @@
-//! The 402 handshake as a person has it: the price is said, agreed to, and paid once. Money moves only after a yes,
-//! given at the terminal or with the command, and never more than was agreed to.
+//! The 402 handshake: the price is shown, confirmed, and paid once. Money moves only after a confirmation, at
+//! the terminal or on the command line, and never more than was confirmed.
 
 use domain::Micro;
 
@@ -14,64 +14,66 @@ use crate::show::dollars;
 use crate::wire::{Accept, AccountDetail, Challenge};
 
 const PAYMENT_REQUIRED: u16 = 402;
-/// The reason of a challenge to who buys credit: no credit pays for that.
+/// The challenge's reason when credit is being bought, which credit cannot pay.
 const CREDITS: &str = "credits";
-/// What stands before the header's value in the instructions of a way to pay.
+/// The prefix of the header's value in a payment method's instructions.
 const INSTRUCTION: &str = "X-PAYMENT: ";
 
-/// What was agreed to.
+/// What was confirmed.
 pub struct Purse {
-    /// Whatever it costs.
-    agrees: bool,
+    /// Any price.
+    accepts_any: bool,
     price_max: Option<Micro>,
-    /// The price that a yes was said to at the terminal.
-    agreed: Micro,
+    /// The price that was confirmed at the terminal.
+    confirmed: Micro,
 }
 
-/// A price that was not agreed to yet, and what for.
-struct Doubt<'a> {
+/// A price that is not confirmed yet, and what it is for.
+struct UnconfirmedPrice<'a> {
     what: &'a str,
     price: Micro,
     may_use_credit: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Judgement {
+enum PriceDecision {
     Pay,
-    Ask,
+    NeedsConfirmation,
     TooDear(Micro),
 }
 
 impl Purse {
-    /// What was agreed to with the command itself.
+    /// The confirmation given on the command line.
     pub fn of(options: &Options) -> Self {
-        Self { agrees: options.yes, price_max: options.max_price, agreed: Micro::ZERO }
+        Self { accepts_any: options.yes, price_max: options.max_price, confirmed: Micro::ZERO }
     }
 
-    fn judge(&self, price: Micro) -> Judgement {
+    fn decide(&self, price: Micro) -> PriceDecision {
         match self.price_max {
-            Some(price_max) if price > price_max => Judgement::TooDear(price_max),
-            Some(_) => Judgement::Pay,
-            None if self.agrees || price <= self.agreed => Judgement::Pay,
-            None => Judgement::Ask,
+            Some(price_max) if price > price_max => PriceDecision::TooDear(price_max),
+            Some(_) => PriceDecision::Pay,
+            None if self.accepts_any || price <= self.confirmed => PriceDecision::Pay,
+            None => PriceDecision::NeedsConfirmation,
         }
     }
 }
 
-/// Agrees to a price that credit may pay, before a call that would not ask. What the purse holds then pays inline too.
-pub async fn agree_beforehand(context: &Context, what: &str, price: Micro) -> Result<Purse, Failure> {
+/// Confirms a price that credit may pay, before a call that would not ask. The confirmation also covers an
+/// inline payment.
+pub async fn confirm_beforehand(context: &Context, what: &str, price: Micro) -> Result<Purse, Failure> {
     let purse = Purse::of(&context.options);
-    match purse.judge(price) {
-        Judgement::Pay => Ok(purse),
-        judgement => {
-            let doubt = Doubt { what, price, may_use_credit: true };
-            settle_doubt(context, judgement, doubt, Failure::unpaid(what)).await?;
-            Ok(Purse { agreed: price, ..purse })
+    match purse.decide(price) {
+        PriceDecision::Pay => Ok(purse),
+        decision => {
+            let unconfirmed = UnconfirmedPrice { what, price, may_use_credit: true };
+            confirm_price(context, decision, unconfirmed, Failure::unpaid(what)).await?;
+            Ok(Purse { confirmed: price, ..purse })
         }
     }
 }
 
-/// Sends a call that may cost something. A 402 is paid and the call sent again, if that is agreed to.
+/// Sends a call that may cost something. After a 402 the price is confirmed and paid, and the call is sent
+/// again.
 pub async fn call_paying(
     context: &Context,
     server: &Server,
@@ -85,61 +87,67 @@ pub async fn call_paying(
     let challenge: Challenge = reply.read()?;
     let refused = Failure::answered(reply.status, reply.body);
     let price = Micro::from_usd(challenge.amount_usd).ok_or_else(|| {
-        Failure::unreachable("the price is no amount of dollars", "do not pay; ask the operator")
+        Failure::unreachable("the server returned an invalid price", "do not pay; ask the operator")
     })?;
     let Some(payment) = payment_of(&challenge.accepts, price) else {
         return Err(refused.hinting(format!(
-            "no payment settles here for just {}; have the account's owner buy credit on the dashboard, then try again",
+            "no payment method here pays exactly {}; ask the account's owner to buy credit on the dashboard, then try again",
             dollars(price)
         )));
     };
-    match purse.judge(price) {
-        Judgement::Pay => {
-            context.console.note(&format!("this costs {} ({}); paying", dollars(price), challenge.reason));
+    match purse.decide(price) {
+        PriceDecision::Pay => {
+            context.console.note(&format!("Paying {} ({}).", dollars(price), challenge.reason));
         }
-        judgement => {
-            let doubt =
-                Doubt { what: &challenge.message, price, may_use_credit: challenge.reason != CREDITS };
-            settle_doubt(context, judgement, doubt, refused).await?;
+        decision => {
+            let unconfirmed = UnconfirmedPrice {
+                what: &challenge.message,
+                price,
+                may_use_credit: challenge.reason != CREDITS,
+            };
+            confirm_price(context, decision, unconfirmed, refused).await?;
         }
     }
-    // A second challenge is final: the price has changed since it was agreed to.
+    // A second challenge is final: the price has changed since it was confirmed.
     server.call(&request.paying(payment)).await
 }
 
-/// Asks about a price that is not agreed to yet; one beyond the bound is not asked about.
-async fn settle_doubt(
+/// Asks to confirm a price. A price beyond the limit is refused without asking.
+async fn confirm_price(
     context: &Context,
-    judgement: Judgement,
-    doubt: Doubt<'_>,
+    decision: PriceDecision,
+    unconfirmed: UnconfirmedPrice<'_>,
     refused: Failure,
 ) -> Result<(), Failure> {
-    let Doubt { what, price, .. } = doubt;
-    let price_told = dollars(price);
-    if let Judgement::TooDear(price_max) = judgement {
+    let UnconfirmedPrice { what, price, .. } = unconfirmed;
+    let price_text = dollars(price);
+    if let PriceDecision::TooDear(price_max) = decision {
         let most = dollars(price_max);
-        return Err(
-            refused.hinting(format!("it costs {price_told}, more than --max-price {most}; nothing was paid"))
-        );
+        return Err(refused
+            .hinting(format!("the price of {price_text} exceeds --max-price {most}; nothing was paid")));
     }
-    match context.console.ask(&format!("{what}\nPay {price_told} now?")).await? {
+    match context.console.ask(&format!("{what}\nPay {price_text} now?")).await? {
         ConsoleLine::Yes => Ok(()),
         ConsoleLine::No => Err(refused.hinting("nothing was paid")),
-        ConsoleLine::Nothing => Err(refused.hinting(doubt.advice())),
+        ConsoleLine::Nothing => Err(refused.hinting(unconfirmed.advice())),
     }
 }
 
-impl Doubt<'_> {
-    /// What agrees to the price where nobody can be asked.
+impl UnconfirmedPrice<'_> {
+    /// How to confirm the price when the command cannot ask.
     fn advice(&self) -> String {
         let price = self.price;
-        let agreeing = format!("--yes pays {}, --max-price {price} pays up to that", dollars(price));
-        if self.may_use_credit { format!("{agreeing}; `handbill credits 5` buys credit") } else { agreeing }
+        let advice = format!("pay {} with --yes, or with --max-price {price} or more", dollars(price));
+        if self.may_use_credit {
+            format!("{advice}; or buy credit with `handbill credits 5`")
+        } else {
+            advice
+        }
     }
 }
 
-/// The header's value for the first way to pay that settles here, and pays just the price: what an answer tells one to
-/// send is not what was agreed to.
+/// The header's value for the first payment method that pays exactly the price. A response could instruct the
+/// client to pay more than was confirmed.
 fn payment_of(accepts: &[Accept], price: Micro) -> Option<String> {
     let instructions = accepts.iter().filter_map(|accept| accept.instructions.as_deref());
     let mut values =
@@ -148,7 +156,7 @@ fn payment_of(accepts: &[Accept], price: Micro) -> Option<String> {
     values.find(pays).map(str::to_owned)
 }
 
-/// The account's credit, if the token may know it.
+/// The account's credit, if the token may read it.
 pub async fn credit_of(server: &Server) -> Option<Micro> {
     let account: AccountDetail = server.get("/v1/account").await.ok()?.read().ok()?;
     Micro::from_usd(account.credits_usd)
@@ -166,35 +174,38 @@ mod tests {
 
     #[test]
     fn a_bound_decides_whatever_else_was_agreed_to() {
-        for agrees in [false, true] {
+        for accepts_any in [false, true] {
             let purse = |price_max| Purse {
-                agrees,
+                accepts_any,
                 price_max: Some(Micro::new(price_max)),
-                agreed: Micro::new(9_999),
+                confirmed: Micro::new(9_999),
             };
-            assert_eq!(purse(5_000).judge(PRICE), Judgement::Pay);
-            assert_eq!(purse(4_999).judge(PRICE), Judgement::TooDear(Micro::new(4_999)));
+            assert_eq!(purse(5_000).decide(PRICE), PriceDecision::Pay);
+            assert_eq!(purse(4_999).decide(PRICE), PriceDecision::TooDear(Micro::new(4_999)));
         }
     }
 
     #[test]
     fn without_a_bound_it_is_paid_after_a_yes_only() {
-        let purse = |agrees, agreed| Purse { agrees, price_max: None, agreed: Micro::new(agreed) };
-        assert_eq!(purse(true, 0).judge(PRICE), Judgement::Pay);
-        assert_eq!(purse(false, 0).judge(PRICE), Judgement::Ask);
+        let purse =
+            |accepts_any, confirmed| Purse { accepts_any, price_max: None, confirmed: Micro::new(confirmed) };
+        assert_eq!(purse(true, 0).decide(PRICE), PriceDecision::Pay);
+        assert_eq!(purse(false, 0).decide(PRICE), PriceDecision::NeedsConfirmation);
     }
 
     #[test]
     fn a_yes_holds_for_the_price_that_it_was_said_to_and_for_no_higher_one() {
-        let purse = |agreed| Purse { agrees: false, price_max: None, agreed: Micro::new(agreed) };
-        assert_eq!(purse(5_000).judge(PRICE), Judgement::Pay);
-        assert_eq!(purse(4_999).judge(PRICE), Judgement::Ask);
+        let purse =
+            |confirmed| Purse { accepts_any: false, price_max: None, confirmed: Micro::new(confirmed) };
+        assert_eq!(purse(5_000).decide(PRICE), PriceDecision::Pay);
+        assert_eq!(purse(4_999).decide(PRICE), PriceDecision::NeedsConfirmation);
     }
 
     #[test]
     fn who_buys_credit_is_not_advised_to_buy_credit() {
-        let advice =
-            |may_use_credit| Doubt { what: "this costs something", price: PRICE, may_use_credit }.advice();
+        let advice = |may_use_credit| {
+            UnconfirmedPrice { what: "this costs something", price: PRICE, may_use_credit }.advice()
+        };
         assert!(advice(true).contains("`handbill credits 5`"));
         assert_eq!(advice(false), "--yes pays $0.005, --max-price 0.005 pays up to that");
     }

@@ -1,6 +1,6 @@
-//! A profile: where a Handbill is and the token for it, in a file of its own in the user's config folder. Nobody else
-//! on the machine may read it, not even for the moment in which it is written. The token goes to no other address
-//! than the one that it was given for.
+//! A profile: the address of a Handbill server and the token for it, in a file in the user's config
+//! directory. Other users of the machine must not be able to read it, not even while it is written. The token
+//! is sent only to the address that it belongs to.
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{ErrorKind, Read, Write};
@@ -18,12 +18,12 @@ use crate::failure::Failure;
 const FOLDER: &str = "handbill";
 const FILE_MODE: u32 = 0o600;
 const FOLDER_MODE: u32 = 0o700;
-/// The rights of everyone but the owner.
+/// The permission bits of everyone except the owner.
 const OTHERS: u32 = 0o077;
-/// A profile is two lines; a file that is longer is something else.
+/// A profile is two lines. A longer file is something else.
 const FILE_BYTES_MAX: u64 = 16 * 1024;
 
-/// The name of a profile, which is also the name of its file.
+/// The name of a profile and of its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProfileName(String);
 
@@ -34,7 +34,7 @@ impl FromStr for ProfileName {
         let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
         let fits = (1..=40).contains(&text.len()) && text.bytes().all(is_fit);
         fits.then(|| Self(text.to_owned()))
-            .ok_or_else(|| "a profile's name is 1 to 40 letters, digits, dashes or underscores".to_owned())
+            .ok_or_else(|| "a profile name has 1 to 40 letters, digits, dashes or underscores".to_owned())
     }
 }
 
@@ -44,7 +44,7 @@ impl std::fmt::Display for ProfileName {
     }
 }
 
-/// What a profile holds.
+/// The content of a profile.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
     pub url: Option<String>,
@@ -57,20 +57,20 @@ struct Written {
     token: Option<String>,
 }
 
-/// The file of one profile, there or not.
+/// The file of a profile, which may not exist.
 #[derive(Clone, Debug)]
 pub struct ProfileFile {
     path: PathBuf,
 }
 
-/// What was read, and what had to be put right on the way.
+/// The profile, and a warning if its permissions had to be fixed.
 #[derive(Debug, Default)]
 pub struct ProfileMatch {
     pub profile: Profile,
     pub warning: Option<String>,
 }
 
-/// A file that is ready to become the profile: whatever can fail has been tried before a token is at stake.
+/// A file that is ready to become the profile. Everything that can fail is tried before a token is at stake.
 #[derive(Debug)]
 pub struct Draft {
     file: NamedTempFile,
@@ -78,7 +78,7 @@ pub struct Draft {
 }
 
 impl Profile {
-    /// The profile, if a token would be lost with it.
+    /// The profile, if it has a token that could be lost.
     pub fn with_token(self) -> Option<Self> {
         self.token.is_some().then_some(self)
     }
@@ -87,7 +87,9 @@ impl Profile {
 impl ProfileFile {
     pub fn of(name: &ProfileName) -> Result<Self, Failure> {
         let strategy = etcetera::choose_base_strategy().map_err(|_| {
-            Failure::of_this_machine("there is no home folder for the profile: set HOME or XDG_CONFIG_HOME")
+            Failure::of_this_machine(
+                "there is no home directory for the profile: set HOME or XDG_CONFIG_HOME",
+            )
         })?;
         Ok(Self::in_folder(&strategy.config_dir().join(FOLDER), name))
     }
@@ -100,14 +102,14 @@ impl ProfileFile {
         &self.path
     }
 
-    /// Reads the profile; one that is not there is an empty one. Others' rights on the file are taken away.
+    /// Reads the profile. A missing file is an empty profile. Removes other users' permissions on the file.
     pub fn read(&self) -> Result<ProfileMatch, Failure> {
         let file = match File::open(&self.path) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(ProfileMatch::default()),
             Err(error) => return Err(self.fault("cannot be read", &error)),
         };
-        let warning = self.shut(&file)?;
+        let warning = self.restrict(&file)?;
         let mut text = String::new();
         file.take(FILE_BYTES_MAX)
             .read_to_string(&mut text)
@@ -115,14 +117,14 @@ impl ProfileFile {
         Ok(ProfileMatch { profile: self.parse(&text)?, warning })
     }
 
-    /// Makes ready to write the profile.
+    /// Prepares to write the profile.
     pub fn draft(&self) -> Result<Draft, Failure> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         DirBuilder::new()
             .recursive(true)
             .mode(FOLDER_MODE)
             .create(folder)
-            .map_err(|error| self.fault("needs a folder that cannot be made", &error))?;
+            .map_err(|error| self.fault("needs a directory that could not be created", &error))?;
         let file = tempfile::Builder::new()
             .prefix(".profile-")
             .permissions(Permissions::from_mode(FILE_MODE))
@@ -131,27 +133,28 @@ impl ProfileFile {
         Ok(Draft { file, target: self.path.clone() })
     }
 
-    fn shut(&self, file: &File) -> Result<Option<String>, Failure> {
+    fn restrict(&self, file: &File) -> Result<Option<String>, Failure> {
         let mode =
             file.metadata().map_err(|error| self.fault("cannot be read", &error))?.permissions().mode();
         if mode & OTHERS == 0 {
             return Ok(None);
         }
-        fs::set_permissions(&self.path, Permissions::from_mode(FILE_MODE))
-            .map_err(|error| self.fault("can be read by others, and that cannot be changed", &error))?;
+        fs::set_permissions(&self.path, Permissions::from_mode(FILE_MODE)).map_err(|error| {
+            self.fault("can be read by other users, and its permissions could not be changed", &error)
+        })?;
         Ok(Some(format!(
-            "{} could be read by others (mode {:03o}); it is yours alone now, but consider a new token",
+            "{} was readable by other users (mode {:03o}). Its permissions are fixed, but consider a new token.",
             self.path.display(),
             mode & 0o777
         )))
     }
 
     fn parse(&self, text: &str) -> Result<Profile, Failure> {
-        // What is wrong with it is not told in full: the parser shows the line, and the token stands in one.
+        // The parser's error is not shown: it quotes the line, which may hold the token.
         let written: Written = toml::from_str(text)
-            .map_err(|_| self.malformed("is no TOML with the texts `url` and `token`"))?;
+            .map_err(|_| self.malformed("is not valid TOML with the strings `url` and `token`"))?;
         let token = written.token.as_deref().map(TokenSecret::from_str).transpose();
-        let token = token.map_err(|()| self.malformed("holds a token that is none"))?;
+        let token = token.map_err(|()| self.malformed("contains a malformed token"))?;
         Ok(Profile { url: written.url, token })
     }
 
@@ -166,12 +169,12 @@ impl ProfileFile {
 }
 
 impl Draft {
-    /// Puts the profile in the place of what was there, whole.
-    pub fn keep(mut self, profile: Profile) -> Result<(), Failure> {
+    /// Replaces the profile atomically.
+    pub fn save(mut self, profile: Profile) -> Result<(), Failure> {
         let written = Written { url: profile.url, token: profile.token.map(TokenSecret::reveal) };
         let target = self.target.display().to_string();
         let fault = |error: String| Failure::of_this_machine(format!("the profile {target}: {error}"));
-        let text = toml::to_string(&written).map_err(|_| fault("cannot be put in TOML".to_owned()))?;
+        let text = toml::to_string(&written).map_err(|_| fault("cannot be encoded as TOML".to_owned()))?;
         self.file
             .write_all(text.as_bytes())
             .and_then(|()| self.file.as_file().sync_all())
@@ -203,7 +206,7 @@ mod tests {
         let file = file_in(&folder);
         assert_eq!(file.read().unwrap().profile, Profile::default());
         let profile = Profile { url: Some("http://127.0.0.1:1".to_owned()), token: Some(token()) };
-        file.draft().unwrap().keep(profile.clone()).unwrap();
+        file.draft().unwrap().save(profile.clone()).unwrap();
         assert_eq!(mode_of(file.path()), 0o600);
         assert_eq!(mode_of(file.path().parent().unwrap()), 0o700);
         let found = file.read().unwrap();
@@ -214,7 +217,7 @@ mod tests {
     fn a_profile_that_others_could_read_is_shut_with_a_warning() {
         let folder = tempfile::tempdir().unwrap();
         let file = file_in(&folder);
-        file.draft().unwrap().keep(Profile { url: None, token: Some(token()) }).unwrap();
+        file.draft().unwrap().save(Profile { url: None, token: Some(token()) }).unwrap();
         fs::set_permissions(file.path(), Permissions::from_mode(0o644)).unwrap();
         assert!(file.read().unwrap().warning.unwrap().contains("644"));
         assert_eq!(mode_of(file.path()), 0o600);
@@ -225,7 +228,7 @@ mod tests {
     fn what_is_wrong_with_a_profile_is_told_without_its_token() {
         let folder = tempfile::tempdir().unwrap();
         let file = file_in(&folder);
-        file.draft().unwrap().keep(Profile::default()).unwrap();
+        file.draft().unwrap().save(Profile::default()).unwrap();
         for bad in ["token = \"svc_sk_tooshort\"", "token = svc_sk_unquoted", "token = 7"] {
             fs::write(file.path(), bad).unwrap();
             let failure = file.read().unwrap_err();

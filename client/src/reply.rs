@@ -7,11 +7,11 @@ use serde_json::Value;
 use crate::failure::Failure;
 use crate::show::harmless;
 
-const ANSWER_BYTES_MAX: usize = 16 * 1_048_576;
+const RESPONSE_BYTES_MAX: usize = 16 * 1_048_576;
 const SUCCESS: std::ops::Range<u16> = 200..300;
 const REDIRECT: std::ops::Range<u16> = 300..400;
 
-/// An answer, whole.
+/// A whole response.
 #[derive(Debug)]
 pub struct Reply {
     pub status: u16,
@@ -27,8 +27,8 @@ impl Reply {
         let (retry_after, location) = (header("Retry-After"), header("Location"));
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await? {
-            // What is longer is no answer of ours, and what is left of it will not be read as one.
-            if body.len() + chunk.len() > ANSWER_BYTES_MAX {
+            // A longer response is not from Handbill and will fail to parse.
+            if body.len() + chunk.len() > RESPONSE_BYTES_MAX {
                 break;
             }
             body.extend_from_slice(&chunk);
@@ -41,28 +41,28 @@ impl Reply {
             return Ok(self);
         }
         if REDIRECT.contains(&self.status) {
-            let to = self.location.unwrap_or_else(|| "an address that it does not name".to_owned());
-            let message = format!("the server sends elsewhere ({}): {to}", self.status);
-            return Err(Failure::unreachable(message, "if that is the right address, name it with --url"));
+            let to = self.location.unwrap_or_else(|| "an unknown address".to_owned());
+            let message = format!("the server redirects ({}) to {to}", self.status);
+            return Err(Failure::unreachable(message, "if that is the right address, use it with --url"));
         }
         Err(Failure::answered(self.status, self.body))
     }
 
-    /// The answer as the type that this call answers with, for people: no text in it steers their terminal.
+    /// The response as the type of its call, with control characters removed for people's terminals.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         let mut answer = self.json()?;
         make_harmless(&mut answer);
         serde_json::from_value(answer).map_err(|error| self.unreadable(&error))
     }
 
-    /// The answer as it came, for machines.
+    /// The response as received, for machines.
     pub fn json(&self) -> Result<Value, Failure> {
         serde_json::from_str(&self.body).map_err(|error| self.unreadable(&error))
     }
 
     fn unreadable(&self, error: &serde_json::Error) -> Failure {
-        let message = format!("the server's answer ({}) is not as it should be: {error}", self.status);
-        Failure::unreachable(message, "see that --url is a Handbill's, and no older than this program")
+        let message = format!("unexpected response from the server (status {}): {error}", self.status);
+        Failure::unreachable(message, "check that --url points to a Handbill server that is not older than this program")
     }
 }
 

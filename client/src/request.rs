@@ -1,4 +1,4 @@
-//! One call of the API, complete, so that it can be sent again as it is.
+//! One API call, complete, so that it can be repeated unchanged.
 
 use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::retry::Repeat;
 use crate::upload::Upload;
 
-/// What is asked of the server. Paths are made of parsed values only.
+/// An API call. Paths consist of parsed values only.
 pub struct Request {
     pub method: Method,
     pub path: String,
@@ -27,17 +27,17 @@ impl Request {
         Self::new(Method::GET, path, Repeat::Harmless)
     }
 
-    /// Sets something to what it is then, however often.
+    /// An idempotent call that sets a state.
     pub fn set(method: Method, path: impl Into<String>) -> Self {
         Self::new(method, path, Repeat::Harmless)
     }
 
-    /// Makes something new each time it is done.
+    /// A call that creates something new each time.
     pub fn make(path: impl Into<String>) -> Self {
         Self::new(Method::POST, path, Repeat::Twice)
     }
 
-    /// Makes something new once, however often it is sent.
+    /// A call with an idempotency key, which creates something new only once.
     pub fn make_once(path: impl Into<String>, key: String) -> Self {
         Self { key: Some(key), ..Self::new(Method::POST, path, Repeat::Keyed) }
     }
@@ -57,7 +57,7 @@ impl Request {
         Self { payment: Some(payment), ..self }
     }
 
-    /// Puts all of it into a call that is about to be sent.
+    /// Adds everything to a call that is about to be sent.
     pub fn put_into(&self, mut call: RequestBuilder) -> RequestBuilder {
         if let Some(key) = &self.key {
             call = call.header("Idempotency-Key", key);
@@ -72,7 +72,7 @@ impl Request {
         }
     }
 
-    /// No progress is shown from here on, until the call is sent again.
+    /// Hides the progress bar until the call is repeated.
     pub fn hide_progress(&self) {
         if let Body::Upload(upload) = &self.body {
             upload.hide_bar();

@@ -1,33 +1,34 @@
-//! When a call is sent again, and after what pause. Nothing may be sent twice that would then be done twice.
+//! When a call is retried, and after which pause. A call must never be repeated if it would then be executed
+//! twice.
 
 use std::time::Duration;
 
-/// The pause before the first repetition; each further one is twice as long.
+/// The pause before the first retry. It doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const PAUSE_MAX: Duration = Duration::from_secs(4);
-/// A server that asks for a longer wait than this is not waited for.
-const ASKED_WAIT_MAX: Duration = Duration::from_secs(30);
+/// The longest `Retry-After` that is waited for.
+const RETRY_AFTER_MAX: Duration = Duration::from_secs(30);
 
-/// What a second sending of a call would do.
+/// What repeating a call would do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeat {
-    /// Nothing: the call carries an `Idempotency-Key`. Much may be lost with it, so it is tried for long.
+    /// Nothing: the call has an `Idempotency-Key`. It is retried for long, because much may be lost with it.
     Keyed,
-    /// Nothing: the call reads, or sets what is set then.
+    /// Nothing: the call reads or sets a state.
     Harmless,
-    /// A second token, invite or account: only what never reached the server is sent again.
+    /// A second token, invite or account. It is repeated only if it never reached the server.
     Twice,
 }
 
-/// Why there is no answer that could be shown.
+/// Why there is no usable response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
-    /// No connection came about, so the call was not seen.
+    /// The connection failed, so the server did not get the call.
     Unreached,
-    /// The connection broke; what the server has done nobody knows.
+    /// The connection broke. The server may have executed the call.
     Broken,
-    /// 502, 503 or 504, with the wait that the server asked for.
-    Busy { asked: Option<Duration> },
+    /// 502, 503 or 504, with the server's `Retry-After`.
+    Busy { retry_after: Option<Duration> },
 }
 
 impl Repeat {
@@ -38,7 +39,7 @@ impl Repeat {
         }
     }
 
-    /// How long to wait before the call is sent again after so many retries; `None` when it is not.
+    /// The pause before the next retry, or `None` if there is none.
     pub fn pause_after(self, trouble: Trouble, retries: u32) -> Option<Duration> {
         let is_seen = trouble != Trouble::Unreached;
         if retries >= self.retries_max() || (self == Repeat::Twice && is_seen) {
@@ -46,18 +47,18 @@ impl Repeat {
         }
         let own = FIRST_PAUSE.saturating_mul(1 << retries).min(PAUSE_MAX);
         match trouble {
-            Trouble::Busy { asked: Some(asked) } if asked > ASKED_WAIT_MAX => None,
-            Trouble::Busy { asked: Some(asked) } => Some(own.max(asked)),
+            Trouble::Busy { retry_after: Some(retry_after) } if retry_after > RETRY_AFTER_MAX => None,
+            Trouble::Busy { retry_after: Some(retry_after) } => Some(own.max(retry_after)),
             _ => Some(own),
         }
     }
 }
 
 impl Trouble {
-    /// Whether an answer of this status is worth another try.
+    /// Whether a response of this status is worth a retry.
     pub fn of_status(status: u16, retry_after: Option<&str>) -> Option<Self> {
-        let asked = retry_after.and_then(|text| text.trim().parse().ok()).map(Duration::from_secs);
-        matches!(status, 502..=504).then_some(Trouble::Busy { asked })
+        let retry_after = retry_after.and_then(|text| text.trim().parse().ok()).map(Duration::from_secs);
+        matches!(status, 502..=504).then_some(Trouble::Busy { retry_after })
     }
 }
 
@@ -78,7 +79,7 @@ mod tests {
     fn what_would_be_done_twice_is_sent_again_only_when_it_was_not_seen() {
         assert!(Repeat::Twice.pause_after(Trouble::Unreached, 0).is_some());
         assert_eq!(Repeat::Twice.pause_after(Trouble::Broken, 0), None);
-        assert_eq!(Repeat::Twice.pause_after(Trouble::Busy { asked: None }, 0), None);
+        assert_eq!(Repeat::Twice.pause_after(Trouble::Busy { retry_after: None }, 0), None);
     }
 
     #[test]
@@ -89,7 +90,7 @@ mod tests {
         assert_eq!(Repeat::Keyed.pause_after(busy("31"), 0), None);
         assert_eq!(
             Trouble::of_status(503, Some("Fri, 01 Jan 2027 00:00:00 GMT")),
-            Some(Trouble::Busy { asked: None })
+            Some(Trouble::Busy { retry_after: None })
         );
         for other in [200, 402, 429, 500, 501] {
             assert_eq!(Trouble::of_status(other, None), None, "{other}");

@@ -1,5 +1,5 @@
-//! The Handbill that is spoken to. The token goes to the one address that it is for, never along a redirect, and an
-//! answer is read within bounds.
+//! The HTTP client. The token is sent only to the address that it belongs to, never along a redirect, and
+//! responses have a size limit.
 
 use std::error::Error;
 use std::time::Duration;
@@ -14,8 +14,8 @@ use crate::request::Request;
 use crate::retry::Trouble;
 
 const CONNECT_WAIT_MAX: Duration = Duration::from_secs(10);
-/// From a sent call to the next byte of its answer. An upload counts in, so it is long.
-const ANSWER_WAIT_MAX: Duration = Duration::from_secs(180);
+/// From a sent call to the next byte of its response. It is long, because it includes the upload.
+const RESPONSE_WAIT_MAX: Duration = Duration::from_secs(180);
 
 pub struct Server {
     http: Client,
@@ -27,12 +27,12 @@ pub struct Server {
 impl Server {
     pub fn new(url: Url, token: Option<TokenSecret>, console: Console) -> Result<Self, Failure> {
         let http = client(&url).build().map_err(|error| {
-            Failure::of_this_machine(format!("the HTTP client cannot be made: {}", innermost(&error)))
+            Failure::of_this_machine(format!("could not create the HTTP client: {}", innermost(&error)))
         })?;
         Ok(Self { http, url, token, console })
     }
 
-    /// The answer to a call, if it is a success.
+    /// Sends a call and returns its response if it is a success.
     pub async fn call(&self, request: &Request) -> Result<Reply, Failure> {
         self.send(request).await?.succeeded()
     }
@@ -41,7 +41,7 @@ impl Server {
         self.call(&Request::get(path)).await
     }
 
-    /// The answer to a call, whatever it says. What can be sent again is, for a while.
+    /// Sends a call and returns its response, whatever the status. Retries it where that is safe.
     pub async fn send(&self, request: &Request) -> Result<Reply, Failure> {
         let mut retries = 0;
         loop {
@@ -53,11 +53,10 @@ impl Server {
                 Err(error) => (!error.is_builder()).then_some(Trouble::Broken),
             };
             let pause = trouble.and_then(|trouble| request.repeat.pause_after(trouble, retries));
-            let Some(pause) = pause else { return sent.map_err(|error| self.unanswered(&error)) };
+            let Some(pause) = pause else { return sent.map_err(|error| self.no_response(&error)) };
             retries += 1;
-            let why =
-                sent.map_or_else(|error| innermost(&error), |reply| format!("answered {}", reply.status));
-            self.console.note(&format!("{}: {why}; trying again in {pause:?}", shown(&self.url)));
+            let why = sent.map_or_else(|error| innermost(&error), |reply| format!("status {}", reply.status));
+            self.console.note(&format!("{}: {why}; retrying in {pause:?}", shown(&self.url)));
             tokio::time::sleep(pause).await;
         }
     }
@@ -71,41 +70,41 @@ impl Server {
         Reply::read_from(request.put_into(call).send().await?).await
     }
 
-    fn unanswered(&self, error: &reqwest::Error) -> Failure {
+    fn no_response(&self, error: &reqwest::Error) -> Failure {
         let why = innermost(error);
-        let what = if error.is_connect() { "cannot be reached" } else { "did not answer to the end" };
+        let what = if error.is_connect() { "cannot be reached" } else { "did not send a complete response" };
         Failure::unreachable(
             format!("{} {what}: {why}", shown(&self.url)),
-            "see that it runs (`handbill serve` starts one here) and that --url or HANDBILL_URL names it",
+            "check that the server is running (`handbill serve` starts one here) and that --url or HANDBILL_URL points to it",
         )
     }
 }
 
-/// A command speaks to one server, once or twice. Without TLS nothing of it is set up, because looking for the
-/// system's certificates takes longer than all the rest.
+/// A command makes one or two calls to one server. Without TLS the system's certificates are not loaded,
+/// because that takes longer than everything else.
 fn client(url: &Url) -> ClientBuilder {
-    // It cannot fail at the first time, and there is no second.
+    // The first installation cannot fail, and there is no second.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = Client::builder()
         .user_agent(concat!("handbill/", env!("CARGO_PKG_VERSION")))
         .redirect(redirect::Policy::none())
         .connect_timeout(CONNECT_WAIT_MAX)
-        .read_timeout(ANSWER_WAIT_MAX);
+        .read_timeout(RESPONSE_WAIT_MAX);
     let client = if is_loopback(url) { client.no_proxy() } else { client };
     if url.scheme() == "http" { client.tls_certs_only(std::iter::empty::<Certificate>()) } else { client }
 }
 
-/// An address as people write it: paths are put behind it, so it does not end in a slash.
+/// A URL without trailing slashes, so that paths can be appended.
 pub fn shown(url: &Url) -> &str {
     url.as_str().trim_end_matches('/')
 }
 
-/// Whether what is sent there stays on this machine.
+/// Whether the address is this machine.
 pub fn is_loopback(url: &Url) -> bool {
     url.host_str().is_some_and(domain::is_loopback_host)
 }
 
-/// The fault at the bottom, which says what the others wrap.
+/// The innermost error, which is the most specific one.
 fn innermost(error: &reqwest::Error) -> String {
     let mut fault: &dyn Error = error;
     while let Some(source) = fault.source() {

@@ -1,4 +1,4 @@
-//! How values are shown to people: money, sizes, moments, tables. What machines read never comes from here.
+//! Formats values for people: money, sizes, times, tables. Machine-readable output never comes from here.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ const BOLD: &str = "\x1b[1m";
 const PLAIN: &str = "\x1b[0m";
 const NOTHING: &str = "-";
 
-/// Dollars with their sign, and two decimals at least: `$0.50`, `-$0.005`.
+/// Dollars with a sign and at least two decimals: `$0.50`, `-$0.005`.
 pub fn dollars(amount: Micro) -> String {
     let (sign, amount) = if amount.is_negative() { ("-", -amount) } else { ("", amount) };
     let digits = amount.to_string();
@@ -22,7 +22,7 @@ pub fn dollars(amount: Micro) -> String {
     }
 }
 
-/// Dollars as the wire has them.
+/// Dollars from the API's number.
 pub fn usd(amount: f64) -> String {
     Micro::from_usd(amount).map_or_else(|| format!("${amount}"), dollars)
 }
@@ -31,18 +31,18 @@ pub fn bytes(count: u64) -> String {
     DecimalBytes(count).to_string()
 }
 
-/// A moment of the wire as people say it: `in 24 min`, `3 days ago`.
+/// An API time relative to now: `in 24 min`, `3 days ago`.
 pub fn when(moment: &str, now: Time) -> String {
     let Some(at) = Time::parse_rfc3339(moment) else { return moment.to_owned() };
     if at > now { format!("in {}", span(at.since(now))) } else { ago(now.since(at)) }
 }
 
-/// Whether a moment of the wire is over.
+/// Whether an API time is in the past.
 pub fn has_passed(moment: &str, now: Time) -> bool {
     Time::parse_rfc3339(moment).is_some_and(|at| at <= now)
 }
 
-/// [`when`] of a moment that may not be there.
+/// [`when`] for an optional time.
 pub fn when_ever(moment: Option<&str>, now: Time) -> String {
     moment.map_or_else(|| "never".to_owned(), |moment| when(moment, now))
 }
@@ -51,7 +51,7 @@ fn ago(passed: Duration) -> String {
     if passed < Duration::from_secs(5) { "just now".to_owned() } else { format!("{} ago", span(passed)) }
 }
 
-/// A length of time in the one unit that tells most of it.
+/// A duration in its most suitable unit.
 fn span(length: Duration) -> String {
     let seconds = length.as_secs();
     match seconds {
@@ -67,7 +67,7 @@ pub fn count(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// Columns under their names. What has no rows is told in the words for that.
+/// Columns with headings, or a text if there are no rows.
 pub fn table<const N: usize>(
     names: [&str; N],
     rows: impl IntoIterator<Item = [String; N]>,
@@ -84,19 +84,19 @@ pub fn table<const N: usize>(
     format!("{BOLD}{head}{PLAIN}\n{body}")
 }
 
-/// One thing, a line for each of its facts.
+/// The properties of one thing, one per line.
 pub fn facts<'a>(facts: impl IntoIterator<Item = (&'a str, String)>) -> String {
     let mut table = plain_table();
     table.add_rows(facts.into_iter().map(|(name, value)| [name.to_owned(), harmless(&value)]));
     trimmed(&table)
 }
 
-/// A value, or the sign for none.
+/// The value, or a dash.
 pub fn or_nothing(value: Option<impl ToString>) -> String {
     value.map_or_else(|| NOTHING.to_owned(), |value| value.to_string())
 }
 
-/// Text of the server's without anything that a terminal would obey.
+/// Removes control characters, which a terminal would interpret.
 pub fn harmless(text: &str) -> String {
     text.chars().filter(|character| !character.is_control()).collect()
 }

@@ -1,5 +1,4 @@
-//! What is sent with a publish: files in memory, so that they can be sent again just as they were, and the bar that
-//! shows how far they are.
+//! The content of a publish: files in memory, so that they can be sent again unchanged, and the progress bar.
 
 mod gather;
 
@@ -14,7 +13,7 @@ use reqwest::multipart::{Form, Part};
 
 pub use gather::{Gathered, gather};
 
-/// The bar moves on by this much.
+/// The step of the progress bar.
 const CHUNK_BYTES: usize = 64 * 1024;
 const BAR: &str = "{bar:32} {decimal_bytes} of {decimal_total_bytes}, {elapsed}";
 
@@ -25,7 +24,7 @@ pub struct SiteFile {
     pub bytes: Bytes,
 }
 
-/// The form of a publish, to be sent as often as it takes.
+/// The form of a publish, which can be sent repeatedly.
 pub struct Upload {
     pub slug: Option<Slug>,
     pub message: Option<Message>,
@@ -34,20 +33,21 @@ pub struct Upload {
 }
 
 impl Upload {
-    /// The bar shows itself on a terminal only.
+    /// The bar is visible on terminals only.
     pub fn new(slug: Option<Slug>, message: Option<Message>, files: Vec<SiteFile>, bar: ProgressBar) -> Self {
         Self { slug, message, files, bar }
     }
 
-    /// Takes the bar away until the form is sent again, so that words have the terminal to themselves.
+    /// Hides the bar until the form is sent again, so that it does not overlap other output.
     pub fn hide_bar(&self) {
         self.bar.finish_and_clear();
     }
 
-    /// The form from its beginning; the bar begins anew with it.
+    /// The form from its start. Resets the bar.
     pub fn form(&self) -> Form {
         self.bar.reset();
-        // Paths keep their slashes. A quote in one is escaped with the part, and a path has no line end to hide in.
+        // Slashes in paths are not encoded. Quotes are escaped by the multipart encoder, and paths contain no
+        // line breaks.
         let mut form = Form::new().percent_encode_noop();
         if let Some(slug) = &self.slug {
             form = form.text("slug", slug.to_string());
@@ -71,9 +71,9 @@ impl Upload {
     }
 }
 
-/// The bar of an upload of this size. It goes away with the last of its copies, however that comes.
+/// The progress bar of an upload of this size. It disappears when its last clone is dropped.
 pub fn bar(total_bytes: u64) -> ProgressBar {
-    // A template that is wrong would be seen by the test; people would get the plain bar.
+    // The test verifies the template. With a wrong one the default bar would be shown.
     let style = ProgressStyle::with_template(BAR).unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(total_bytes).with_style(style).with_finish(ProgressFinish::AndClear)
 }

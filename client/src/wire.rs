@@ -1,5 +1,5 @@
-//! The API's answers, as far as a command shows them. Fields that a newer server adds are passed over; `--json` passes
-//! them on, because it never goes through here.
+//! The API responses, as far as commands show them. Unknown fields of newer servers are ignored. `--json`
+//! prints responses without using these types.
 
 use serde::Deserialize;
 
@@ -61,7 +61,7 @@ pub struct Artifact {
 }
 
 impl Artifact {
-    /// The link that shows it: a private page answers by its signed one alone.
+    /// The link that opens it. A private page needs its signed link.
     pub fn link(&self) -> &str {
         self.signed_url.as_deref().unwrap_or(&self.url)
     }
@@ -102,7 +102,7 @@ pub struct Published {
     pub version: u32,
     pub account: AccountStanding,
     pub receipt: Option<Receipt>,
-    /// A server that is older than this program sends none.
+    /// Older servers do not send it.
     #[serde(default)]
     pub warnings: Vec<Warning>,
 }
@@ -116,7 +116,7 @@ pub struct Warning {
 }
 
 impl Published {
-    /// The link that shows it, also when the page is private.
+    /// The link that opens it, even when the page is private.
     pub fn link(&self) -> &str {
         self.signed_url.as_deref().unwrap_or(&self.url)
     }
@@ -216,7 +216,7 @@ pub struct MintedToken {
     pub token: String,
 }
 
-/// The counts are there when all that came from the token was to be revoked.
+/// The counts are present if everything that the token created was to be revoked.
 #[derive(Debug, Deserialize)]
 pub struct RevokedToken {
     pub id: String,

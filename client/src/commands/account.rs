@@ -1,4 +1,4 @@
-//! The commands on the account as a whole.
+//! `handbill account`, `handbill usage` and `handbill claim-link`.
 
 use domain::Time;
 
@@ -11,7 +11,7 @@ use crate::wire::{AccountDetail, ClaimLink, Usage};
 pub async fn account(context: &Context) -> Result<(), Failure> {
     let reply = context.server()?.get("/v1/account").await?;
     let now = context.clock.now();
-    context.console.answer(&reply, |account| account_facts(account, now))
+    context.console.print_reply(&reply, |account| account_facts(account, now))
 }
 
 fn account_facts(detail: AccountDetail, now: Time) -> String {
@@ -34,9 +34,9 @@ fn account_facts(detail: AccountDetail, now: Time) -> String {
         ("views", format!("{} in {}", detail.usage.views, detail.usage.month)),
         ("agents may join", if detail.allow_agent_join { "yes" } else { "no" }.to_owned()),
     ]);
-    // A claim that comes after the end is refused, so its link is no use to anybody.
+    // An expired account can no longer be claimed, so its link is useless.
     rows.extend(match detail.claim_url {
-        Some(_) if is_expired => Some(("next", "`handbill signup --yes` gets a new account".to_owned())),
+        Some(_) if is_expired => Some(("next", "run `handbill signup --yes` for a new account".to_owned())),
         link => link.map(|link| ("claim link", link)),
     });
     facts(rows)
@@ -44,7 +44,7 @@ fn account_facts(detail: AccountDetail, now: Time) -> String {
 
 pub async fn usage(context: &Context) -> Result<(), Failure> {
     let reply = context.server()?.get("/v1/usage").await?;
-    context.console.answer(&reply, usage_facts)
+    context.console.print_reply(&reply, usage_facts)
 }
 
 fn usage_facts(usage: Usage) -> String {
@@ -53,11 +53,14 @@ fn usage_facts(usage: Usage) -> String {
     facts([
         ("month", month),
         ("status", status),
-        ("publishes", format!("{} ({free_left} of {} free ones left)", publishes.used, publishes.free_limit)),
+        (
+            "publishes",
+            format!("{} ({free_left} of {} free publishes left)", publishes.used, publishes.free_limit),
+        ),
         ("storage", format!("{}, {} a month", bytes(storage.bytes), usd(storage.est_monthly_cost_usd))),
         (
             "views",
-            format!("{} ({} free, {} to be paid)", traffic.views, traffic.free_limit, traffic.overage_views),
+            format!("{} ({} free, {} charged)", traffic.views, traffic.free_limit, traffic.overage_views),
         ),
         (
             "not public",
@@ -69,13 +72,13 @@ fn usage_facts(usage: Usage) -> String {
 
 pub async fn claim_link(context: &Context) -> Result<(), Failure> {
     let reply = context.server()?.call(&Request::make("/v1/account/claim-link")).await?;
-    context.console.answer(&reply, |link: ClaimLink| link.claim_url)?;
+    context.console.print_reply(&reply, |link: ClaimLink| link.claim_url)?;
     let link: ClaimLink = reply.read()?;
     if let Some(expires_at) = &link.expires_at {
         let expires = when(expires_at, context.clock.now());
-        context
-            .console
-            .note(&format!("the account expires {expires} unless a person opens this; older links are void"));
+        context.console.note(&format!(
+            "The account expires {expires} unless a person opens this link. Earlier links no longer work."
+        ));
     }
     Ok(())
 }

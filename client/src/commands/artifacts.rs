@@ -9,7 +9,7 @@ use crate::browser;
 use crate::command::Visibility;
 use crate::context::Context;
 use crate::failure::{Failure, INSUFFICIENT_SCOPE};
-use crate::payment::{Purse, agree_beforehand, call_paying, credit_of};
+use crate::payment::{Purse, call_paying, confirm_beforehand, credit_of};
 use crate::reply::Reply;
 use crate::request::Request;
 use crate::server::Server;
@@ -22,21 +22,21 @@ const PRIVATE: &str = "private";
 
 pub async fn list(context: &Context) -> Result<(), Failure> {
     let reply = context.server()?.get(ARTIFACTS).await?;
-    context.console.answer(&reply, |artifacts: Vec<Artifact>| {
+    context.console.print_reply(&reply, |artifacts: Vec<Artifact>| {
         let rows = artifacts.into_iter().map(|artifact| {
             let link = link_in_list(&artifact);
             let Artifact { slug, visibility, moderation_status, version, .. } = artifact;
             [slug, or_nothing(version), visibility, moderation_status, link]
         });
-        let empty = "nothing is published yet; `handbill publish PATH` does that";
+        let empty = "No pages yet. Publish one with `handbill publish PATH`.";
         table(["SLUG", "LIVE", "VISIBILITY", "SCAN", "URL"], rows, empty)
     })
 }
 
-/// The bare address of a private page answers nobody, and a list does not have the signed one.
+/// The plain URL of a private page is refused, and a list does not include the signed one.
 fn link_in_list(artifact: &Artifact) -> String {
     if artifact.visibility == PRIVATE && artifact.signed_url.is_none() {
-        return format!("`handbill show {}` has the private link", artifact.slug);
+        return format!("run `handbill show {}` for the link", artifact.slug);
     }
     artifact.link().to_owned()
 }
@@ -44,9 +44,9 @@ fn link_in_list(artifact: &Artifact) -> String {
 pub async fn show(context: &Context, slug: &Slug) -> Result<(), Failure> {
     let reply = context.server()?.get(&path_of(slug)).await?;
     let now = context.clock.now();
-    context.console.answer(&reply, |detail: ArtifactDetail| {
+    context.console.print_reply(&reply, |detail: ArtifactDetail| {
         let artifact = &detail.artifact;
-        let shown = facts([
+        let detail_text = facts([
             ("slug", artifact.slug.clone()),
             ("url", artifact.link().to_owned()),
             ("host", artifact.host.clone()),
@@ -58,7 +58,7 @@ pub async fn show(context: &Context, slug: &Slug) -> Result<(), Failure> {
             ("created", when(&detail.created_at, now)),
             ("changed", when(&detail.updated_at, now)),
         ]);
-        format!("{shown}\n\n{}", versions_table(&detail.versions, now))
+        format!("{detail_text}\n\n{}", versions_table(&detail.versions, now))
     })
 }
 
@@ -66,7 +66,9 @@ pub async fn versions(context: &Context, slug: &Slug) -> Result<(), Failure> {
     let reply = context.server()?.get(&path_of(slug)).await?;
     let detail = reply.json()?;
     let typed: ArtifactDetail = reply.read()?;
-    context.console.answer_with(&detail["versions"], || versions_table(&typed.versions, context.clock.now()));
+    context
+        .console
+        .print_result(&detail["versions"], || versions_table(&typed.versions, context.clock.now()));
     Ok(())
 }
 
@@ -83,10 +85,10 @@ fn versions_table(versions: &[Version], now: Time) -> String {
             version.message.clone().unwrap_or_default(),
         ]
     });
-    table(["VERSION", "", "MADE", "FILES", "SIZE", "BY", "SCAN", "MESSAGE"], rows, "there are no versions")
+    table(["VERSION", "", "CREATED", "FILES", "SIZE", "BY", "SCAN", "MESSAGE"], rows, "No versions.")
 }
 
-/// Back to the version named, or to the newest one before the live one.
+/// Rolls back to the given version, or to the newest one before the live one.
 pub async fn rollback(context: &Context, slug: &Slug, version: Option<u32>) -> Result<(), Failure> {
     let version = match version {
         Some(version) => version,
@@ -94,7 +96,7 @@ pub async fn rollback(context: &Context, slug: &Slug, version: Option<u32>) -> R
             let detail: ArtifactDetail = context.server()?.get(&path_of(slug)).await?.read()?;
             version_before(&detail).ok_or_else(|| {
                 let hint = format!(
-                    "`handbill versions {slug}` lists them; `handbill activate {slug} VERSION` picks one"
+                    "`handbill versions {slug}` lists the versions; `handbill activate {slug} VERSION` makes one live"
                 );
                 Failure::usage(format!("{slug} has no version before the live one"), hint)
             })?
@@ -113,19 +115,19 @@ pub async fn activate(context: &Context, slug: &Slug, version: u32) -> Result<()
     let request = Request::set(Method::POST, format!("{}/activate", path_of(slug)));
     let reply = server.call(&request.json(json!({ "version": version }))).await?;
     let link = link_of(&server, slug, reply.read()?).await;
-    context.console.answer(&reply, |_: Artifact| link)?;
-    context.console.note(&format!("version {version} of {slug} is live"));
+    context.console.print_reply(&reply, |_: Artifact| link)?;
+    context.console.note(&format!("Version {version} of {slug} is live."));
     Ok(())
 }
 
-/// The link that shows a page, also after a call that does not answer with the signed one of a private page.
+/// The link that opens a page, even after a call whose response lacks the signed link of a private page.
 async fn link_of(server: &Server, slug: &Slug, artifact: Artifact) -> String {
     if artifact.visibility != PRIVATE || artifact.signed_url.is_some() {
         return artifact.link().to_owned();
     }
-    let shown = server.get(&path_of(slug)).await;
-    // The version is live, so a link that cannot be had is no failure.
-    shown.and_then(|reply| reply.read()).unwrap_or(artifact).link().to_owned()
+    let detail = server.get(&path_of(slug)).await;
+    // The version is live, so a missing link is not an error.
+    detail.and_then(|reply| reply.read()).unwrap_or(artifact).link().to_owned()
 }
 
 pub async fn set_visibility(context: &Context, slug: &Slug, visibility: Visibility) -> Result<(), Failure> {
@@ -136,24 +138,24 @@ pub async fn set_visibility(context: &Context, slug: &Slug, visibility: Visibili
     };
     let server = context.server()?;
     let may_cost = visibility != Visibility::Public && may_be_public(&server, slug).await?;
-    let purse = if may_cost { agree_to_month(context, slug).await? } else { Purse::of(&context.options) };
-    let tells = may_cost && context.console.takes_notes();
-    let credit_before = if tells { credit_of(&server).await } else { None };
+    let purse = if may_cost { confirm_month(context, slug).await? } else { Purse::of(&context.options) };
+    let prints_spent = may_cost && context.console.prints_notes();
+    let credit_before = if prints_spent { credit_of(&server).await } else { None };
     let request = Request::set(Method::PATCH, path_of(slug)).json(json!({ "visibility": wanted }));
     let reply = call_paying(context, &server, request, purse).await?;
-    context.console.answer(&reply, |artifact: Artifact| artifact.link().to_owned())?;
-    context.console.note(&format!("{slug} is {wanted}"));
+    context.console.print_reply(&reply, |artifact: Artifact| artifact.link().to_owned())?;
+    context.console.note(&format!("{slug} is now {wanted}."));
     let artifact: Artifact = reply.read()?;
     if let Some(receipt) = artifact.receipt {
         let amount = usd(receipt.amount_usd);
-        context.console.note(&format!("paid {amount} by {}, receipt {}", receipt.rail, receipt.id));
+        context.console.note(&format!("Paid {amount} by {}, receipt {}.", receipt.rail, receipt.id));
     } else if let Some(before) = credit_before {
-        tell_spent(context, before, credit_of(&server).await);
+        print_spent(context, before, credit_of(&server).await);
     }
     Ok(())
 }
 
-/// Whether the page is public, as far as the token may know.
+/// Whether the page is public. True if the token may not read it.
 async fn may_be_public(server: &Server, slug: &Slug) -> Result<bool, Failure> {
     match server.get(&path_of(slug)).await {
         Ok(reply) => Ok(reply.read::<Artifact>()?.visibility == PUBLIC),
@@ -162,33 +164,34 @@ async fn may_be_public(server: &Server, slug: &Slug) -> Result<bool, Failure> {
     }
 }
 
-/// Credit would pay the month without a question, so the question comes before the call. No call tells the price ahead:
-/// it is the documented one, and a 402 of a higher one is asked about anew.
-async fn agree_to_month(context: &Context, slug: &Slug) -> Result<Purse, Failure> {
+/// Credit would pay the month without confirmation, so the price is confirmed before the call. No call
+/// returns the price in advance, so it is the documented one. If the server asks for more, its 402 needs
+/// confirmation again.
+async fn confirm_month(context: &Context, slug: &Slug) -> Result<Purse, Failure> {
     let price = Tariff::default().visibility_price;
-    let what = format!("taking {slug} off the public costs {}, once a month", dollars(price));
-    agree_beforehand(context, &what, price).await
+    let what = format!("an unlisted or private page costs {} a month; this changes {slug}", dollars(price));
+    confirm_beforehand(context, &what, price).await
 }
 
-fn tell_spent(context: &Context, before: Micro, after: Option<Micro>) {
+fn print_spent(context: &Context, before: Micro, after: Option<Micro>) {
     let Some(after) = after.filter(|after| *after < before) else { return };
     let (spent, left) = (dollars(before - after), dollars(after));
-    context.console.note(&format!("spent {spent} of credit, {left} left"));
+    context.console.note(&format!("Spent {spent} of credit, {left} left."));
 }
 
 pub async fn delete(context: &Context, slug: &Slug) -> Result<(), Failure> {
     let server = context.server()?;
-    confirm(context, &format!("Delete {slug}? Its URL stops at once.")).await?;
+    confirm(context, &format!("Delete {slug}? Its URL stops working at once.")).await?;
     let reply = server.call(&Request::set(Method::DELETE, path_of(slug))).await?;
-    context.console.answer(&reply, |deleted: Deleted| format!("deleted {}", deleted.slug))
+    context.console.print_reply(&reply, |deleted: Deleted| format!("Deleted {}", deleted.slug))
 }
 
 pub async fn open(context: &Context, slug: &Slug) -> Result<(), Failure> {
     let reply: Reply = context.server()?.get(&path_of(slug)).await?;
     let artifact: Artifact = reply.read()?;
     let url = artifact.link().to_owned();
-    browser::open(&url).map_err(|failure| failure.hinting(format!("open it yourself: {url}")))?;
-    context.console.answer_with(&json!({ "slug": artifact.slug, "opened": url.clone() }), || url.clone());
+    browser::open(&url).map_err(|failure| failure.hinting(format!("open this URL yourself: {url}")))?;
+    context.console.print_result(&json!({ "slug": artifact.slug, "opened": url.clone() }), || url.clone());
     Ok(())
 }
 
@@ -226,7 +229,7 @@ mod tests {
             link_in_list(&artifact)
         };
         assert_eq!(listed("unlisted", None), "http://a/");
-        assert_eq!(listed("private", None), "`handbill show my-page` has the private link");
+        assert_eq!(listed("private", None), "run `handbill show my-page` for the link");
         assert_eq!(
             listed("private", Some("http://a/?sig=0123456789abcdef")),
             "http://a/?sig=0123456789abcdef"

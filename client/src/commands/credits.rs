@@ -1,4 +1,4 @@
-//! `handbill credits`: what is there, and buying more. The amount is agreed to like any other payment.
+//! `handbill credits`: shows or buys credit. The amount is confirmed like any other payment.
 
 use domain::Micro;
 use serde_json::json;
@@ -21,7 +21,7 @@ async fn balance(context: &Context) -> Result<(), Failure> {
     let reply = context.server()?.get("/v1/account").await?;
     let account: AccountDetail = reply.read()?;
     let balance = json!({ "credits_usd": account.credits_usd });
-    context.console.answer_with(&balance, || usd(account.credits_usd));
+    context.console.print_result(&balance, || usd(account.credits_usd));
     Ok(())
 }
 
@@ -29,10 +29,10 @@ async fn buy(context: &Context, amount: Micro) -> Result<(), Failure> {
     let key = context.chance.ulid(context.clock.now()).to_string();
     let request = Request::make_once("/v1/credits", key).json(json!({ "amount_usd": amount.usd() }));
     let reply = call_paying(context, &context.server()?, request, Purse::of(&context.options)).await?;
-    context.console.answer(&reply, |bought: CreditBought| usd(bought.credits_usd))?;
+    context.console.print_reply(&reply, |bought: CreditBought| usd(bought.credits_usd))?;
     let bought: CreditBought = reply.read()?;
     let receipt = bought.receipt;
     let amount = usd(receipt.amount_usd);
-    context.console.note(&format!("bought {amount} by {}, receipt {}", receipt.rail, receipt.id));
+    context.console.note(&format!("Bought {amount} by {}, receipt {}.", receipt.rail, receipt.id));
     Ok(())
 }

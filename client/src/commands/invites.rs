@@ -22,7 +22,7 @@ pub async fn run(context: &Context, command: Option<Invites>) -> Result<(), Fail
 async fn list(context: &Context) -> Result<(), Failure> {
     let reply = context.server()?.get("/v1/account/invites").await?;
     let now = context.clock.now();
-    context.console.answer(&reply, |invites: Vec<Invite>| {
+    context.console.print_reply(&reply, |invites: Vec<Invite>| {
         let rows = invites.into_iter().map(|invite| {
             let state = match &invite.revoked_at {
                 Some(revoked_at) => format!("revoked {}", when(revoked_at, now)),
@@ -34,7 +34,7 @@ async fn list(context: &Context) -> Result<(), Failure> {
             let uses = format!("{} of {}", invite.uses, invite.max_uses);
             [invite.code, invite.role, uses, state, invite.invite_url]
         });
-        table(["CODE", "ROLE", "USED", "STATE", "LINK"], rows, "there are no invites")
+        table(["CODE", "ROLE", "USED", "STATE", "LINK"], rows, "No invites.")
     })
 }
 
@@ -52,10 +52,10 @@ async fn create(context: &Context, terms: &Create) -> Result<(), Failure> {
     let body = json!(fields.collect::<Map<_, _>>());
     let reply = context.server()?.call(&Request::make("/v1/account/invites").json(body)).await?;
     let now = context.clock.now();
-    context.console.answer(&reply, |invite: Invite| {
+    context.console.print_reply(&reply, |invite: Invite| {
         facts([
             ("for people", invite.invite_url),
-            ("for agents", format!("{}   (`handbill join` asks for it)", invite.code)),
+            ("for agents", format!("{}   (for `handbill join`)", invite.code)),
             ("role", invite.role),
             ("uses", invite.max_uses.to_string()),
             ("expires", when(&invite.expires_at, now)),
@@ -66,5 +66,5 @@ async fn create(context: &Context, terms: &Create) -> Result<(), Failure> {
 async fn revoke(context: &Context, code: &str) -> Result<(), Failure> {
     let request = Request::set(Method::DELETE, format!("/v1/account/invites/{}", path_part(code)?));
     let reply = context.server()?.call(&request).await?;
-    context.console.answer(&reply, |revoked: RevokedInvite| format!("revoked {}", revoked.code))
+    context.console.print_reply(&reply, |revoked: RevokedInvite| format!("Revoked {}", revoked.code))
 }

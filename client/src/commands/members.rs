@@ -22,7 +22,7 @@ pub async fn run(context: &Context, command: Option<Members>) -> Result<(), Fail
 async fn list(context: &Context) -> Result<(), Failure> {
     let reply = context.server()?.get(MEMBERS).await?;
     let now = context.clock.now();
-    context.console.answer(&reply, |team: Team| {
+    context.console.print_reply(&reply, |team: Team| {
         let members = team.members.into_iter().map(|member| {
             let joined = when(&member.joined_at, now);
             [member.username, member.role, joined, member.user_id]
@@ -32,8 +32,8 @@ async fn list(context: &Context) -> Result<(), Failure> {
             [token.name, token.scopes, used, token.id]
         });
         let members =
-            table(["PERSON", "ROLE", "JOINED", "ID"], members, "nobody has claimed the account yet");
-        let tokens = table(["TOKEN", "SCOPES", "USED", "ID"], tokens, "there are no active tokens");
+            table(["PERSON", "ROLE", "JOINED", "ID"], members, "No members: the account is not claimed yet.");
+        let tokens = table(["TOKEN", "SCOPES", "USED", "ID"], tokens, "No active tokens.");
         format!("{members}\n\n{tokens}")
     })
 }
@@ -42,15 +42,15 @@ async fn remove(context: &Context, who: &str) -> Result<(), Failure> {
     let server = context.server()?;
     let team: Team = server.get(MEMBERS).await?.read()?;
     let member = team.members.into_iter().find(|member| member.user_id == who || member.username == who);
-    // Whoever is not listed is for the server to say no to.
+    // The server refuses a person who is not a member.
     let (user_id, name) = match member {
         Some(member) => (member.user_id, member.username),
         None => (path_part(who)?.to_owned(), who.to_owned()),
     };
-    confirm(context, &format!("Remove {name}? The tokens that they minted stop working.")).await?;
+    confirm(context, &format!("Remove {name}? The tokens that they created stop working.")).await?;
     let reply = server.call(&Request::set(Method::DELETE, format!("{MEMBERS}/{user_id}"))).await?;
-    context.console.answer(&reply, |removed: RemovedMember| {
+    context.console.print_reply(&reply, |removed: RemovedMember| {
         let tokens = count(removed.tokens_revoked, "token", "tokens");
-        format!("removed {name} ({}), {tokens} revoked", removed.user_id)
+        format!("Removed {name} ({}), {tokens} revoked.", removed.user_id)
     })
 }

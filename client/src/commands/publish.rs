@@ -1,5 +1,5 @@
-//! `handbill publish`: what is sent is shown before it is, the URL alone goes to standard output, and what one wants to
-//! know next goes beside it.
+//! `handbill publish`: lists the files before they are sent, prints only the URL to standard output, and
+//! notes such as what is left of the allowance to standard error.
 
 use domain::{SitePath, Slug, Tariff};
 use indicatif::ProgressBar;
@@ -16,29 +16,29 @@ use crate::show::{bytes, count, dollars, usd, when};
 use crate::upload::{Gathered, SiteFile, Upload, bar, gather};
 use crate::wire::{AccountDetail, Published, Usage};
 
-/// What stands behind the slug in a host: a dash and four characters.
+/// The length of the suffix of a host after its slug: a dash and four characters.
 const HOST_TAIL_LENGTH: usize = 5;
 
-pub async fn publish(context: &Context, asked: Publish) -> Result<(), Failure> {
-    // A token that is missing is told before anything is read.
+pub async fn publish(context: &Context, args: Publish) -> Result<(), Failure> {
+    // A missing token is reported before any file is read.
     let server = context.server()?;
-    let gathered = gather_aside(&asked).await?;
+    let gathered = gather_on_thread(&args).await?;
     show_files(context, &gathered);
     let paths: Vec<SitePath> = gathered.files.iter().map(|file| file.path.clone()).collect();
-    let request = request_of(context, &asked, gathered.files);
+    let request = request_of(context, &args, gathered.files);
     let reply = call_paying(context, &server, request, Purse::of(&context.options)).await?;
-    tell(context, &asked, &paths, &reply)?;
-    if context.console.takes_notes() {
-        tell_what_is_left(context, &server, &reply.read()?).await;
+    print_published(context, &args, &paths, &reply)?;
+    if context.console.prints_notes() {
+        print_account(context, &server, &reply.read()?).await;
     }
     Ok(())
 }
 
-/// Files are read beside the runtime, so that Ctrl-C is heard while standard input is open.
-async fn gather_aside(asked: &Publish) -> Result<Gathered, Failure> {
-    let path = asked.path.clone();
+/// Reads the files on another thread, so that Ctrl-C works while standard input is open.
+async fn gather_on_thread(args: &Publish) -> Result<Gathered, Failure> {
+    let path = args.path.clone();
     let gathered = tokio::task::spawn_blocking(move || gather(&path)).await;
-    gathered.map_err(|error| Failure::of_this_machine(format!("the files were not read: {error}")))?
+    gathered.map_err(|error| Failure::of_this_machine(format!("could not read the files: {error}")))?
 }
 
 fn show_files(context: &Context, gathered: &Gathered) {
@@ -51,35 +51,42 @@ fn show_files(context: &Context, gathered: &Gathered) {
         context.console.note(&format!("  {:>9}  in {files}", bytes(total)));
     }
     for left_out in &gathered.left_out {
-        context.console.warn(&format!("left out: {left_out}"));
+        context.console.warn(&format!("skipped: {left_out}"));
     }
 }
 
-fn request_of(context: &Context, asked: &Publish, files: Vec<SiteFile>) -> Request {
+fn request_of(context: &Context, args: &Publish, files: Vec<SiteFile>) -> Request {
     let total = files.iter().map(|file| file.bytes.len() as u64).sum();
-    let bar = if context.console.takes_notes() { bar(total) } else { ProgressBar::hidden() };
+    let bar = if context.console.prints_notes() { bar(total) } else { ProgressBar::hidden() };
     let own_key = || context.chance.ulid(context.clock.now()).to_string();
-    let key = asked.idempotency_key.clone().unwrap_or_else(own_key);
-    let (path, slug) = match &asked.slug {
-        Some(slug) if asked.stage => (format!("/v1/artifacts/{slug}/versions?activate=false"), None),
+    let key = args.idempotency_key.clone().unwrap_or_else(own_key);
+    let (path, slug) = match &args.slug {
+        Some(slug) if args.stage => (format!("/v1/artifacts/{slug}/versions?activate=false"), None),
         slug => ("/v1/publish".to_owned(), slug.clone()),
     };
-    let upload = Upload::new(slug, asked.message.clone(), files, bar);
+    let upload = Upload::new(slug, args.message.clone(), files, bar);
     Request::make_once(path, key).upload(upload)
 }
 
-fn tell(context: &Context, asked: &Publish, paths: &[SitePath], reply: &Reply) -> Result<(), Failure> {
-    context.console.answer(reply, |published: Published| address_of(published.link(), paths))?;
+fn print_published(
+    context: &Context,
+    args: &Publish,
+    paths: &[SitePath],
+    reply: &Reply,
+) -> Result<(), Failure> {
+    context.console.print_reply(reply, |published: Published| address_of(published.link(), paths))?;
     let published: Published = reply.read()?;
-    let slug = asked.slug.as_ref().map_or_else(|| slug_of(&published.host), Slug::to_string);
+    let slug = args.slug.as_ref().map_or_else(|| slug_of(&published.host), Slug::to_string);
     let version = published.version;
-    context.console.note(&if asked.stage {
-        format!("stored as version {version} of {slug}; `handbill activate {slug} {version}` makes it live")
+    context.console.note(&if args.stage {
+        format!(
+            "Stored as version {version} of {slug}. Make it live with `handbill activate {slug} {version}`."
+        )
     } else {
-        format!("version {version} of {slug}; publish with --slug {slug} to change it")
+        format!("Published version {version} of {slug}. Update it with --slug {slug}.")
     });
     if !paths.contains(&SitePath::index()) && paths.len() > 1 {
-        context.console.warn("there is no index.html, so the URL itself shows nothing");
+        context.console.warn("there is no index.html, so the URL itself shows no page");
     }
     for warning in &published.warnings {
         let line = warning.line.map(|line| format!(":{line}")).unwrap_or_default();
@@ -87,32 +94,34 @@ fn tell(context: &Context, asked: &Publish, paths: &[SitePath], reply: &Reply) -
     }
     if let Some(receipt) = &published.receipt {
         let amount = usd(receipt.amount_usd);
-        context.console.note(&format!("paid {amount} by {}, receipt {}", receipt.rail, receipt.id));
+        context.console.note(&format!("Paid {amount} by {}, receipt {}.", receipt.rail, receipt.id));
     }
     Ok(())
 }
 
-/// What is left of the allowance and, while the account is provisional, of its time.
-async fn tell_what_is_left(context: &Context, server: &Server, published: &Published) {
+/// Prints what is left of the allowance and, for a provisional account, when it expires.
+async fn print_account(context: &Context, server: &Server, published: &Published) {
     let left = &published.account;
     if published.receipt.is_none() && left.free_publishes_left == 0 && is_past_allowance(server).await {
-        // The answer does not tell what credit paid; the price is the documented one.
+        // The response does not say what credit paid. This is the documented price.
         let price = dollars(Tariff::default().publish_price);
-        context.console.note(&format!("past the free allowance: it spent {price} of credit"));
+        context
+            .console
+            .note(&format!("The free allowance is used up. This publish spent {price} of credit."));
     }
     let free = count(left.free_publishes_left, "free publish", "free publishes");
-    context.console.note(&format!("{free} left, {} credit", usd(left.credits_usd)));
+    context.console.note(&format!("{free} left, {} credit.", usd(left.credits_usd)));
     let Some(expires_at) = &left.expires_at else { return };
     let expires = when(expires_at, context.clock.now());
-    // The page is published, so a link that cannot be had is no failure.
+    // The page is published, so a missing link is not an error.
     let link = match server.get("/v1/account").await.and_then(|reply| reply.read::<AccountDetail>()) {
         Ok(AccountDetail { claim_url: Some(link), .. }) => link,
         _ => "`handbill account` shows the link".to_owned(),
     };
-    context.console.note(&format!("expires {expires} unless a person claims the account: {link}"));
+    context.console.note(&format!("The account expires {expires} unless a person claims it: {link}"));
 }
 
-/// Whether the last publish was no free one any more.
+/// Whether the last publish was beyond the free allowance.
 async fn is_past_allowance(server: &Server) -> bool {
     let usage = server.get("/v1/usage").await.and_then(|reply| reply.read::<Usage>());
     usage.is_ok_and(|usage| usage.publishes.used > usage.publishes.free_limit)

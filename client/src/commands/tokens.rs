@@ -1,4 +1,4 @@
-//! `handbill tokens`. A minted token is printed, once, because it is kept nowhere; no other secret ever is.
+//! `handbill tokens`. A new token is printed once, because it is not stored. No other secret is ever printed.
 
 use domain::Slug;
 use reqwest::Method;
@@ -16,7 +16,7 @@ use crate::wire::{ArtifactDetail, MintedToken, RevokedToken, Token};
 pub async fn run(context: &Context, command: Option<Tokens>) -> Result<(), Failure> {
     match command {
         None | Some(Tokens::List) => list(context).await,
-        Some(Tokens::Mint(asked)) => mint(context, asked).await,
+        Some(Tokens::Mint(args)) => mint(context, args).await,
         Some(Tokens::Revoke { id, with_minted }) => revoke(context, &id, with_minted).await,
     }
 }
@@ -24,27 +24,27 @@ pub async fn run(context: &Context, command: Option<Tokens>) -> Result<(), Failu
 async fn list(context: &Context) -> Result<(), Failure> {
     let reply = context.server()?.get("/v1/tokens").await?;
     let now = context.clock.now();
-    context.console.answer(&reply, |tokens: Vec<Token>| {
+    context.console.print_reply(&reply, |tokens: Vec<Token>| {
         let rows = tokens.into_iter().map(|token| {
             let used = when_ever(token.last_used_at.as_deref(), now);
             let expires = when_ever(token.expires_at.as_deref(), now);
-            let made = when(&token.created_at, now);
-            [token.id, token.name, token.scopes, or_nothing(token.artifact_id), made, used, expires]
+            let created = when(&token.created_at, now);
+            [token.id, token.name, token.scopes, or_nothing(token.artifact_id), created, used, expires]
         });
-        table(["ID", "NAME", "SCOPES", "ONLY", "MADE", "USED", "EXPIRES"], rows, "there are no tokens")
+        table(["ID", "NAME", "SCOPES", "PAGE", "CREATED", "USED", "EXPIRES"], rows, "No tokens.")
     })
 }
 
-async fn mint(context: &Context, asked: Mint) -> Result<(), Failure> {
+async fn mint(context: &Context, args: Mint) -> Result<(), Failure> {
     let server = context.server()?;
-    let expires_at = asked.expires_at.or_else(|| Some(context.clock.now().plus(asked.expires_in?)));
-    let pin = match &asked.slug {
+    let expires_at = args.expires_at.or_else(|| Some(context.clock.now().plus(args.expires_in?)));
+    let pin = match &args.slug {
         Some(slug) => Some(id_of(&server, slug).await?),
         None => None,
     };
     let fields = [
-        ("name", asked.name),
-        ("scopes", asked.scopes),
+        ("name", args.name),
+        ("scopes", args.scopes),
         ("artifact_id", pin),
         ("expires_at", expires_at.map(|moment| moment.rfc3339())),
     ];
@@ -52,11 +52,12 @@ async fn mint(context: &Context, asked: Mint) -> Result<(), Failure> {
         fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Value::String(value?))));
     let body = Value::Object(fields.collect::<Map<_, _>>());
     let reply = server.call(&Request::make("/v1/tokens").json(body)).await?;
-    context.console.answer(&reply, |minted: MintedToken| minted.token)?;
+    context.console.print_reply(&reply, |minted: MintedToken| minted.token)?;
     let minted: MintedToken = reply.read()?;
-    context
-        .console
-        .note(&format!("{} may {}; it is not shown again", minted.minted.name, minted.minted.scopes));
+    context.console.note(&format!(
+        "{} has the scopes {}. The token is not shown again.",
+        minted.minted.name, minted.minted.scopes
+    ));
     Ok(())
 }
 
@@ -69,15 +70,15 @@ async fn revoke(context: &Context, id: &str, with_minted: bool) -> Result<(), Fa
     let query = if with_minted { "?with_minted=true" } else { "" };
     let request = Request::set(Method::DELETE, format!("/v1/tokens/{}{query}", path_part(id)?));
     let reply = context.server()?.call(&request).await?;
-    context.console.answer(&reply, |revoked: RevokedToken| {
+    context.console.print_reply(&reply, |revoked: RevokedToken| {
         match (revoked.minted_revoked, revoked.invites_revoked) {
             (Some(tokens), Some(invites)) => format!(
-                "revoked {}, and with it {} and {}",
+                "Revoked {}, and with it {} and {}.",
                 revoked.id,
                 count(tokens, "token", "tokens"),
                 count(invites, "invite", "invites")
             ),
-            _ => format!("revoked {}", revoked.id),
+            _ => format!("Revoked {}", revoked.id),
         }
     })
 }

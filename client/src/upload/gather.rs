@@ -1,5 +1,5 @@
-//! What a path on this machine comes to as a site. Nothing may leave the machine that the folder does not hold or that
-//! its owner would not expect to send: no `.git`, no hidden files, nothing that a link leads to outside.
+//! Collects the files of a publish. It must never send anything outside of the directory or that its owner
+//! would not expect: no `.git`, no hidden files, no targets of links to the outside.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -12,53 +12,53 @@ use ignore::{DirEntry, WalkBuilder};
 use super::SiteFile;
 use crate::failure::Failure;
 
-/// Names files that stay behind, written as `.gitignore` is.
+/// Lists files to leave out, in the syntax of `.gitignore`.
 const IGNORE_FILE: &str = ".handbillignore";
-/// The one hidden folder that belongs to a site.
+/// The one hidden directory that belongs to a site.
 const WELL_KNOWN: &str = ".well-known";
 const STANDARD_INPUT: &str = "-";
-/// A folder of more than this is surely not meant.
+/// A directory with more entries is surely a mistake.
 const ENTRIES_MAX: usize = 20_000;
 const HTML: [&str; 2] = ["html", "htm"];
 
-/// The files of a site, and what was left out that one might miss.
+/// The files of a site, and the skipped ones that the user might miss.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Gathered {
     pub files: Vec<SiteFile>,
     pub left_out: Vec<String>,
 }
 
-/// A file that was found and not read yet.
+/// A file that is not read yet.
 struct FoundFile {
     path: SitePath,
-    place: PathBuf,
+    location: PathBuf,
     size_bytes: u64,
 }
 
-/// Reads a page, a folder or, for `-`, standard input.
+/// Reads a file, a directory or, for `-`, standard input.
 pub fn gather(path: &Path) -> Result<Gathered, Failure> {
     if path == Path::new(STANDARD_INPUT) {
         let bytes = read_bounded(io::stdin().lock()).map_err(|error| unreadable(path, &error))?;
-        return alone(SitePath::index(), bytes);
+        return single_file(SitePath::index(), bytes);
     }
     let kind = path.metadata().map_err(|error| unreadable(path, &error))?;
     if kind.is_dir() {
         return folder(path);
     }
     let bytes = read_file(path)?;
-    alone(name_of_page(path)?, bytes)
+    single_file(name_of_page(path)?, bytes)
 }
 
-fn alone(path: SitePath, bytes: Bytes) -> Result<Gathered, Failure> {
+fn single_file(path: SitePath, bytes: Bytes) -> Result<Gathered, Failure> {
     if bytes.is_empty() {
-        let hint = "see that it was written before it is published";
-        return Err(Failure::usage("there is nothing in what is to be published", hint));
+        let hint = "check that the file was written before it is published";
+        return Err(Failure::usage("the file to publish is empty", hint));
     }
     FileSet::default().grow(bytes.len())?;
     Ok(Gathered { files: vec![SiteFile { path, bytes }], left_out: vec![] })
 }
 
-/// A page is the site's front, whatever it is called here; any other file keeps its name.
+/// An HTML file becomes the front page, whatever its name. Any other file keeps its name.
 fn name_of_page(path: &Path) -> Result<SitePath, Failure> {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     if HTML.iter().any(|html| extension.eq_ignore_ascii_case(html)) {
@@ -68,26 +68,26 @@ fn name_of_page(path: &Path) -> Result<SitePath, Failure> {
 }
 
 fn folder(root: &Path) -> Result<Gathered, Failure> {
-    // The folder may be named by a link to it, which is no link inside the site.
-    let place = root.canonicalize().map_err(|error| unreadable(root, &error))?;
+    // The directory itself may be named by a link.
+    let location = root.canonicalize().map_err(|error| unreadable(root, &error))?;
     let (mut found, mut links, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
-    for (number, entry) in walk(&place).enumerate() {
+    for (number, entry) in walk(&location).enumerate() {
         let entry =
-            entry.map_err(|error| Failure::of_this_machine(format!("a file cannot be read: {error}")))?;
+            entry.map_err(|error| Failure::of_this_machine(format!("could not read a file: {error}")))?;
         if number >= ENTRIES_MAX {
             return Err(Failure::usage(
-                format!("{} holds more than {ENTRIES_MAX} files and folders", root.display()),
-                "publish the folder that holds the site alone",
+                format!("{} contains more than {ENTRIES_MAX} files and folders", root.display()),
+                "publish a folder that contains only the site",
             ));
         }
         let Some(kind) = entry.file_type().filter(|kind| !kind.is_dir()) else { continue };
-        let path = site_path(entry.path().strip_prefix(&place).unwrap_or(entry.path()))?;
+        let path = site_path(entry.path().strip_prefix(&location).unwrap_or(entry.path()))?;
         if kind.is_symlink() {
             links.push((path, entry.into_path()));
         } else if kind.is_file() {
             found.push(measured(path, entry)?);
         } else {
-            left_out.push(format!("{path} (no regular file)"));
+            left_out.push(format!("{path} (not a regular file)"));
         }
     }
     follow_links(links, &mut found, &mut left_out);
@@ -95,7 +95,7 @@ fn folder(root: &Path) -> Result<Gathered, Failure> {
     check_bounds(root, &found)?;
     let files = found
         .into_iter()
-        .map(|FoundFile { path, place, .. }| Ok(SiteFile { path, bytes: read_file(&place)? }));
+        .map(|FoundFile { path, location, .. }| Ok(SiteFile { path, bytes: read_file(&location)? }));
     Ok(Gathered { files: files.collect::<Result<_, Failure>>()?, left_out })
 }
 
@@ -114,43 +114,48 @@ fn is_hidden(entry: &DirEntry) -> bool {
 fn measured(path: SitePath, entry: DirEntry) -> Result<FoundFile, Failure> {
     let size = entry.metadata().map(|metadata| metadata.len());
     let size_bytes = size.map_err(|error| {
-        Failure::of_this_machine(format!("{} cannot be read: {error}", entry.path().display()))
+        Failure::of_this_machine(format!("could not read {}: {error}", entry.path().display()))
     })?;
-    Ok(FoundFile { path, place: entry.into_path(), size_bytes })
+    Ok(FoundFile { path, location: entry.into_path(), size_bytes })
 }
 
-/// A link stands for its file only if that file is sent anyway, so none leads outside or to what is left out.
+/// A link is sent as a file only if its target is sent anyway, so it cannot lead outside or to a skipped
+/// file.
 fn follow_links(links: Vec<(SitePath, PathBuf)>, found: &mut Vec<FoundFile>, left_out: &mut Vec<String>) {
     if links.is_empty() {
         return;
     }
-    let real: Vec<_> = found.iter().map(|file| (file.place.canonicalize().ok(), file.size_bytes)).collect();
-    for (path, place) in links {
-        let target = place.canonicalize().ok();
+    let real: Vec<_> =
+        found.iter().map(|file| (file.location.canonicalize().ok(), file.size_bytes)).collect();
+    for (path, location) in links {
+        let target = location.canonicalize().ok();
         let size = real.iter().find(|(file, _)| target.is_some() && *file == target);
         match size {
-            Some((_, size_bytes)) => found.push(FoundFile { path, place, size_bytes: *size_bytes }),
-            None => left_out.push(format!("{path} (a link to what is not sent)")),
+            Some((_, size_bytes)) => found.push(FoundFile { path, location, size_bytes: *size_bytes }),
+            None => left_out.push(format!("{path} (a link to a file that is not sent)")),
         }
     }
 }
 
-/// The service's own bounds, before anything is sent.
+/// Checks the service's limits before anything is sent.
 fn check_bounds(root: &Path, found: &[FoundFile]) -> Result<(), Failure> {
     let mut set = FileSet::default();
     for file in found {
         let size = usize::try_from(file.size_bytes).unwrap_or(usize::MAX);
         set.add(&file.path).and_then(|()| set.grow(size)).map_err(|refusal| {
             Failure::from(refusal).hinting(format!(
-                "{} has {} files; name in {IGNORE_FILE} what is to stay behind, or publish a folder in it",
+                "{} has {} files; list files to leave out in {IGNORE_FILE}, or publish a subfolder",
                 root.display(),
                 found.len()
             ))
         })?;
     }
     if set.is_empty() {
-        let message = format!("{} holds nothing to publish", root.display());
-        return Err(Failure::usage(message, format!("hidden files and those of {IGNORE_FILE} are not sent")));
+        let message = format!("{} contains nothing to publish", root.display());
+        return Err(Failure::usage(
+            message,
+            format!("hidden files and files listed in {IGNORE_FILE} are not sent"),
+        ));
     }
     Ok(())
 }
@@ -158,9 +163,12 @@ fn check_bounds(root: &Path, found: &[FoundFile]) -> Result<(), Failure> {
 fn site_path(relative: &Path) -> Result<SitePath, Failure> {
     let parts: Option<Vec<_>> = relative.components().map(|part| part.as_os_str().to_str()).collect();
     let fault = |fault: String| {
-        Failure::usage(format!("the name {} {fault}", relative.display()), "rename the file, or leave it out")
+        Failure::usage(
+            format!("the file name {} {fault}", relative.display()),
+            "rename the file, or leave it out",
+        )
     };
-    let parts = parts.ok_or_else(|| fault("is not in UTF-8".to_owned()))?;
+    let parts = parts.ok_or_else(|| fault("is not valid UTF-8".to_owned()))?;
     parts.join("/").parse().map_err(|malformed| fault(format!("{malformed}")))
 }
 
@@ -169,7 +177,7 @@ fn read_file(path: &Path) -> Result<Bytes, Failure> {
     read_bounded(file).map_err(|error| unreadable(path, &error))
 }
 
-/// Reads no more than what is surely refused.
+/// Reads one byte more than the limit at most, which is then refused.
 fn read_bounded(source: impl Read) -> io::Result<Bytes> {
     let mut bytes = Vec::new();
     source.take(FileSet::BYTES_MAX + 1).read_to_end(&mut bytes)?;
@@ -177,8 +185,8 @@ fn read_bounded(source: impl Read) -> io::Result<Bytes> {
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {
-    let hint = "name a file, a folder, or - for standard input";
-    Failure::usage(format!("{} cannot be read: {error}", path.display()), hint)
+    let hint = "give a file, a folder, or - for standard input";
+    Failure::usage(format!("could not read {}: {error}", path.display()), hint)
 }
 
 #[cfg(test)]
@@ -191,9 +199,9 @@ mod tests {
     fn site(files: &[(&str, &str)]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         for (path, content) in files {
-            let place = folder.path().join(path);
-            fs::create_dir_all(place.parent().unwrap()).unwrap();
-            fs::write(place, content).unwrap();
+            let location = folder.path().join(path);
+            fs::create_dir_all(location.parent().unwrap()).unwrap();
+            fs::write(location, content).unwrap();
         }
         folder
     }
