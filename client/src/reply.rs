@@ -62,7 +62,10 @@ impl Reply {
 
     fn unreadable(&self, error: &serde_json::Error) -> Failure {
         let message = format!("unexpected response from the server (status {}): {error}", self.status);
-        Failure::unreachable(message, "check that --url points to a Handbill server that is not older than this program")
+        Failure::unreachable(
+            message,
+            "check that --url points to a Handbill server that is not older than this program",
+        )
     }
 }
 

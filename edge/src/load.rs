@@ -4,7 +4,6 @@
 //!
 //! Only the request that reads needs a permit. Other requests for the same page wait for its result. The
 //! queues are short, because the requests in a longer queue would time out anyway.
-//! longer ones could not be served in time either.
 
 use std::time::Duration;
 
