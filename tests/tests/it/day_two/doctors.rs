@@ -52,7 +52,10 @@ async fn a_collector_that_is_not_there_is_a_fault_and_a_free_operator_address_is
     let away = [("HANDBILL_DATABASE__URL", "postgres://nobody@127.0.0.1:1/none")];
     let reported = failed(world.command(&["doctor"], &away).await);
     assert!(reported.contains("FAULT database") && reported.contains("?     clock: unknown"), "{reported}");
-    assert!(output.contains("ok    ops") && output.contains("ok    workers: no process is running"), "{output}");
+    assert!(
+        output.contains("ok    ops") && output.contains("ok    workers: no process is running"),
+        "{output}"
+    );
 }
 
 /// The doctor's output without faults, once it contains this.
