@@ -64,7 +64,7 @@ fn is_password(at: At<'_, '_>) -> bool {
     at.field.kind == Kind::Password || (at.field.kind == Kind::Line && at.field.shape.is_for_managers)
 }
 
-/// Tools that generate or rate passwords collect none, and work without knowing whose it is.
+/// Tools that generate or rate passwords do not collect them, and need not know whose they are.
 fn is_of_a_tool(at: At<'_, '_>) -> bool {
     if at.own_texts().any(|text| !lures(text).is_empty()) {
         return false;

@@ -35,7 +35,7 @@ impl Memory<'_> {
         }
     }
 
-    /// A list of so many unknown items.
+    /// A list of this many unknown items.
     pub(crate) fn list_of(&mut self, item: Value, count: usize) -> Value {
         let items = if self.budget.may_copy_items(count) { vec![item; count] } else { Vec::new() };
         self.heap.list(items)
