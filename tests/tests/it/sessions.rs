@@ -287,12 +287,12 @@ fn current_and_other(page: &str, ids: &[String]) -> (String, String) {
     (current, other)
 }
 
-/// What a `Set-Cookie` says beside name and value, in order of the alphabet.
-#[track_caller]
 fn change_password(human: &Human, current: &str, new: &str) -> handbill_tests::Call {
     human.post("/you/password").form(&[("current_password", current), ("password", new)])
 }
 
+/// The attributes of a `Set-Cookie`, sorted.
+#[track_caller]
 fn flags_of(reply: &Reply) -> Vec<String> {
     let cookie = reply.header("Set-Cookie");
     assert!(cookie.starts_with("svc_sess="), "{reply:?}");
