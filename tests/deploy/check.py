@@ -1,7 +1,7 @@
-"""What is wrong with the files of deploy/, and which settings they give to processes, as JSON.
+"""Prints the faults in the files of deploy/, and the settings that they give to processes, as JSON.
 
-The judges are those of others: the schemas of Compose and Kubernetes, hadolint, a parser of PromQL. What is checked by
-hand is only what holds several of our files together. It must never reach for anything outside of the repository.
+The checks are third-party: the schemas of Compose and Kubernetes, hadolint, a parser of PromQL. Its own checks only
+compare several of our files with each other. It must never access anything outside of the repository.
 """
 
 import json
@@ -18,9 +18,9 @@ import yaml
 ROOT = pathlib.Path(sys.argv[1])
 DEPLOY = ROOT / "deploy"
 KUBERNETES = "1.34"
-# Kinds of others, whose schemas are not at hand.
+# Third-party kinds, whose schemas are not available.
 FOREIGN = {"Kustomization", "Gateway", "HTTPRoute", "ScaledObject"}
-# How long a process may take to finish what it has.
+# How long a process may take to finish its work.
 STOP_SECONDS = 30
 
 faults = []
@@ -46,7 +46,7 @@ def run(*command):
 
 def env_file(path):
     lines = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
-    # What is left empty is a secret to be filled in.
+    # An empty value is a secret that the user fills in.
     pairs = (line.split("=", 1) for line in lines)
     return {name: value or "a-secret-that-somebody-filled-in-here" for name, value in pairs}
 
@@ -157,7 +157,7 @@ def check_kubernetes(image):
 
 def check_alerts():
     operations = (ROOT / "docs" / "OPERATIONS.md").read_text()
-    # The table of the metrics, which a test of the metrics holds to what the program tells.
+    # The table of the metrics, which a test compares with the program's metrics.
     told = set(re.findall(r"^\| `(handbill_\w+)", operations, re.MULTILINE))
     [rules] = documents(DEPLOY / "prometheus" / "alerts.yaml")
     named = set()
@@ -186,7 +186,7 @@ def check_alerts():
 
 
 def check_by_promtool(rules):
-    """Prometheus' own word, where it is installed."""
+    """The result of Prometheus' own check, if it is installed."""
     if not (promtool := shutil.which("promtool")):
         return
     checked = subprocess.run([promtool, "check", "rules", rules], capture_output=True, text=True, timeout=60)

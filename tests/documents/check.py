@@ -1,6 +1,6 @@
-"""What the judges from outside find in a folder of documents: skills-ref in the skill, llms-txt in its llms.txt.
+"""Checks a folder of documents with third-party validators: the skill with skills-ref, its llms.txt with llms-txt.
 
-The folder holds `handbill/SKILL.md` and `llms.txt`.
+The folder contains `handbill/SKILL.md` and `llms.txt`.
 """
 
 import json

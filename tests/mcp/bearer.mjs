@@ -1,5 +1,5 @@
-// The conformance suite cannot send a token. Loaded before it (`node --import`), this gives one to all that its process
-// asks, and changes nothing else.
+// The conformance suite cannot send a token. Loaded before it (`node --import`), this adds one to every request of the
+// process, and changes nothing else.
 
 import { Agent, setGlobalDispatcher } from "undici";
 

@@ -1,6 +1,6 @@
-// What an agent does over MCP from its first call to its last, told with the official TypeScript SDK.
+// An agent's use of MCP from its first call to its last, with the official TypeScript SDK.
 //
-// Where, and as whom, stands in the environment:
+// The environment contains the server and the token:
 //
 // HANDBILL_TEST_BASE_URL  the control plane
 // HANDBILL_TEST_TOKEN     of a claimed account, new, with three free publishes
@@ -29,7 +29,7 @@ const site = (words) => [
   { path: "css/app.css", content: "p { color: teal }" },
 ];
 
-const told = (step, ...facts) => console.log(`${step}:`, ...facts);
+const report = (step, ...facts) => console.log(`${step}:`, ...facts);
 
 /** One with a client that is connected. */
 class Agent {
@@ -37,7 +37,7 @@ class Agent {
     const headers = token ? { Authorization: `Bearer ${token}` } : {};
     const agent = new Agent();
     agent.client = new Client({ name: "handbill-tests", version: "1.0.0" });
-    // What goes wrong unseen, such as a stream that cannot be opened, is a fault too.
+    // A background error, such as a stream that cannot be opened, is a failure too.
     agent.client.onerror = (error) => {
       throw error;
     };
@@ -89,7 +89,7 @@ async function meetsTheServer({ client }) {
   assert.equal(client.getServerVersion().name, "handbill");
   assert.ok(client.getServerCapabilities().tools);
   await client.ping();
-  told("connected", client.getServerVersion().version);
+  report("connected", client.getServerVersion().version);
   const { tools } = await client.listTools();
   assert.deepEqual(tools.map((tool) => tool.name).sort(), [...readsOnly, ...changes].sort());
   for (const tool of tools) {
@@ -97,7 +97,7 @@ async function meetsTheServer({ client }) {
     assert.equal(tool.annotations.readOnlyHint, readsOnly.includes(tool.name), tool.name);
   }
   assert.equal(tools.find((tool) => tool.name === "delete_artifact").annotations.destructiveHint, true);
-  told("tools", tools.length);
+  report("tools", tools.length);
 }
 
 async function publishesAndRollsBack(agent) {
@@ -119,7 +119,7 @@ async function publishesAndRollsBack(agent) {
   assert.deepEqual([back.slug, back.version], ["my-site", 1]);
   await saying(url, "The first.");
   assert.deepEqual(await agent.call("list_artifacts"), { artifacts: [back], next_cursor: null });
-  told("published and rolled back", url);
+  report("published and rolled back", url);
   return url;
 }
 
@@ -128,7 +128,7 @@ async function looksAtTheAccount(agent) {
   assert.deepEqual([account.status, account.credits_usd, account.free_publishes_left], ["claimed", 0, 1]);
   assert.deepEqual([account.member_count, account.allow_agent_join], [1, true]);
   await agent.refused("already_claimed", "create_claim_link");
-  told("account", account.handle);
+  report("account", account.handle);
 }
 
 async function invitesAnotherAgent(agent) {
@@ -141,7 +141,7 @@ async function invitesAnotherAgent(agent) {
   assert.equal((await other.call("get_artifact", { slug: "my-site" })).version, 1);
   await other.refused("insufficient_scope", "create_invite");
   await other.client.close();
-  told("invited another agent");
+  report("invited another agent");
 }
 
 async function stagesAnUpload(agent, url) {
@@ -157,7 +157,7 @@ async function stagesAnUpload(agent, url) {
   assert.deepEqual([third.version, third.account.free_publishes_left], [3, 0]);
   await saying(url, "The uploaded.");
   await saying(`${url}css/app.css`, "p { color: teal }");
-  told("published what was uploaded");
+  report("published what was uploaded");
 }
 
 async function paysForMore(agent, url) {
@@ -171,7 +171,7 @@ async function paysForMore(agent, url) {
   const paid = await agent.call("publish_artifact", more);
   assert.deepEqual([paid.version, paid.account.credits_usd], [4, 0.995]);
   await saying(url, "Paid.");
-  told("paid", challenge.amount_usd);
+  report("paid", challenge.amount_usd);
 }
 
 async function isToldWhatWasWrong(agent) {
@@ -180,7 +180,7 @@ async function isToldWhatWasWrong(agent) {
   const missing = await agent.refused("invalid_request", "get_artifact");
   assert.match(missing.message, /slug/);
   await assert.rejects(agent.client.callTool({ name: "no_such_tool" }), { code: -32602 });
-  told("told what was wrong", unknown.hint);
+  report("got a helpful error", unknown.hint);
 }
 
 async function deletes(agent, url) {
@@ -188,7 +188,7 @@ async function deletes(agent, url) {
   assert.equal((await page(url)).status, 404);
   await agent.refused("not_found", "get_artifact", { slug: "my-site" });
   assert.deepEqual(await agent.call("list_artifacts"), { artifacts: [], next_cursor: null });
-  told("deleted");
+  report("deleted");
 }
 
 async function nobodyComesInWithoutAToken() {
@@ -203,7 +203,7 @@ async function nobodyComesInWithoutAToken() {
     assert.deepEqual(answers.map((answer) => answer.status), [401]);
     assert.match(answers[0].headers.get("www-authenticate"), /^Bearer /);
   }
-  told("nobody came in without a token");
+  report("access without a token was refused");
 }
 
 await nobodyComesInWithoutAToken();

@@ -1,6 +1,6 @@
-"""What an agent does over MCP from its first call to its last, told with the official Python SDK.
+"""An agent's use of MCP from its first call to its last, with the official Python SDK.
 
-Where, and as whom, stands in the environment:
+The environment contains the server and the token:
 
 HANDBILL_TEST_BASE_URL   the control plane
 HANDBILL_TEST_TOKEN      of a claimed account, new, with three free publishes
@@ -38,19 +38,19 @@ def site(words):
     return [{"path": "index.html", "content": page}, {"path": "css/app.css", "content": "p { color: teal }"}]
 
 
-def told(step, *facts):
+def report(step, *facts):
     print(f"{HANDSHAKE}: {step}:", *facts)
 
 
 class Agent:
-    """One with a client that is connected."""
+    """An agent with a connected client."""
 
     def __init__(self, client, http):
         self.client = client
         self.http = http
 
     async def call(self, tool, **arguments):
-        """What a tool answers, which stands in its one text block and in the structured content alike."""
+        """The result of a tool, which is the same in its only text block and in the structured content."""
         result = await self.client.call_tool(tool, arguments)
         body = body_of(result)
         assert not result.is_error, f"{tool}: {body}"
@@ -66,7 +66,7 @@ class Agent:
         return body
 
     async def page(self, url):
-        """What a reader sees, who has no token."""
+        """The page that a visitor without a token sees."""
         return await self.http.get(url)
 
 
@@ -80,7 +80,7 @@ def body_of(result):
 
 @asynccontextmanager
 async def connected(token, answers=None):
-    """An agent with this token. All answers of HTTP go to `answers`, if it is wanted."""
+    """An agent with this token. All HTTP responses are added to `answers`, if it is given."""
 
     async def keep(response):
         if answers is not None:
@@ -102,14 +102,14 @@ async def meets_the_server(agent):
     if HANDSHAKE == "legacy":
         assert client.protocol_version == "2025-11-25", client.protocol_version
         await client.session.send_ping()
-    told("connected", client.protocol_version, client.server_info.version)
+    report("connected", client.protocol_version, client.server_info.version)
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     assert set(tools) == TOOLS, sorted(tools)
     for name, tool in tools.items():
         assert tool.description and tool.input_schema["type"] == "object", tool
         assert tool.annotations.read_only_hint is (name in READS_ONLY), tool
     assert tools["delete_artifact"].annotations.destructive_hint is True
-    told("tools", len(tools))
+    report("tools", len(tools))
 
 
 async def publishes_and_rolls_back(agent):
@@ -131,7 +131,7 @@ async def publishes_and_rolls_back(agent):
     assert "The first." in (await agent.page(url)).text
     listed = await agent.call("list_artifacts")
     assert listed == {"artifacts": [back], "next_cursor": None}, (listed, back)
-    told("published and rolled back", url)
+    report("published and rolled back", url)
     return url
 
 
@@ -141,7 +141,7 @@ async def looks_at_the_account(agent):
     assert account["member_count"] == 1 and account["allow_agent_join"] is True, account
     assert account["free_publishes_left"] == 1, account
     await agent.refused("already_claimed", "create_claim_link")
-    told("account", account["handle"])
+    report("account", account["handle"])
 
 
 async def invites_another_agent(agent):
@@ -152,7 +152,7 @@ async def invites_another_agent(agent):
     async with connected(joined["token"]) as other:
         assert (await other.call("get_artifact", slug="my-site"))["version"] == 1
         await other.refused("insufficient_scope", "create_invite")
-    told("invited another agent")
+    report("invited another agent")
 
 
 async def stages_an_upload(agent, url):
@@ -167,7 +167,7 @@ async def stages_an_upload(agent, url):
     assert third["version"] == 3 and third["account"]["free_publishes_left"] == 0, third
     assert "The uploaded." in (await agent.page(url)).text
     assert (await agent.page(f"{url}css/app.css")).text == "p { color: teal }"
-    told("published what was uploaded")
+    report("published what was uploaded")
 
 
 async def pays_for_more(agent, url):
@@ -181,10 +181,10 @@ async def pays_for_more(agent, url):
     paid = await agent.call("publish_artifact", slug="my-site", files=site("Paid."))
     assert paid["version"] == 4 and paid["account"]["credits_usd"] == 0.995, paid
     assert "Paid." in (await agent.page(url)).text
-    told("paid", challenge["amount_usd"])
+    report("paid", challenge["amount_usd"])
 
 
-async def is_told_what_was_wrong(agent):
+async def gets_a_helpful_error(agent):
     unknown = await agent.refused("not_found", "get_artifact", slug="no-such-page")
     assert set(unknown) == {"code", "message", "hint"}, unknown
     missing = await agent.refused("invalid_request", "get_artifact")
@@ -195,7 +195,7 @@ async def is_told_what_was_wrong(agent):
         assert error.error.code == -32602, error
     else:
         raise AssertionError(f"a tool that is none has answered: {result}")
-    told("told what was wrong", unknown["hint"])
+    report("got a helpful error", unknown["hint"])
 
 
 async def deletes(agent, url):
@@ -203,7 +203,7 @@ async def deletes(agent, url):
     assert (await agent.page(url)).status_code == 404
     await agent.refused("not_found", "get_artifact", slug="my-site")
     assert await agent.call("list_artifacts") == {"artifacts": [], "next_cursor": None}
-    told("deleted")
+    report("deleted")
 
 
 async def nobody_comes_in_without_a_token():
@@ -216,7 +216,7 @@ async def nobody_comes_in_without_a_token():
             pass
         assert answers and all(answer.status_code == 401 for answer in answers), answers
         assert all("Bearer" in answer.headers["www-authenticate"] for answer in answers), answers
-    told("nobody came in without a token")
+    report("access without a token was refused")
 
 
 async def story():
@@ -228,7 +228,7 @@ async def story():
         await invites_another_agent(agent)
         await stages_an_upload(agent, url)
         await pays_for_more(agent, url)
-        await is_told_what_was_wrong(agent)
+        await gets_a_helpful_error(agent)
         await deletes(agent, url)
 
 

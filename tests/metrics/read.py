@@ -1,4 +1,4 @@
-"""What Prometheus' own reader makes of metrics: every family with its samples, as JSON. What it cannot read ends this."""
+"""Parses metrics with Prometheus' own parser and prints every family with its samples as JSON. Fails on invalid input."""
 
 import json
 import sys

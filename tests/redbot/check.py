@@ -1,6 +1,6 @@
-"""What REDbot thinks of an address: every answer that it got there, with its notes, as JSON.
+"""Checks an address with REDbot and prints every response with its notes as JSON.
 
-Its own command line shows the first answer alone; the 304 and the 206 that it provokes are worth a look too.
+REDbot's own command line prints only the first response. This also prints those to its conditional and range requests.
 """
 
 import configparser
@@ -17,7 +17,7 @@ def told(note):
     return [own, *(below for child in note.subnotes for below in told(child))]
 
 
-def told_of(fetch):
+def summary_of(fetch):
     return {
         "check": str(fetch.check_name),
         "status": fetch.response.status_code,
@@ -33,4 +33,4 @@ resource.set_request(sys.argv[1])
 resource.on("check_done", thor.stop)
 resource.check()
 thor.run()
-json.dump([told_of(fetch) for fetch in (resource, *resource.subreqs.values())], sys.stdout)
+json.dump([summary_of(fetch) for fetch in (resource, *resource.subreqs.values())], sys.stdout)

@@ -1,4 +1,4 @@
-"""What a description cannot say to a program that makes up requests from it."""
+"""Adds what the OpenAPI description cannot express to the generated requests."""
 
 import itertools
 import json
@@ -10,7 +10,7 @@ from schemathesis.transport.requests import REQUESTS_TRANSPORT, multipart_serial
 
 OWN_IDS = set(json.loads(os.environ["HANDBILL_TEST_OWN_IDS"]))
 NOBODY_S_ID = "00000000000000000000000000"
-# By operation, what a request may name that is really there.
+# Existing objects for requests, by operation.
 THERE_IS = json.loads(os.environ["HANDBILL_TEST_THERE_IS"])
 CALLS = itertools.count()
 PAUSE = "POST /internal/queues/{queue}/pause"
@@ -24,7 +24,7 @@ def is_good(case):
 
 @REQUESTS_TRANSPORT.serializer("multipart/form-data")
 def send_a_site(context, value):
-    """The files of a site have different paths; made-up ones all have the same."""
+    """The files of a site need different paths. Generated ones all have the same."""
     sent = multipart_serializer(context, value)
     if sent.get("files"):
         sent["files"] = [
@@ -36,28 +36,28 @@ def send_a_site(context, value):
 
 @schemathesis.hook
 def filter_failure(context, failure, case, response):
-    """A form without `html` breaks one half of a `oneOf`, and is good when it has `files`, the other half."""
+    """A form without `html` violates one half of a `oneOf`, and is valid with `files`, the other half."""
     return not (isinstance(failure, AcceptedNegativeData) and "/oneOf/" in failure.message)
 
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    # schemathesis does not always heed a `oneOf` that stands beside properties.
+    # schemathesis does not always respect a `oneOf` next to properties.
     if is_good(case) and isinstance(case.body, dict) and "html" in case.body and "files" in case.body:
         del case.body["html"]
-    # Everything else is tried while a queue is paused: it must be the one that nothing waits for.
+    # A queue stays paused during all other requests, so that it must be one that nothing waits for.
     if case.operation.label == PAUSE and case.path_parameters.get("queue") in QUEUES:
         case.path_parameters["queue"] = "rescan"
-    # A suspended account could not try the rest.
+    # A suspended account could not make the other requests.
     if case.operation.label == SUSPEND:
         case.path_parameters["handle"] = "acct_000000000000"
     there_is = THERE_IS.get(case.operation.label, {})
     holders = [holder for holder in (case.path_parameters, case.body) if isinstance(holder, dict)]
     for holder in holders:
         for name, value in holder.items():
-            # Who revokes the token that it calls with, or leaves the account, has nothing left to try the rest with.
+            # Revoking the caller's own token, or leaving the account, would make the other requests fail.
             if isinstance(value, str) and value in OWN_IDS:
                 holder[name] = NOBODY_S_ID
-            # What is made up is never there, so every other good request names something that is.
+            # A generated id never exists, so that every other valid request names an existing object.
             elif name in there_is and is_good(case) and next(CALLS) % 2:
                 holder[name] = there_is[name]
