@@ -105,7 +105,7 @@ impl ModerationStore<'_> {
             .one(reader)
             .await?;
         let Some((status, moderated_by)) = found else { return Ok(None) };
-        let evidence = self.last_scans(vec![id.clone()]).await?.remove(&id).map(|scan| scan.evidence);
+        let evidence = self.find_last_scans(vec![id.clone()]).await?.remove(&id).map(|scan| scan.evidence);
         Ok(Some(LiveModeration {
             status: rows::moderation(&status)?,
             moderated_by: rows::moderator_of(&moderated_by)?,

@@ -160,9 +160,9 @@ impl ArtifactStore<'_> {
             .await?;
         let Some(mut version) = version else { return Ok(Activated::NoSuchVersion) };
         if artifact.live_version_id.as_ref() != Some(&version.id) {
-            blocked_contents::block_if_brought(&transaction, &mut version, change.chance, now).await?;
+            blocked_contents::block_if_listed(&transaction, &mut version, change.chance, now).await?;
         }
-        held_pages::hold_if_refused(&transaction, &version, now).await?;
+        held_pages::hold_if_not_served(&transaction, &version, now).await?;
         artifact.live_version_id = Some(version.id.clone());
         artifact.updated_at = now.millis();
         let activation = entity::artifact::ActiveModel {

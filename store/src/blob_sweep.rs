@@ -25,7 +25,7 @@ const DELETES_AT_ONCE: usize = 8;
 
 /// The mode of the lock on the table of references.
 #[derive(Clone, Copy)]
-enum Hold {
+enum ReferenceLock {
     /// Excludes sweeps. Inserting a reference takes the same lock.
     NoSweep,
     /// Excludes other sweeps and inserts of references.
@@ -63,7 +63,7 @@ impl BlobIndex<'_> {
         now: Time,
     ) -> anyhow::Result<bool> {
         let transaction = self.0.database.begin().await?;
-        hold(&transaction, Hold::NoReference).await?;
+        lock_references(&transaction, ReferenceLock::NoReference).await?;
         let hash = hash.to_string();
         if entity::blob::Entity::find_by_id(hash.as_str()).one(&transaction).await?.is_some() {
             return Ok(false);
@@ -109,7 +109,7 @@ impl BlobIndex<'_> {
             return Ok(Vec::new());
         }
         let transaction = self.0.database.begin().await?;
-        hold(&transaction, Hold::NoReference).await?;
+        lock_references(&transaction, ReferenceLock::NoReference).await?;
         let marked = entity::blob::Entity::update_many()
             .col_expr(entity::blob::Column::State, Expr::value(BlobState::Deleting.as_str()))
             .col_expr(entity::blob::Column::TouchedAt, Expr::value(now.millis()))
@@ -145,7 +145,7 @@ pub(crate) async fn last_number(connection: &impl ConnectionTrait) -> anyhow::Re
 
 /// Fails if an immediate sweep ran since the blobs were checked. The transaction must have written its
 /// references before the call: they keep the next sweep out until the transaction ends.
-pub(crate) async fn demand_none_since(
+pub(crate) async fn require_none_since(
     transaction: &DatabaseTransaction,
     as_of: SweepNumber,
 ) -> anyhow::Result<()> {
@@ -155,16 +155,16 @@ pub(crate) async fn demand_none_since(
 }
 
 /// The number of the last immediate sweep. No other one can run until the transaction ends.
-pub(crate) async fn keep_out(transaction: &DatabaseTransaction) -> anyhow::Result<SweepNumber> {
-    hold(transaction, Hold::NoSweep).await?;
+pub(crate) async fn exclude_sweeps(transaction: &DatabaseTransaction) -> anyhow::Result<SweepNumber> {
+    lock_references(transaction, ReferenceLock::NoSweep).await?;
     last_number(transaction).await
 }
 
 /// SQLite needs no lock, because it has one writer at a time.
-async fn hold(transaction: &DatabaseTransaction, hold: Hold) -> anyhow::Result<()> {
-    let sql = match hold {
-        Hold::NoSweep => "LOCK TABLE blob_refs IN ROW EXCLUSIVE MODE",
-        Hold::NoReference => "LOCK TABLE blob_refs IN SHARE ROW EXCLUSIVE MODE",
+async fn lock_references(transaction: &DatabaseTransaction, lock: ReferenceLock) -> anyhow::Result<()> {
+    let sql = match lock {
+        ReferenceLock::NoSweep => "LOCK TABLE blob_refs IN ROW EXCLUSIVE MODE",
+        ReferenceLock::NoReference => "LOCK TABLE blob_refs IN SHARE ROW EXCLUSIVE MODE",
     };
     if transaction.get_database_backend() == DbBackend::Postgres {
         transaction.execute_unprepared(sql).await.context("lock the table of blob references")?;

@@ -27,7 +27,7 @@ use crate::decisions::{Decision, last_findings, note};
 use crate::handles::BlockedContentStore;
 use crate::many::{among, insert_rows};
 use crate::rows;
-use crate::scans_asked::ask_for_holders;
+use crate::scans_asked::request_rescans_of_holders;
 use shared::used_by_others;
 
 /// The rule in the evidence of a version that contains a blocked content.
@@ -79,7 +79,7 @@ impl FromStr for BlockedContentPlace {
 }
 
 /// When a content of a version was added to the list.
-pub(crate) struct Brought {
+pub(crate) struct BlockedMatch {
     hash: BlobHash,
     blocked_at: i64,
 }
@@ -130,7 +130,7 @@ impl BlockedContentStore<'_> {
 
     /// Which of these contents are on the list.
     pub async fn find_among(self, hashes: &[BlobHash]) -> anyhow::Result<HashSet<BlobHash>> {
-        among_hashes(&self.0.database.reader, hashes.iter().copied()).await
+        find_listed(&self.0.database.reader, hashes.iter().copied()).await
     }
 
     /// Removes a content from the list on behalf of an operator, and requests scans of the versions that it
@@ -147,7 +147,7 @@ impl BlockedContentStore<'_> {
         let found = entity::blocked_content::Entity::find_by_id(hash.to_string()).one(&transaction).await?;
         let Some(content) = found else { return Ok(false) };
         entity::blocked_content::Entity::delete_by_id(hash.to_string()).exec(&transaction).await?;
-        ask_for_holders(&transaction, &[hash], now).await?;
+        request_rescans_of_holders(&transaction, &[hash], now).await?;
         let entry = Entry {
             actor: audit::operator(operator.as_str()),
             origin: Some(Origin { via: Via::Operator, address: None }),
@@ -215,9 +215,9 @@ pub(crate) async fn block(
         blocked_by: Set(objection.blocked_by.clone()),
         created_at: Set(objection.now.millis()),
     });
-    let mut known_stay = OnConflict::column(entity::blocked_content::Column::Hash);
-    known_stay.do_nothing();
-    insert_rows::<entity::blocked_content::Entity>(transaction, rows, Some(known_stay))
+    let mut keep_existing = OnConflict::column(entity::blocked_content::Column::Hash);
+    keep_existing.do_nothing();
+    insert_rows::<entity::blocked_content::Entity>(transaction, rows, Some(keep_existing))
         .await
         .context("block the contents of a page")?;
     Ok(left_out.into_iter().map(|file| file.path.clone()).collect())
@@ -231,7 +231,7 @@ pub(crate) async fn unblock(
     now: Time,
 ) -> anyhow::Result<Vec<BlobHash>> {
     let manifest = rows::manifest(&version.manifest)?;
-    let listed: Vec<BlobHash> = among_hashes(transaction, hashes_of(&manifest)).await?.into_iter().collect();
+    let listed: Vec<BlobHash> = find_listed(transaction, hashes_of(&manifest)).await?.into_iter().collect();
     if listed.is_empty() {
         return Ok(Vec::new());
     }
@@ -240,7 +240,7 @@ pub(crate) async fn unblock(
         .exec(transaction)
         .await
         .context("remove the contents of a page from the list of blocked contents")?;
-    ask_for_holders(transaction, &listed, now).await?;
+    request_rescans_of_holders(transaction, &listed, now).await?;
     Ok(listed)
 }
 
@@ -250,7 +250,7 @@ pub(crate) fn hashes_of(manifest: &Manifest) -> impl Iterator<Item = BlobHash> +
 }
 
 /// Which of these contents are on the list.
-pub(crate) async fn among_hashes(
+pub(crate) async fn find_listed(
     connection: &impl ConnectionTrait,
     hashes: impl IntoIterator<Item = BlobHash>,
 ) -> anyhow::Result<HashSet<BlobHash>> {
@@ -271,51 +271,51 @@ pub(crate) async fn among_hashes(
 }
 
 /// Which contents of these versions are on the list, by version.
-pub(crate) async fn brought_by(
+pub(crate) async fn find_matches(
     transaction: &DatabaseTransaction,
     versions: &[String],
-) -> anyhow::Result<HashMap<String, Vec<Brought>>> {
+) -> anyhow::Result<HashMap<String, Vec<BlockedMatch>>> {
     use entity::blob_ref::Column;
     let listed = Query::select()
         .column(entity::blocked_content::Column::Hash)
         .from(entity::blocked_content::Entity)
         .to_owned();
-    let held = entity::blob_ref::Entity::find()
+    let references = entity::blob_ref::Entity::find()
         .filter(among(transaction, Column::VersionId, versions.to_vec()))
         .filter(Column::Hash.in_subquery(listed))
         .all(transaction)
         .await
         .context("find blocked contents in versions")?;
-    if held.is_empty() {
+    if references.is_empty() {
         return Ok(HashMap::new());
     }
-    let hashes = held.iter().map(|one| one.hash.clone());
+    let hashes = references.iter().map(|one| one.hash.clone());
     let listed = entity::blocked_content::Entity::find()
         .filter(entity::blocked_content::Column::Hash.is_in(hashes))
         .all(transaction)
         .await?;
     let since: HashMap<String, i64> = listed.into_iter().map(|one| (one.hash, one.created_at)).collect();
-    let mut brought: HashMap<String, Vec<Brought>> = HashMap::new();
-    for one in held {
+    let mut matches: HashMap<String, Vec<BlockedMatch>> = HashMap::new();
+    for one in references {
         let Some(blocked_at) = since.get(&one.hash).copied() else { continue };
         let hash = rows::parse(&one.hash, "a blob hash")?;
-        brought.entry(one.version_id).or_default().push(Brought { hash, blocked_at });
+        matches.entry(one.version_id).or_default().push(BlockedMatch { hash, blocked_at });
     }
-    Ok(brought)
+    Ok(matches)
 }
 
 /// The contents that count against a version: those that were listed before it was published, or that have
 /// already blocked it. A content that was listed after the version was published does not block it; a
 /// moderator sees the version beside the blocked page.
-pub(crate) fn counting(brought: &[Brought], version: &entity::version::Model) -> HashSet<BlobHash> {
+pub(crate) fn counting(matches: &[BlockedMatch], version: &entity::version::Model) -> HashSet<BlobHash> {
     let is_blocked_by_scan = version.moderation_status == ModerationStatus::Blocked.as_str()
         && version.moderated_by == ModeratedBy::Scan.as_str();
-    let counts = |one: &&Brought| is_blocked_by_scan || version.created_at >= one.blocked_at;
-    brought.iter().filter(counts).map(|one| one.hash).collect()
+    let counts = |one: &&BlockedMatch| is_blocked_by_scan || version.created_at >= one.blocked_at;
+    matches.iter().filter(counts).map(|one| one.hash).collect()
 }
 
 /// Blocks a version that is about to be made live if it contains a blocked content.
-pub(crate) async fn block_if_brought(
+pub(crate) async fn block_if_listed(
     transaction: &DatabaseTransaction,
     version: &mut entity::version::Model,
     chance: &Chance,
@@ -327,7 +327,7 @@ pub(crate) async fn block_if_brought(
         return Ok(());
     }
     let manifest = rows::manifest(&version.manifest)?;
-    let listed = among_hashes(transaction, hashes_of(&manifest)).await?;
+    let listed = find_listed(transaction, hashes_of(&manifest)).await?;
     if listed.is_empty() {
         return Ok(());
     }
@@ -356,10 +356,10 @@ pub(crate) fn evidence(
 ) -> anyhow::Result<String> {
     let findings: Vec<Value> = serde_json::from_str(findings).context("read the findings of a scan")?;
     let files = manifest.files().iter().filter(|file| blocked.contains(&file.hash));
-    let brought =
+    let blocked_findings =
         files.map(|file| json!({ "rule": BLOCKED_CONTENT, "file": file.path, "field": "", "words": [] }));
     // The findings of an earlier comparison are replaced.
     let found = findings.into_iter().filter(|finding| finding["rule"] != BLOCKED_CONTENT);
-    let all: Vec<Value> = brought.chain(found).collect();
+    let all: Vec<Value> = blocked_findings.chain(found).collect();
     Ok(serde_json::to_string(&all)?)
 }

@@ -100,7 +100,7 @@ impl Upkeep<'_> {
 }
 
 /// Stores verdicts within the transaction that writes them to their versions. An existing verdict is kept.
-pub(crate) async fn keep(
+pub(crate) async fn insert(
     connection: &impl ConnectionTrait,
     mut verdicts: Vec<NewVerdict<'_>>,
 ) -> anyhow::Result<()> {

@@ -66,8 +66,9 @@ impl Database {
         }
         let reading = database.begin_with_config(Some(IsolationLevel::RepeatableRead), None).await?;
         // Reading a large table takes longer than the service's statement timeout.
-        let patience = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
-        reading.execute_unprepared(patience).await.context("begin reading the source")?;
+        let no_timeouts =
+            "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
+        reading.execute_unprepared(no_timeouts).await.context("begin reading the source")?;
         Ok(reading)
     }
 

@@ -11,7 +11,7 @@ use crate::handles::ModerationStore;
 use crate::rows;
 
 /// Stores a moderator's decision under its own id.
-pub(crate) async fn keep(
+pub(crate) async fn insert(
     transaction: &DatabaseTransaction,
     decision: &entity::moderation_decision::Model,
     host: &str,

@@ -96,12 +96,15 @@ impl<'a> Decision<'a> {
 
 impl ModerationStore<'_> {
     /// The last scan of each of these versions.
-    pub(crate) async fn last_scans(self, versions: Vec<String>) -> anyhow::Result<HashMap<String, ScanKept>> {
+    pub(crate) async fn find_last_scans(
+        self,
+        versions: Vec<String>,
+    ) -> anyhow::Result<HashMap<String, ScanKept>> {
         use entity::moderation_decision::Column;
         if versions.is_empty() {
             return Ok(HashMap::new());
         }
-        let again = self.scanned_again(&versions).await?;
+        let again = self.find_last_rules(&versions).await?;
         let found = entity::moderation_decision::Entity::find()
             .filter(Column::VersionId.is_in(versions))
             .filter(Column::Source.eq(ModeratedBy::Scan.as_str()))
@@ -122,7 +125,7 @@ impl ModerationStore<'_> {
     }
 
     /// Which rules scanned each of these versions last, and when, as far as recorded.
-    async fn scanned_again(self, versions: &[String]) -> anyhow::Result<HashMap<String, (i32, i64)>> {
+    async fn find_last_rules(self, versions: &[String]) -> anyhow::Result<HashMap<String, (i32, i64)>> {
         use entity::version::Column;
         let found: Vec<(String, i32, i64)> = entity::version::Entity::find()
             .select_only()
@@ -169,7 +172,7 @@ pub(crate) fn row_of(decision: &Decision<'_>) -> entity::moderation_decision::Mo
 }
 
 /// Sets the status of a version, and of its route if it is live.
-pub(crate) async fn mark(
+pub(crate) async fn set_status(
     transaction: &DatabaseTransaction,
     version: &entity::version::Model,
     status: ModerationStatus,
@@ -189,14 +192,14 @@ pub(crate) async fn mark(
             moderated_by: by.as_str().to_owned(),
             ..version.clone()
         };
-        show(transaction, &[version.id.as_str()], status, routes::held_from(&after), now).await?;
+        set_route_status(transaction, &[version.id.as_str()], status, routes::held_from(&after), now).await?;
     }
     Ok(())
 }
 
 /// Sets the status of versions' routes, and when these begin to be held back. Returns the hosts of the live
 /// versions, by version.
-pub(crate) async fn show(
+pub(crate) async fn set_route_status(
     transaction: &DatabaseTransaction,
     versions: &[&str],
     status: ModerationStatus,
@@ -268,7 +271,7 @@ pub(crate) async fn last_findings(
 }
 
 /// The hosts at which these versions are live, by version.
-pub(crate) async fn shown_at(
+pub(crate) async fn find_live_hosts(
     transaction: &DatabaseTransaction,
     versions: Vec<String>,
 ) -> anyhow::Result<HashMap<String, Host>> {

@@ -178,9 +178,10 @@ impl Check {
             Check::Encoded { encoding, decoder, decoded } => {
                 (decoder.finish().is_ok() && decoded.is_whole(), BlobFault::Variant(encoding))
             }
-            Check::Trailer { blob, seen } => {
-                (pack::read_trailer(&seen).is_ok_and(|told| told == blob.variants), BlobFault::Trailer)
-            }
+            Check::Trailer { blob, seen } => (
+                pack::read_trailer(&seen).is_ok_and(|variants| variants == blob.variants),
+                BlobFault::Trailer,
+            ),
         };
         if holds { Ok(()) } else { Err(fault) }
     }
@@ -270,7 +271,7 @@ mod tests {
         blob: KnownBlob,
     }
 
-    async fn kept(content: &Bytes) -> StoredCopy {
+    async fn stored(content: &Bytes) -> StoredCopy {
         let folder = tempfile::tempdir().unwrap();
         let blobs = Blobs::local(folder.path()).unwrap();
         let hash = BlobHash::of(content);
@@ -297,44 +298,44 @@ mod tests {
     #[tokio::test]
     async fn every_part_of_an_object_is_looked_at() {
         let content = Bytes::from("<p>a page with many words</p>".repeat(20_000));
-        let kept = kept(&content).await;
-        assert_eq!(kept.blob.variants.len(), 3);
-        assert_eq!(kept.found_after(|_| {}).await, None);
-        assert_eq!(kept.found_after(|bytes| bytes[7] ^= 4).await, Some(BlobFault::Content));
-        for variant in &kept.blob.variants {
+        let stored = stored(&content).await;
+        assert_eq!(stored.blob.variants.len(), 3);
+        assert_eq!(stored.found_after(|_| {}).await, None);
+        assert_eq!(stored.found_after(|bytes| bytes[7] ^= 4).await, Some(BlobFault::Content));
+        for variant in &stored.blob.variants {
             let middle = usize::try_from(variant.offset_bytes + variant.size_bytes / 2).unwrap();
             let fault = Some(BlobFault::Variant(variant.encoding));
-            assert_eq!(kept.found_after(|bytes| bytes[middle] ^= 0x55).await, fault);
+            assert_eq!(stored.found_after(|bytes| bytes[middle] ^= 0x55).await, fault);
         }
-        let end = usize::try_from(kept.blob.object_bytes()).unwrap() - 1;
-        assert_eq!(kept.found_after(|bytes| bytes[end] ^= 1).await, Some(BlobFault::Trailer));
+        let end = usize::try_from(stored.blob.object_bytes()).unwrap() - 1;
+        assert_eq!(stored.found_after(|bytes| bytes[end] ^= 1).await, Some(BlobFault::Trailer));
         let (expected_bytes, found_bytes) = (end as u64 + 1, end as u64);
         assert_eq!(
-            kept.found_after(|bytes| bytes.truncate(end)).await,
+            stored.found_after(|bytes| bytes.truncate(end)).await,
             Some(BlobFault::Size { expected_bytes, found_bytes })
         );
-        kept.blobs.delete_blob(kept.blob.hash).await.unwrap();
-        assert_eq!(kept.blobs.examine(&kept.blob).await.unwrap(), Some(BlobFault::Missing));
+        stored.blobs.delete_blob(stored.blob.hash).await.unwrap();
+        assert_eq!(stored.blobs.examine(&stored.blob).await.unwrap(), Some(BlobFault::Missing));
     }
 
     #[tokio::test]
     async fn an_object_that_cannot_be_read_is_a_fault_and_a_store_that_is_away_is_none() {
-        let kept = kept(&Bytes::from_static(b"content")).await;
-        let hash = kept.blob.hash.to_string();
-        let path = kept.folder.path().join(format!("blobs/{}/{hash}", &hash[..2]));
+        let stored = stored(&Bytes::from_static(b"content")).await;
+        let hash = stored.blob.hash.to_string();
+        let path = stored.folder.path().join(format!("blobs/{}/{hash}", &hash[..2]));
         std::fs::remove_file(&path).unwrap();
         std::os::unix::fs::symlink(&path, &path).unwrap();
-        let found = kept.blobs.examine(&kept.blob).await.unwrap();
+        let found = stored.blobs.examine(&stored.blob).await.unwrap();
         assert!(matches!(found, Some(BlobFault::Unreadable(_))), "{found:?}");
-        std::os::unix::fs::symlink("probe", kept.folder.path().join("probe")).unwrap();
-        assert!(kept.blobs.examine(&kept.blob).await.is_err());
+        std::os::unix::fs::symlink("probe", stored.folder.path().join("probe")).unwrap();
+        assert!(stored.blobs.examine(&stored.blob).await.is_err());
     }
 
     #[tokio::test]
     async fn an_empty_content_and_one_without_encodings_are_whole() {
         for content in [Bytes::new(), Bytes::from_static(b"short")] {
-            let kept = kept(&content).await;
-            assert_eq!(kept.found_after(|_| {}).await, None);
+            let stored = stored(&content).await;
+            assert_eq!(stored.found_after(|_| {}).await, None);
         }
     }
 

@@ -41,7 +41,7 @@ impl<T: Send + 'static, R: Send + 'static> WriteBatch<T, R> {
         let (sender, receiver) = unbounded_channel();
         let receiver = Arc::new(Mutex::new(receiver));
         for _ in 0..at_once {
-            tokio::spawn(work(receiver.clone(), enough, weight, commit.clone()));
+            tokio::spawn(run(receiver.clone(), enough, weight, commit.clone()));
         }
         Self(sender)
     }
@@ -50,13 +50,13 @@ impl<T: Send + 'static, R: Send + 'static> WriteBatch<T, R> {
     /// result is unknown: the commit panicked, timed out or rejected the item. The caller then commits it
     /// separately.
     pub async fn commit(&self, item: T) -> Option<R> {
-        let (done, answer) = oneshot::channel();
+        let (done, result) = oneshot::channel();
         self.0.send(WaitingWrite { item, done }).ok()?;
-        answer.await.ok()
+        result.await.ok()
     }
 }
 
-async fn work<T, R, C, F>(
+async fn run<T, R, C, F>(
     receiver: Arc<Mutex<UnboundedReceiver<WaitingWrite<T, R>>>>,
     enough: usize,
     weight: fn(&T) -> usize,
@@ -66,19 +66,19 @@ async fn work<T, R, C, F>(
     F: Future<Output = Vec<Option<R>>>,
 {
     loop {
-        let gathered = gather(&mut *receiver.lock().await, enough, weight).await;
-        if gathered.is_empty() {
+        let batch = gather(&mut *receiver.lock().await, enough, weight).await;
+        if batch.is_empty() {
             return;
         }
-        let (items, askers): (Vec<T>, Vec<_>) =
-            gathered.into_iter().map(|waiting| (waiting.item, waiting.done)).unzip();
+        let (items, senders): (Vec<T>, Vec<_>) =
+            batch.into_iter().map(|waiting| (waiting.item, waiting.done)).unzip();
         // A panic or an unresponsive database fails only the items of this batch.
         let committing = AssertUnwindSafe(commit(items)).catch_unwind();
-        let answers = timeout(COMMIT_WAIT, committing).await.unwrap_or(Ok(Vec::new())).unwrap_or_default();
-        for (done, answer) in askers.into_iter().zip(answers) {
-            if let Some(answer) = answer {
+        let results = timeout(COMMIT_WAIT, committing).await.unwrap_or(Ok(Vec::new())).unwrap_or_default();
+        for (done, result) in senders.into_iter().zip(results) {
+            if let Some(result) = result {
                 // A caller that has stopped waiting reads the result from the database.
-                let _ = done.send(answer);
+                let _ = done.send(result);
             }
         }
     }
@@ -90,15 +90,15 @@ async fn gather<T, R>(
     enough: usize,
     weight: fn(&T) -> usize,
 ) -> Vec<WaitingWrite<T, R>> {
-    let mut gathered: Vec<WaitingWrite<T, R>> = receiver.recv().await.into_iter().collect();
-    let mut weighed: usize = gathered.iter().map(|waiting| weight(&waiting.item)).sum();
+    let mut batch: Vec<WaitingWrite<T, R>> = receiver.recv().await.into_iter().collect();
+    let mut weighed: usize = batch.iter().map(|waiting| weight(&waiting.item)).sum();
     while weighed < enough
         && let Ok(waiting) = receiver.try_recv()
     {
         weighed += weight(&waiting.item);
-        gathered.push(waiting);
+        batch.push(waiting);
     }
-    gathered
+    batch
 }
 
 #[cfg(test)]
@@ -113,7 +113,7 @@ mod tests {
     async fn what_comes_while_a_commit_runs_is_committed_together_and_each_hears_its_own() {
         let commits = Arc::new(AtomicUsize::new(0));
         let counted = commits.clone();
-        let gathered = WriteBatch::start(
+        let writer = WriteBatch::start(
             1,
             4,
             |_| 1,
@@ -125,14 +125,14 @@ mod tests {
                 }
             },
         );
-        let answers = join_all((0..9).map(|item| gathered.commit(item))).await;
-        assert_eq!(answers, (0..9).map(|item| Some(item * 10)).collect::<Vec<_>>());
+        let results = join_all((0..9).map(|item| writer.commit(item))).await;
+        assert_eq!(results, (0..9).map(|item| Some(item * 10)).collect::<Vec<_>>());
         assert_eq!(commits.load(Ordering::Relaxed), 3, "four, four and one");
     }
 
     #[tokio::test]
     async fn a_panic_is_heard_by_those_who_were_part_of_it_and_by_nobody_after() {
-        let gathered = WriteBatch::<u32, u32>::start(
+        let writer = WriteBatch::<u32, u32>::start(
             1,
             4,
             |_| 1,
@@ -141,7 +141,7 @@ mod tests {
                 items.into_iter().map(Some).collect()
             },
         );
-        assert_eq!(gathered.commit(1).await, None);
-        assert_eq!(gathered.commit(2).await, Some(2));
+        assert_eq!(writer.commit(1).await, None);
+        assert_eq!(writer.commit(2).await, Some(2));
     }
 }

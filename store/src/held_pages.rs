@@ -22,13 +22,13 @@ pub(crate) fn status_for_edge(version: &entity::version::Model) -> &str {
 }
 
 /// Holds the page of a version if a moderator's decision keeps that version from being served.
-pub(crate) async fn hold_if_refused(
+pub(crate) async fn hold_if_not_served(
     transaction: &DatabaseTransaction,
     version: &entity::version::Model,
     now: Time,
 ) -> anyhow::Result<()> {
-    let is_refused = status_for_edge(version) == ModerationStatus::Blocked.as_str();
-    if is_refused && version.moderated_by == ModeratedBy::Moderator.as_str() {
+    let is_not_served = status_for_edge(version) == ModerationStatus::Blocked.as_str();
+    if is_not_served && version.moderated_by == ModeratedBy::Moderator.as_str() {
         hold(transaction, &version.artifact_id, now).await?;
     }
     Ok(())

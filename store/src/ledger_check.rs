@@ -125,7 +125,7 @@ impl LedgerStore<'_> {
     pub async fn check(
         self,
         terms: &LedgerTerms,
-        news: &mut impl FnMut(LedgerNews),
+        report: &mut impl FnMut(LedgerNews),
     ) -> anyhow::Result<LedgerProgress> {
         let mut progress = LedgerProgress::default();
         let mut after = String::new();
@@ -143,9 +143,9 @@ impl LedgerStore<'_> {
             reading.commit().await.context("end reading ledgers")?;
             progress.accounts += page.len() as u64;
             progress.entries += page.iter().map(|account| rows::count(account.entries)).sum::<u64>();
-            tell(faults, &mut progress, news);
+            report_faults(faults, &mut progress, report);
         }
-        self.check_receipts(&mut progress, news).await?;
+        self.check_receipts(&mut progress, report).await?;
         Ok(progress)
     }
 
@@ -153,7 +153,7 @@ impl LedgerStore<'_> {
     async fn check_receipts(
         self,
         progress: &mut LedgerProgress,
-        news: &mut impl FnMut(LedgerNews),
+        report: &mut impl FnMut(LedgerNews),
     ) -> anyhow::Result<()> {
         let mut after = String::new();
         loop {
@@ -174,7 +174,7 @@ impl LedgerStore<'_> {
                 progress.receipts += 1;
                 faults.extend(self.check_receipt(account, receipt).await?);
             }
-            tell(faults, progress, news);
+            report_faults(faults, progress, report);
         }
     }
 
@@ -237,8 +237,8 @@ async fn faults_of_entries(
     };
     let mut faults = Vec::new();
     for row in rows_of::<Noted, 3>(reading, WRONG_RUN, range()).await? {
-        let (noted, entries) = (Micro::new(row.balance_after_micro), Micro::new(row.run_micro));
-        let kind = LedgerFaultKind::RunningBalance { seq: row.seq, reason: row.reason, noted, entries };
+        let (recorded, entries) = (Micro::new(row.balance_after_micro), Micro::new(row.run_micro));
+        let kind = LedgerFaultKind::RunningBalance { seq: row.seq, reason: row.reason, recorded, entries };
         faults.push(fault(row.account_id, kind));
     }
     for row in rows_of::<Noted, 3>(reading, WRONG_WAY, range()).await? {
@@ -262,10 +262,14 @@ async fn rows_of<T: FromQueryResult, const N: usize>(
     Ok(T::find_by_statement(statement).all(reading).await?)
 }
 
-fn tell(faults: Vec<LedgerFault>, progress: &mut LedgerProgress, news: &mut impl FnMut(LedgerNews)) {
+fn report_faults(
+    faults: Vec<LedgerFault>,
+    progress: &mut LedgerProgress,
+    report: &mut impl FnMut(LedgerNews),
+) {
     progress.faults += faults.len() as u64;
-    faults.into_iter().for_each(|fault| news(LedgerNews::Fault(fault)));
-    news(LedgerNews::Progress(*progress));
+    faults.into_iter().for_each(|fault| report(LedgerNews::Fault(fault)));
+    report(LedgerNews::Progress(*progress));
 }
 
 fn faults_of(account: &Summed, limits: &FreeLimits, month: Month) -> Vec<LedgerFault> {

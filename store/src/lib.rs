@@ -49,7 +49,7 @@ mod review;
 mod revocations;
 mod routes;
 mod rows;
-mod scan_standing;
+mod scan_progress;
 mod scans;
 mod scans_asked;
 mod scans_due;

@@ -11,7 +11,7 @@ use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryO
 use crate::appeals::{self, Closing};
 use crate::audit::{self, Entry};
 use crate::blocked_contents::{self, Objection};
-use crate::decisions::{DecidedBy, Decision, mark, newest_decision, note};
+use crate::decisions::{DecidedBy, Decision, newest_decision, note, set_status};
 use crate::handles::ModerationStore;
 use crate::reports::{self, Answered};
 use crate::rows::account::lock_account;
@@ -19,7 +19,7 @@ use crate::rows::version::live_version;
 use crate::{decision_rows, held_pages, rows};
 
 /// How many versions a block includes besides the live one. Repeating the block continues with the rest.
-const VERSIONS_TAKEN_ALONG_MAX: u64 = 50;
+const VERSIONS_INCLUDED_MAX: u64 = 50;
 
 /// How many omitted files the audit log entry of a block names.
 const LEFT_OUT_NAMED_MAX: usize = 5;
@@ -76,50 +76,50 @@ pub enum Ruled {
 impl ModerationStore<'_> {
     /// Applies a moderator's decision to the live version. It answers the open reports on the artifact,
     /// except those that are newer than what the moderator saw.
-    pub async fn decide(self, word: &ModeratorsWord, chance: &Chance) -> anyhow::Result<Ruled> {
+    pub async fn decide(self, request: &ModeratorsWord, chance: &Chance) -> anyhow::Result<Ruled> {
         let transaction = self.0.database.begin().await?;
         blocked_contents::lock(&transaction).await?;
-        if lock_account(&transaction, word.account).await?.is_none() {
+        if lock_account(&transaction, request.account).await?.is_none() {
             return Ok(Ruled::Gone);
         }
-        let found = rows::artifact::find_by_id(&transaction, word.account, word.artifact).await?;
+        let found = rows::artifact::find_by_id(&transaction, request.account, request.artifact).await?;
         let Some(artifact) = found else { return Ok(Ruled::Gone) };
         let Some(version) = live_version(&transaction, &artifact).await? else {
             return Ok(Ruled::NothingIsLive);
         };
-        if word.looked_at.is_some_and(|looked_at| looked_at.to_string() != version.id) {
+        if request.looked_at.is_some_and(|looked_at| looked_at.to_string() != version.id) {
             return Ok(Ruled::OtherIsLive { seq: u32::try_from(version.seq).unwrap_or(0) });
         }
-        if let Some(seen) = &word.seen
+        if let Some(seen) = &request.seen
             && newest_decision(&transaction, &version.id).await? != seen.decision
         {
             return Ok(Ruled::DecidedMeanwhile { status: rows::moderation(&version.moderation_status)? });
         }
-        let mut others = match word.ruling {
-            ModerationDecision::Block => other_holders(&transaction, word, &version).await?,
+        let mut others = match request.ruling {
+            ModerationDecision::Block => find_other_holders(&transaction, request, &version).await?,
             ModerationDecision::Pass => Vec::new(),
         };
-        let has_more = others.len() as u64 > VERSIONS_TAKEN_ALONG_MAX;
-        others.truncate(VERSIONS_TAKEN_ALONG_MAX as usize);
+        let has_more = others.len() as u64 > VERSIONS_INCLUDED_MAX;
+        others.truncate(VERSIONS_INCLUDED_MAX as usize);
         for version in std::iter::once(&version).chain(&others) {
-            decide(&transaction, word, version, &artifact.host, chance).await?;
+            decide(&transaction, request, version, &artifact.host, chance).await?;
         }
         let Applied { unblocked, left_out } =
-            apply_to_page(&transaction, word, &version, &artifact.host).await?;
-        let answered = word.seen.map_or(Answered::All, |seen| Answered::UpTo(seen.report));
-        reports::answer(&transaction, word.artifact, answered, word.now).await?;
-        let closing = word.seen.map_or(Closing::All, |seen| Closing::UpTo(seen.appeal));
-        let appeals = appeals::close(&transaction, word.artifact, closing, word.now).await?;
+            apply_to_page(&transaction, request, &version, &artifact.host).await?;
+        let answered = request.seen.map_or(Answered::All, |seen| Answered::UpTo(seen.report));
+        reports::answer(&transaction, request.artifact, answered, request.now).await?;
+        let closing = request.seen.map_or(Closing::All, |seen| Closing::UpTo(seen.appeal));
+        let appeals = appeals::close(&transaction, request.artifact, closing, request.now).await?;
         let entry = Entry {
-            account: Some(word.account),
+            account: Some(request.account),
             person: None,
-            actor: actor(&word.moderator),
-            origin: Some(origin(&word.moderator)),
+            actor: actor(&request.moderator),
+            origin: Some(origin(&request.moderator)),
             action: "version.moderated",
             subject: version.id.as_str().into(),
-            detail: told(word, &artifact.host, appeals > 0, &left_out),
+            detail: detail_of(request, &artifact.host, appeals > 0, &left_out),
         };
-        audit::note(&transaction, chance, word.now, entry).await?;
+        audit::note(&transaction, chance, request.now, entry).await?;
         transaction.commit().await.context("commit a moderation decision")?;
         Ok(Ruled::Done { has_more, unblocked })
     }
@@ -138,25 +138,25 @@ struct Applied {
 /// of the live one for all pages. A pass ends both.
 async fn apply_to_page(
     transaction: &DatabaseTransaction,
-    word: &ModeratorsWord,
+    request: &ModeratorsWord,
     version: &entity::version::Model,
     host: &str,
 ) -> anyhow::Result<Applied> {
-    match word.ruling {
+    match request.ruling {
         ModerationDecision::Block => {
-            held_pages::hold(transaction, &version.artifact_id, word.now).await?;
+            held_pages::hold(transaction, &version.artifact_id, request.now).await?;
             let objection = Objection {
                 host,
-                contents: &word.contents,
-                blocked_by: actor(&word.moderator),
-                now: word.now,
+                contents: &request.contents,
+                blocked_by: actor(&request.moderator),
+                now: request.now,
             };
             let left_out = blocked_contents::block(transaction, &objection, version).await?;
             Ok(Applied { left_out, ..Applied::default() })
         }
         ModerationDecision::Pass => {
             held_pages::release(transaction, &version.artifact_id).await?;
-            let unblocked = blocked_contents::unblock(transaction, version, word.now).await?;
+            let unblocked = blocked_contents::unblock(transaction, version, request.now).await?;
             Ok(Applied { unblocked, ..Applied::default() })
         }
     }
@@ -165,46 +165,46 @@ async fn apply_to_page(
 /// Writes a decision to one version, and stores it as a ruling.
 async fn decide(
     transaction: &DatabaseTransaction,
-    word: &ModeratorsWord,
+    request: &ModeratorsWord,
     version: &entity::version::Model,
     host: &str,
     chance: &Chance,
 ) -> anyhow::Result<()> {
-    let (status, by) = (word.ruling.status(), ModeratedBy::Moderator);
-    let decision = Decision::of_people(version, status, by, chance, word.now);
-    let decided_by = DecidedBy { moderator: &word.moderator, note: word.note.as_ref() };
+    let (status, by) = (request.ruling.status(), ModeratedBy::Moderator);
+    let decision = Decision::of_people(version, status, by, chance, request.now);
+    let decided_by = DecidedBy { moderator: &request.moderator, note: request.note.as_ref() };
     let kept = note(transaction, &Decision { decided_by: Some(decided_by), ..decision }).await?;
-    decision_rows::keep(transaction, &kept, host, version.seq).await?;
-    mark(transaction, version, status, by, word.now).await
+    decision_rows::insert(transaction, &kept, host, version.seq).await?;
+    set_status(transaction, version, status, by, request.now).await
 }
 
 /// The artifact's other versions with one of the contents, newest first: up to one more than a block
 /// includes.
-async fn other_holders(
+async fn find_other_holders(
     transaction: &DatabaseTransaction,
-    word: &ModeratorsWord,
+    request: &ModeratorsWord,
     live: &entity::version::Model,
 ) -> anyhow::Result<Vec<entity::version::Model>> {
     use entity::version::Column;
-    if word.contents.is_empty() {
+    if request.contents.is_empty() {
         return Ok(Vec::new());
     }
     let holders = Query::select()
         .column(entity::blob_ref::Column::VersionId)
         .from(entity::blob_ref::Entity)
-        .and_where(entity::blob_ref::Column::Hash.is_in(word.contents.iter().map(BlobHash::to_string)))
+        .and_where(entity::blob_ref::Column::Hash.is_in(request.contents.iter().map(BlobHash::to_string)))
         .to_owned();
     // Versions that a scan has blocked are included, because another scan could clear them.
     let is_open = Condition::any()
         .add(Column::ModerationStatus.ne(ModerationStatus::Blocked.as_str()))
         .add(Column::ModeratedBy.ne(ModeratedBy::Moderator.as_str()));
     entity::version::Entity::find()
-        .filter(Column::ArtifactId.eq(word.artifact.to_string()))
+        .filter(Column::ArtifactId.eq(request.artifact.to_string()))
         .filter(Column::Id.ne(live.id.as_str()))
         .filter(Column::Id.in_subquery(holders))
         .filter(is_open)
         .order_by_desc(Column::Seq)
-        .limit(VERSIONS_TAKEN_ALONG_MAX + 1)
+        .limit(VERSIONS_INCLUDED_MAX + 1)
         .all(transaction)
         .await
         .context("find other versions with the same content")
@@ -227,8 +227,8 @@ fn origin(moderator: &Moderator) -> Origin {
     Origin { via, address: None }
 }
 
-fn told(word: &ModeratorsWord, host: &str, is_appealed: bool, left_out: &[SitePath]) -> String {
-    let status = word.ruling.status().as_str();
+fn detail_of(request: &ModeratorsWord, host: &str, is_appealed: bool, left_out: &[SitePath]) -> String {
+    let status = request.ruling.status().as_str();
     let appeal = if is_appealed { ", which closes an appeal" } else { "" };
     let named: Vec<&str> = left_out.iter().take(LEFT_OUT_NAMED_MAX).map(SitePath::as_str).collect();
     let left_out = match left_out.len() {
@@ -237,7 +237,7 @@ fn told(word: &ModeratorsWord, host: &str, is_appealed: bool, left_out: &[SitePa
             format!(" ({count} files are not blocked, as other accounts use them: {})", named.join(", "))
         }
     };
-    match &word.note {
+    match &request.note {
         Some(note) => format!("{host} is now {status}{appeal}{left_out}: {}", note.as_str()),
         None => format!("{host} is now {status}{appeal}{left_out}"),
     }

@@ -79,7 +79,7 @@ impl Blobs {
                 .context("list the blob store")?;
             anyhow::Ok(next.map(|object| (object, listing)))
         });
-        objects.map_ok(move |object| told(&prefix, &object)).boxed()
+        objects.map_ok(move |object| stored_object(&prefix, &object)).boxed()
     }
 
     /// The size of a blob's object, if it exists.
@@ -202,7 +202,7 @@ fn is_missing(error: &anyhow::Error) -> bool {
     })
 }
 
-fn told(prefix: &Key, object: &ObjectMeta) -> StoredObject {
+fn stored_object(prefix: &Key, object: &ObjectMeta) -> StoredObject {
     let name = object.location.as_ref();
     let rest = name.strip_prefix(prefix.as_ref()).unwrap_or(name).trim_start_matches('/');
     StoredObject {

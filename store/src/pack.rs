@@ -60,7 +60,7 @@ impl Layout {
     }
 
     pub(crate) fn variants(&self) -> Vec<Variant> {
-        place(
+        lay_out(
             self.plain_bytes as u64,
             self.encoded.iter().map(|(encoding, bytes)| (*encoding, bytes.len() as u64)),
         )
@@ -89,10 +89,10 @@ pub(crate) fn read_trailer(trailer: &[u8]) -> anyhow::Result<Vec<Variant>> {
         .chunks_exact(8)
         .map(|chunk| chunk.iter().fold(0_u64, |size, byte| size << 8 | u64::from(*byte)));
     let plain_bytes = sizes.next().context("a blob's trailer is empty")?;
-    Ok(place(plain_bytes, Encoding::ALL.into_iter().zip(sizes).filter(|(_, size)| *size > 0)))
+    Ok(lay_out(plain_bytes, Encoding::ALL.into_iter().zip(sizes).filter(|(_, size)| *size > 0)))
 }
 
-fn place(plain_bytes: u64, encoded: impl Iterator<Item = (Encoding, u64)>) -> Vec<Variant> {
+fn lay_out(plain_bytes: u64, encoded: impl Iterator<Item = (Encoding, u64)>) -> Vec<Variant> {
     let mut offset_bytes = plain_bytes;
     encoded
         .map(|(encoding, size_bytes)| {

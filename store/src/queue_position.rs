@@ -126,7 +126,7 @@ impl ReviewQueue<'_> {
         let evidence = self
             .0
             .moderation()
-            .last_scans(found.iter().map(|row| row.version().to_owned()).collect())
+            .find_last_scans(found.iter().map(|row| row.version().to_owned()).collect())
             .await?;
         found.into_iter().map(|row| row.read(&evidence)).collect()
     }

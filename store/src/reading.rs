@@ -33,7 +33,7 @@ pub(crate) struct Reading {
     missing: Range<u64>,
     chunks: Chunks,
     /// Attempts since the store last sent a byte.
-    asked: u32,
+    attempts: u32,
 }
 
 impl Reading {
@@ -43,8 +43,8 @@ impl Reading {
         key: Key,
         range: Range<u64>,
     ) -> anyhow::Result<Self> {
-        let chunks = ask(objects.as_ref(), &key, range.clone()).await?;
-        Ok(Self { objects, key, missing: range, chunks, asked: 1 })
+        let chunks = request(objects.as_ref(), &key, range.clone()).await?;
+        Ok(Self { objects, key, missing: range, chunks, attempts: 1 })
     }
 
     pub(crate) fn into_stream(self) -> BoxStream<'static, io::Result<Bytes>> {
@@ -57,10 +57,10 @@ impl Reading {
                 Ok(chunk) if chunk.is_empty() => {}
                 Ok(chunk) => {
                     self.missing.start += chunk.len() as u64;
-                    self.asked = 0;
+                    self.attempts = 0;
                     return Ok(Some((chunk, self)));
                 }
-                Err(error) => self.ask_anew(error).await.map_err(io::Error::other)?,
+                Err(error) => self.request_again(error).await.map_err(io::Error::other)?,
             }
         }
         Ok(None)
@@ -71,26 +71,26 @@ impl Reading {
         Ok(chunk.context("the object ended early")??)
     }
 
-    async fn ask_anew(&mut self, mut error: anyhow::Error) -> anyhow::Result<()> {
-        while self.asked < FRUITLESS_MAX {
+    async fn request_again(&mut self, mut error: anyhow::Error) -> anyhow::Result<()> {
+        while self.attempts < FRUITLESS_MAX {
             tracing::debug!(error = format!("{error:#}"), "requesting the missing part of an object again");
-            if self.asked > 0 {
+            if self.attempts > 0 {
                 sleep(FRUITLESS_PAUSE).await;
             }
-            self.asked += 1;
-            match ask(self.objects.as_ref(), &self.key, self.missing.clone()).await {
+            self.attempts += 1;
+            match request(self.objects.as_ref(), &self.key, self.missing.clone()).await {
                 Ok(chunks) => {
                     self.chunks = chunks;
                     return Ok(());
                 }
-                Err(again) => error = again,
+                Err(next_error) => error = next_error,
             }
         }
         Err(error)
     }
 }
 
-async fn ask(objects: &dyn ObjectStore, key: &Key, range: Range<u64>) -> anyhow::Result<Chunks> {
+async fn request(objects: &dyn ObjectStore, key: &Key, range: Range<u64>) -> anyhow::Result<Chunks> {
     let options = GetOptions { range: Some(GetRange::Bounded(range)), ..GetOptions::default() };
     Ok(within(objects.get_opts(key, options)).await??.into_stream())
 }

@@ -9,7 +9,7 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
-use crate::decisions::{Decision, mark, note};
+use crate::decisions::{Decision, note, set_status};
 use crate::handles::ReportStore;
 use crate::rows;
 use crate::rows::account::lock_account;
@@ -165,6 +165,6 @@ async fn send_to_review(
     }
     let (status, by) = (ModerationStatus::Review, ModeratedBy::Report);
     note(transaction, &Decision::of_people(version, status, by, chance, now)).await?;
-    mark(transaction, version, status, by, now).await?;
+    set_status(transaction, version, status, by, now).await?;
     Ok(Reported::SentToReview)
 }

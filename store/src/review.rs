@@ -158,7 +158,7 @@ impl ModerationStore<'_> {
         let Some(version) = entity::version::Entity::find_by_id(id).one(reader).await? else {
             return Ok(None);
         };
-        let mut scans = self.last_scans(vec![version.id.clone()]).await?;
+        let mut scans = self.find_last_scans(vec![version.id.clone()]).await?;
         Ok(Some(LiveCase {
             newest_decision,
             version: rows::parse(&version.id, "a version id")?,

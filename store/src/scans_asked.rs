@@ -73,16 +73,16 @@ struct StuckRow {
 impl ScanStore<'_> {
     /// Marks the versions of a request and returns their number. It counts up to [`COUNTED_MAX`] plus one if
     /// the versions are due anyway. `None` if there is no such host.
-    pub async fn request_rescans(self, asked: &AskedFor, now: Time) -> anyhow::Result<Option<u64>> {
-        let is_judged = Column::ScannedBy.is_not_null();
-        match asked {
+    pub async fn request_rescans(self, scope: &AskedFor, now: Time) -> anyhow::Result<Option<u64>> {
+        let has_verdict = Column::ScannedBy.is_not_null();
+        match scope {
             AskedFor::Older { rules } => {
                 let has_failed = Expr::cust(TRIED).and(Column::ScannedBy.lt(*rules));
                 self.mark_in_chunks(has_failed, None).await?;
                 Ok(Some(self.count_up_to(&format!("scanned_by < {rules}")).await?))
             }
             AskedFor::Everything => {
-                let marked = self.mark_in_chunks(is_judged, Some(now)).await?;
+                let marked = self.mark_in_chunks(has_verdict, Some(now)).await?;
                 // Restarts the walk, so that live pages are scanned first.
                 entity::rescan_walk::Entity::delete_many().exec(&self.0.database.writer).await?;
                 Ok(Some(marked))
@@ -91,7 +91,7 @@ impl ScanStore<'_> {
                 let found = rows::artifact::find_at(&self.0.database.reader, host).await?;
                 let Some(artifact) = found else { return Ok(None) };
                 let is_its = Column::ArtifactId.eq(artifact.id);
-                Ok(Some(self.mark_in_chunks(is_its.and(is_judged), Some(now)).await?))
+                Ok(Some(self.mark_in_chunks(is_its.and(has_verdict), Some(now)).await?))
             }
             AskedFor::BlockedAt(at) => {
                 let listed = Query::select()
@@ -114,8 +114,8 @@ impl ScanStore<'_> {
         };
         let mut below = -1;
         while let Some(rules) = self.rules_above(below).await? {
-            let judged = self.count_up_to(&format!("scanned_by = {rules}")).await?;
-            counts.judged_by.insert(u32::try_from(rules)?, judged);
+            let count = self.count_up_to(&format!("scanned_by = {rules}")).await?;
+            counts.judged_by.insert(u32::try_from(rules)?, count);
             below = rules;
         }
         Ok(counts)
@@ -169,7 +169,7 @@ impl ScanStore<'_> {
 
     /// Marks versions as due, in the order of their ids, so that a version that gets a verdict in the
     /// meantime is not marked twice.
-    async fn mark_in_chunks(self, which: SimpleExpr, asked_at: Option<Time>) -> anyhow::Result<u64> {
+    async fn mark_in_chunks(self, which: SimpleExpr, requested_at: Option<Time>) -> anyhow::Result<u64> {
         let (mut after, mut marked) = (String::new(), 0);
         loop {
             let ids: Vec<String> = Entity::find()
@@ -184,7 +184,7 @@ impl ScanStore<'_> {
                 .await?;
             let Some(last) = ids.last().cloned() else { return Ok(marked) };
             let which = Column::Id.is_in(ids).and(which.clone());
-            marked += mark(&self.0.database.writer, which, asked_at).await?;
+            marked += mark(&self.0.database.writer, which, requested_at).await?;
             after = last;
         }
     }
@@ -192,7 +192,7 @@ impl ScanStore<'_> {
 
 /// Marks versions that these contents may have blocked, after they were removed from the list. These are
 /// versions that a scan has blocked, and versions whose running scan has read the old list.
-pub(crate) async fn ask_for_holders(
+pub(crate) async fn request_rescans_of_holders(
     transaction: &DatabaseTransaction,
     contents: &[BlobHash],
     now: Time,
@@ -225,7 +225,7 @@ fn is_undecided() -> SimpleExpr {
 async fn mark(
     connection: &impl ConnectionTrait,
     which: SimpleExpr,
-    asked_at: Option<Time>,
+    requested_at: Option<Time>,
 ) -> anyhow::Result<u64> {
     let locked = Query::select()
         .column(Column::Id)
@@ -238,8 +238,8 @@ async fn mark(
         .col_expr(Column::ScanTries, Expr::value(0))
         .col_expr(Column::ScanAgainAt, Expr::value(0_i64))
         .filter(Column::Id.in_subquery(locked));
-    if let Some(asked_at) = asked_at {
-        update = update.col_expr(Column::RescanAskedAt, Expr::value(asked_at.millis()));
+    if let Some(requested_at) = requested_at {
+        update = update.col_expr(Column::RescanAskedAt, Expr::value(requested_at.millis()));
     }
     let marked = update.exec(connection).await.context("mark versions to be scanned again")?;
     Ok(marked.rows_affected)

@@ -42,7 +42,7 @@ pub struct DueScan {
 /// Why a version with a verdict is due.
 #[derive(Clone, Copy)]
 enum Reason {
-    Asked,
+    Requested,
     /// Its verdict is from rules before these.
     OlderThan(i32),
 }
@@ -51,7 +51,7 @@ impl Reason {
     /// The condition and the order, which must match the index literally.
     fn condition_and_order(self) -> (String, &'static str) {
         match self {
-            Reason::Asked => ("rescan_asked_at IS NOT NULL".to_owned(), "scan_again_at"),
+            Reason::Requested => ("rescan_asked_at IS NOT NULL".to_owned(), "scan_again_at"),
             Reason::OlderThan(rules) => (format!("scanned_by < {rules}"), "scanned_by, scan_again_at"),
         }
     }
@@ -108,7 +108,7 @@ impl ScanStore<'_> {
 
     /// Whether any version is due for a rescan. It is cheap enough to be called often.
     pub async fn has_due_rescans(self, rules: u32, now: Time) -> anyhow::Result<bool> {
-        for reason in [Reason::Asked, Reason::OlderThan(i32::try_from(rules)?)] {
+        for reason in [Reason::Requested, Reason::OlderThan(i32::try_from(rules)?)] {
             if !self.read_page(reason, now, 1).await.context("find rescans")?.is_empty() {
                 return Ok(true);
             }
@@ -121,7 +121,7 @@ impl ScanStore<'_> {
     pub async fn list_due_rescans(self, rules: u32, now: Time, at_most: u64) -> anyhow::Result<Vec<DueScan>> {
         let rules = i32::try_from(rules)?;
         let mut due = self.walk_live(rules, now, at_most).await.context("find live versions to rescan")?;
-        for reason in [Reason::Asked, Reason::OlderThan(rules)] {
+        for reason in [Reason::Requested, Reason::OlderThan(rules)] {
             self.fill(&mut due, reason, now, at_most).await.context("find other versions to rescan")?;
         }
         Ok(due)
@@ -144,13 +144,13 @@ impl ScanStore<'_> {
     }
 
     /// Counts one more attempt for each of these versions and extends their pause.
-    pub async fn mark_started(self, begun: &[DueScan], now: Time) -> anyhow::Result<()> {
-        self.put_off(begun, 1, now).await.context("record started scans")
+    pub async fn mark_started(self, started: &[DueScan], now: Time) -> anyhow::Result<()> {
+        self.extend_pause(started, 1, now).await.context("record started scans")
     }
 
     /// Extends the pause of versions whose scans are queued already, without counting an attempt.
     pub async fn mark_waiting(self, waiting: &[DueScan], now: Time) -> anyhow::Result<()> {
-        self.put_off(waiting, 0, now).await.context("record waiting scans")
+        self.extend_pause(waiting, 0, now).await.context("record waiting scans")
     }
 
     /// Continues the walk through the live pages in the order of their hosts, one stretch per call. The
@@ -177,7 +177,7 @@ impl ScanStore<'_> {
             Some(last) if found.len() as u64 >= at_most => Some(last.host.clone()),
             _ => self.end_of_stretch(&after).await?,
         };
-        self.keep_walk(rules, next).await?;
+        self.store_walk(rules, next).await?;
         found.iter().map(|row| row.due.read()).collect()
     }
 
@@ -195,7 +195,7 @@ impl ScanStore<'_> {
         Ok(found.into_iter().next().map(|end| end.host))
     }
 
-    async fn keep_walk(self, rules: i32, after_host: Option<String>) -> anyhow::Result<()> {
+    async fn store_walk(self, rules: i32, after_host: Option<String>) -> anyhow::Result<()> {
         use entity::rescan_walk::{ActiveModel, Column, Entity};
         Entity::insert(ActiveModel { rules: Set(rules), after_host: Set(after_host) })
             .on_conflict(OnConflict::column(Column::Rules).update_column(Column::AfterHost).to_owned())
@@ -218,9 +218,9 @@ impl ScanStore<'_> {
             if due.len() as u64 >= at_most {
                 return Ok(());
             }
-            let (gone, shown): (Vec<_>, Vec<_>) =
+            let (gone, visible): (Vec<_>, Vec<_>) =
                 self.read_page(reason, now, at_most).await?.into_iter().partition(|row| row.is_gone);
-            for row in &shown {
+            for row in &visible {
                 let found = row.due.read()?;
                 if (due.len() as u64) < at_most && known.insert(found.job.version) {
                     due.push(found);
@@ -229,7 +229,7 @@ impl ScanStore<'_> {
             if gone.is_empty() {
                 return Ok(());
             }
-            self.shelve(gone.into_iter().map(|row| row.due.id).collect(), now).await?;
+            self.postpone(gone.into_iter().map(|row| row.due.id).collect(), now).await?;
         }
         Ok(())
     }
@@ -253,7 +253,7 @@ impl ScanStore<'_> {
         self.0.database.find(sql, [now.millis().into(), rows::number(at_most).into()]).await
     }
 
-    async fn shelve(self, ids: Vec<String>, now: Time) -> anyhow::Result<()> {
+    async fn postpone(self, ids: Vec<String>, now: Time) -> anyhow::Result<()> {
         Entity::update_many()
             .col_expr(Column::ScanAgainAt, Expr::value(now.plus(GONE_PAUSE).millis()))
             .filter(Column::Id.in_subquery(free_rows(ids, now)))
@@ -263,7 +263,7 @@ impl ScanStore<'_> {
         Ok(())
     }
 
-    async fn put_off(self, due: &[DueScan], tries: i32, now: Time) -> anyhow::Result<()> {
+    async fn extend_pause(self, due: &[DueScan], tries: i32, now: Time) -> anyhow::Result<()> {
         if due.is_empty() {
             return Ok(());
         }

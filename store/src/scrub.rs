@@ -220,7 +220,7 @@ impl IntegrityChecks<'_> {
         self,
         scrub: &Scrub<'_>,
         sample: Option<(u64, &Chance)>,
-        news: &mut impl FnMut(ScrubNews),
+        report: &mut impl FnMut(ScrubNews),
     ) -> anyhow::Result<ScrubProgress> {
         let mut progress = ScrubProgress::default();
         let start = sample.map(|(_, chance)| BlobHash::of(&chance.bytes::<32>()));
@@ -241,7 +241,7 @@ impl IntegrityChecks<'_> {
                 has_wrapped = true;
                 continue;
             }
-            self.scrub_page(scrub, page, &mut progress, news).await?;
+            self.scrub_page(scrub, page, &mut progress, report).await?;
         }
         Ok(progress)
     }
@@ -251,7 +251,7 @@ impl IntegrityChecks<'_> {
         scrub: &Scrub<'_>,
         page: Vec<KnownBlob>,
         progress: &mut ScrubProgress,
-        news: &mut impl FnMut(ScrubNews),
+        report: &mut impl FnMut(ScrubNews),
     ) -> anyhow::Result<()> {
         let examinations = page.into_iter().map(|blob| async move {
             let fault = scrub.blobs.examine(&blob).await?;
@@ -270,13 +270,13 @@ impl IntegrityChecks<'_> {
                         u64::from(self.0.blob_index().mark_lost(blob.hash, scrub.now).await?);
                 }
                 let harmed = self.list_harmed_by(blob.hash).await?;
-                news(ScrubNews::Damage(Damage {
+                report(ScrubNews::Damage(Damage {
                     hash: blob.hash,
                     fault: DamageFault::Object(fault),
                     harmed,
                 }));
             }
-            news(ScrubNews::Progress(*progress));
+            report(ScrubNews::Progress(*progress));
         }
         Ok(())
     }

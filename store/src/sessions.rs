@@ -146,7 +146,7 @@ impl SessionStore<'_> {
             .all(&self.0.database.reader)
             .await
             .context("list sessions")?;
-        let shown = |row: entity::session::Model| SessionInfo {
+        let info = |row: entity::session::Model| SessionInfo {
             id: public_id(&row.secret_hash),
             created_at: Time::from_millis(row.created_at),
             last_used_at: Time::from_millis(row.last_used_at),
@@ -154,7 +154,7 @@ impl SessionStore<'_> {
             address: row.address,
             user_agent: row.user_agent,
         };
-        Ok(Sessions { last_used: found.into_iter().map(shown).collect(), total })
+        Ok(Sessions { last_used: found.into_iter().map(info).collect(), total })
     }
 
     /// Ends one session of a person by its public id. Returns false if there is none.

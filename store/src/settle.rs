@@ -7,13 +7,13 @@
 //! The inputs of all operations are read together, the operations are settled in memory, and their changes
 //! are written together. A commit of sixty operations needs no more statements than a commit of one.
 
+mod audit_entries;
 mod batch;
 mod card;
 mod context;
 mod payment;
 mod publish;
 mod sites;
-mod trail;
 mod visibility;
 
 use std::collections::HashSet;
@@ -50,9 +50,9 @@ pub struct Batch<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Past {
     /// Queries them before settling.
-    Asked,
+    Queried,
     /// Relies on the unique indexes, which make the commit fail.
-    Unforeseen,
+    Unchecked,
 }
 
 impl Store {
@@ -67,7 +67,7 @@ impl Store {
         let transaction = self.database.begin().await?;
         let locked = lock_account(&transaction, account).await?.into_iter().collect();
         let batch = Batch { account, operations };
-        let settled = settle_locked(transaction, locked, &[batch], terms, Past::Asked).await?;
+        let settled = settle_locked(transaction, locked, &[batch], terms, Past::Queried).await?;
         settled.into_iter().next().context("a batch had no outcomes")
     }
 
@@ -83,12 +83,12 @@ impl Store {
         let transaction = self.database.begin().await?;
         let wanted = batches.iter().map(|batch| batch.account).collect();
         let locked = lock_free_accounts(&transaction, &wanted).await?;
-        let ours: HashSet<String> = locked.iter().map(|row| row.id.clone()).collect();
-        let is_ours = |batch: &&Batch<'_>| ours.contains(&batch.account.to_string());
-        let ready: Vec<Batch<'_>> = batches.iter().filter(is_ours).copied().collect();
-        let settled = settle_locked(transaction, locked, &ready, terms, Past::Unforeseen).await?;
+        let locked_ids: HashSet<String> = locked.iter().map(|row| row.id.clone()).collect();
+        let is_locked = |batch: &&Batch<'_>| locked_ids.contains(&batch.account.to_string());
+        let ready: Vec<Batch<'_>> = batches.iter().filter(is_locked).copied().collect();
+        let settled = settle_locked(transaction, locked, &ready, terms, Past::Unchecked).await?;
         let mut settled = settled.into_iter();
-        Ok(batches.iter().map(|batch| is_ours(&batch).then(|| settled.next()).flatten()).collect())
+        Ok(batches.iter().map(|batch| is_locked(&batch).then(|| settled.next()).flatten()).collect())
     }
 
     /// How many commits run at a time. SQLite has one writer, so more would only wait for each other. Waiting
@@ -140,7 +140,7 @@ async fn settle_one<'a>(
     terms: &Terms,
 ) -> anyhow::Result<Outcome> {
     if let Some(known) = context.known_outcome(operation) {
-        context.note_put_in_vain(operation, &known);
+        context.record_unused_contents(operation, &known);
         return Ok(known);
     }
     if matches!(operation, LedgerOperation::Visibility(_)) {
@@ -148,7 +148,7 @@ async fn settle_one<'a>(
         // published.
         context.write_sites(transaction).await?;
     }
-    let outcome = match (context.refusal_of(operation), context.page_of(operation.account())) {
+    let outcome = match (context.refusal_of(operation), context.state_of(operation.account())) {
         (_, None) => refused(Refusal::Unauthorized),
         (Some(refusal), _) => refused(refusal),
         (None, Some((batch, sites))) => match operation {

@@ -58,7 +58,7 @@ macro_rules! tables {
             pub async fn copy_to(
                 self,
                 to: &Store,
-                mut told: impl FnMut(TableCount),
+                mut report: impl FnMut(TableCount),
             ) -> anyhow::Result<()> {
                 to.tables().require_empty().await?;
                 // The row that the migration inserted would collide with the copied one.
@@ -66,7 +66,7 @@ macro_rules! tables {
                 let from = self.0.database.begin_reading().await?;
                 $({
                     let rows = copy_table::<entity::$entity::Entity>(&from, to).await.context($table)?;
-                    told(TableCount { table: $table, rows });
+                    report(TableCount { table: $table, rows });
                 })+
                 from.commit().await.context("end reading the source")
             }

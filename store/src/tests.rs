@@ -303,9 +303,9 @@ on_both_databases! {
             harness.store.settle(whose, &[operation], &terms).await.unwrap();
         }
         let entries = harness.store.ledger().list(account, &Page::whole()).await.unwrap().rows;
-        let told: Vec<_> =
+        let amounts: Vec<_> =
             entries.iter().map(|entry| (entry.delta.get(), entry.balance_after.get())).collect();
-        assert_eq!(told, [(2_000_000, 7_000_000), (5_000_000, 5_000_000)]);
+        assert_eq!(amounts, [(2_000_000, 7_000_000), (5_000_000, 5_000_000)]);
         assert!(entries.iter().all(|entry| entry.reason.starts_with("topup-dev:") && entry.created_at == START));
         assert_eq!(harness.store.ledger().list(account, &Page::first(1)).await.unwrap().rows.len(), 1);
     }

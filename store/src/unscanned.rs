@@ -7,7 +7,7 @@ use domain::{Host, ModeratedBy, ModerationStatus, Route, ScanJob, Time, VersionI
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter};
 
-use crate::decisions::{Decision, mark, note, shown_at};
+use crate::decisions::{Decision, find_live_hosts, note, set_status};
 use crate::handles::ScanStore;
 use crate::rows::account::lock_account;
 use crate::{routes, rows};
@@ -89,8 +89,8 @@ impl ScanStore<'_> {
             now: given_up.now,
         };
         note(&transaction, &decision).await?;
-        mark(&transaction, &version, status, source, given_up.now).await?;
-        let host = shown_at(&transaction, vec![id]).await?.into_values().next();
+        set_status(&transaction, &version, status, source, given_up.now).await?;
+        let host = find_live_hosts(&transaction, vec![id]).await?.into_values().next();
         transaction.commit().await.context("commit that a scan was given up")?;
         Ok(host)
     }

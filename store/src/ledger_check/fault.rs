@@ -29,7 +29,7 @@ pub enum LedgerFaultKind {
     RunningBalance {
         seq: i64,
         reason: String,
-        noted: Micro,
+        recorded: Micro,
         entries: Micro,
     },
     RepeatedReason {
@@ -75,10 +75,10 @@ impl fmt::Display for LedgerFaultKind {
                     "it counts {counted} entries but has {entries}, and the last one has number {last_seq}"
                 )
             }
-            Self::RunningBalance { seq, reason, noted, entries } => write!(
+            Self::RunningBalance { seq, reason, recorded, entries } => write!(
                 f,
                 "entry {seq} ({reason}) records a balance of {} micro-dollars after it, but the entries add up to {}",
-                noted.get(),
+                recorded.get(),
                 entries.get()
             ),
             Self::RepeatedReason { reason, times } => write!(f, "the reason {reason} occurs {times} times"),

@@ -18,7 +18,7 @@ impl IntegrityChecks<'_> {
     pub async fn scrub_manifests(
         self,
         mut progress: ScrubProgress,
-        news: &mut impl FnMut(ScrubNews),
+        report: &mut impl FnMut(ScrubNews),
     ) -> anyhow::Result<ScrubProgress> {
         let mut after = String::new();
         loop {
@@ -32,15 +32,15 @@ impl IntegrityChecks<'_> {
                 // A version that was purged in the meantime is not affected.
                 if !harmed.is_empty() {
                     progress.damages += 1;
-                    news(ScrubNews::Malformed(MalformedManifest { version, harmed }));
+                    report(ScrubNews::Malformed(MalformedManifest { version, harmed }));
                 }
             }
             for (file, fault) in self.wrong_files(&page).await? {
                 progress.damages += 1;
                 let harmed = self.harmed_version(&file.0).await?;
-                news(ScrubNews::Damage(Damage { hash: file.1, fault, harmed }));
+                report(ScrubNews::Damage(Damage { hash: file.1, fault, harmed }));
             }
-            news(ScrubNews::Progress(progress));
+            report(ScrubNews::Progress(progress));
         }
     }
 

@@ -18,7 +18,7 @@ impl IntegrityChecks<'_> {
         self,
         scrub: &Scrub<'_>,
         mut progress: ScrubProgress,
-        news: &mut impl FnMut(ScrubNews),
+        report: &mut impl FnMut(ScrubNews),
     ) -> anyhow::Result<ScrubProgress> {
         let Scrub { blobs, care, now, .. } = *scrub;
         let mut pages = blobs.listed().try_chunks(OBJECTS_PAGE);
@@ -40,9 +40,9 @@ impl IntegrityChecks<'_> {
                         continue;
                     }
                 };
-                news(ScrubNews::Orphan(Orphan { object: orphan, fate }));
+                report(ScrubNews::Orphan(Orphan { object: orphan, fate }));
             }
-            news(ScrubNews::Progress(progress));
+            report(ScrubNews::Progress(progress));
         }
         Ok(progress)
     }

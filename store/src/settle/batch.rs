@@ -34,7 +34,7 @@ pub(super) struct Movement {
 
 /// The changed rows of a commit.
 #[derive(Default)]
-pub(super) struct BookChanges {
+pub(super) struct AccountChanges {
     pub(super) entries: Vec<entity::ledger_entry::ActiveModel>,
     pub(super) usages: Vec<entity::usage::ActiveModel>,
     pub(super) accounts: Vec<entity::account::ActiveModel>,
@@ -100,7 +100,7 @@ impl BatchState {
         Micro::new(self.account.balance_micro)
     }
 
-    pub(super) fn standing(&self) -> BillingState {
+    pub(super) fn billing_state(&self) -> BillingState {
         let publishes_used = match self.status {
             AccountStatus::Provisional => self.account.provisional_publishes,
             AccountStatus::Claimed => self.usage.publishes,
@@ -137,7 +137,7 @@ impl BatchState {
         self.account_changed = true;
     }
 
-    pub(super) fn note_real_payment(&mut self) {
+    pub(super) fn record_real_payment(&mut self) {
         self.account.has_real_payment = true;
         self.account_changed = true;
     }
@@ -187,7 +187,7 @@ impl BatchState {
     }
 
     /// Adds this account's changes to those of the commit.
-    pub(super) fn close(self, changes: &mut BookChanges) {
+    pub(super) fn close(self, changes: &mut AccountChanges) {
         changes.entries.extend(self.new_entries);
         changes.movements.extend(self.movements);
         if self.usage_changed {

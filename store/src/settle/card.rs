@@ -44,7 +44,7 @@ pub(super) async fn credit(
         created_at: Set(batch.now.millis()),
     };
     entity::card_payment::Entity::insert(row).exec_without_returning(transaction).await?;
-    batch.note_real_payment();
+    batch.record_real_payment();
     Ok(is_new)
 }
 

@@ -9,9 +9,9 @@ use domain::{AccountId, AccountStatus, Chance, JobId, LedgerOperation, Outcome, 
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter};
 
-use super::batch::{BatchState, BookChanges, Movement};
+use super::batch::{AccountChanges, BatchState, Movement};
 use super::sites::Sites;
-use super::{Batch, Past, Terms, trail};
+use super::{Batch, Past, Terms, audit_entries};
 use crate::database::clock_time;
 use crate::many::{among, known_pairs};
 use crate::outcomes::outcome_row;
@@ -20,12 +20,12 @@ use crate::{audit, blob_sweep, rows};
 
 pub(super) struct SettleContext<'a> {
     /// Ordered, because every transaction must write rows of several accounts in the same order.
-    books: BTreeMap<AccountId, BatchState>,
+    accounts: BTreeMap<AccountId, BatchState>,
     sites: Sites<'a>,
     /// Of this commit, and of earlier ones if they were queried.
     known_outcomes: HashMap<JobId, Outcome>,
     new_outcomes: Vec<entity::job_outcome::ActiveModel>,
-    trail: Vec<entity::audit::ActiveModel>,
+    audit_entries: Vec<entity::audit::ActiveModel>,
     chance: Chance,
     now: Time,
     /// By the database's clock, if an operation has a deadline.
@@ -60,16 +60,16 @@ impl<'a> SettleContext<'a> {
         let operations: Vec<&LedgerOperation> = batches.iter().flat_map(|batch| batch.operations).collect();
         let mut usages = usages(transaction, &rows, terms.now).await?;
         let (mut reasons, known_outcomes) = match past {
-            Past::Asked => (
-                ask_for_used(transaction, reasons_of(&operations)).await?,
+            Past::Queried => (
+                find_used_reasons(transaction, reasons_of(&operations)).await?,
                 known_outcomes(transaction, &operations).await?,
             ),
-            Past::Unforeseen => (HashMap::new(), HashMap::new()),
+            Past::Unchecked => (HashMap::new(), HashMap::new()),
         };
-        let mut books = BTreeMap::new();
+        let mut accounts = BTreeMap::new();
         for row in rows {
             let (usage, reasons) = (usages.remove(&row.id), reasons.remove(&row.id).unwrap_or_default());
-            books.insert(
+            accounts.insert(
                 rows::parse(&row.id, "an account id")?,
                 BatchState::open(row, usage, reasons, terms.now)?,
             );
@@ -79,11 +79,11 @@ impl<'a> SettleContext<'a> {
         let has_deadlines = operations.iter().any(|operation| operation.deadline().is_some());
         let clock = ClockReading::of(has_deadlines, transaction).await?;
         Ok(Self {
-            books,
+            accounts,
             sites,
             known_outcomes,
             new_outcomes: Vec::new(),
-            trail: Vec::new(),
+            audit_entries: Vec::new(),
             chance: terms.chance.clone(),
             now: terms.now,
             clock,
@@ -96,7 +96,7 @@ impl<'a> SettleContext<'a> {
         if self.clock.has_passed(operation.deadline()) {
             return Some(Refusal::past_deadline());
         }
-        let batch = self.books.get(&operation.account()).filter(|_| operation.is_write())?;
+        let batch = self.accounts.get(&operation.account()).filter(|_| operation.is_write())?;
         batch.must_take_writes().err()
     }
 
@@ -106,32 +106,32 @@ impl<'a> SettleContext<'a> {
 
     /// The outcome of an operation that was settled before, earlier or in this commit.
     pub(super) fn known_outcome(&self, operation: &LedgerOperation) -> Option<Outcome> {
-        self.books.get(&operation.account())?;
+        self.accounts.get(&operation.account())?;
         self.known_outcomes.get(&operation.job()?).cloned()
     }
 
     /// The state of an account, and the sites. `None` if the account is deleted.
-    pub(super) fn page_of(&mut self, account: AccountId) -> Option<(&mut BatchState, &mut Sites<'a>)> {
-        Some((self.books.get_mut(&account)?, &mut self.sites))
+    pub(super) fn state_of(&mut self, account: AccountId) -> Option<(&mut BatchState, &mut Sites<'a>)> {
+        Some((self.accounts.get_mut(&account)?, &mut self.sites))
     }
 
     /// Records the contents of a refused publish, so that a sweep can delete them.
-    pub(super) fn note_put_in_vain(&mut self, operation: &'a LedgerOperation, outcome: &Outcome) {
+    pub(super) fn record_unused_contents(&mut self, operation: &'a LedgerOperation, outcome: &Outcome) {
         if let (LedgerOperation::Publish(operation), Outcome::Refused(_)) = (operation, outcome) {
-            self.sites.note_refused(operation);
+            self.sites.record_refused(operation);
         }
     }
 
     /// Stores the outcome of an operation. Nothing is stored for a deleted account, but the contents of its
     /// publish are recorded.
     pub(super) fn record(&mut self, operation: &'a LedgerOperation, outcome: &Outcome) -> anyhow::Result<()> {
-        self.note_put_in_vain(operation, outcome);
-        if self.books.contains_key(&operation.account()) {
-            let entries = trail::entries_of(operation, outcome);
-            self.trail.extend(entries.map(|entry| audit::row(&self.chance, self.now, entry)));
+        self.record_unused_contents(operation, outcome);
+        if self.accounts.contains_key(&operation.account()) {
+            let entries = audit_entries::entries_of(operation, outcome);
+            self.audit_entries.extend(entries.map(|entry| audit::row(&self.chance, self.now, entry)));
         }
         if let Some(job) = operation.job()
-            && self.books.contains_key(&operation.account())
+            && self.accounts.contains_key(&operation.account())
         {
             self.new_outcomes.push(outcome_row(
                 job,
@@ -156,17 +156,17 @@ impl<'a> SettleContext<'a> {
     pub(super) async fn close(self, transaction: &DatabaseTransaction) -> anyhow::Result<Vec<Movement>> {
         let mut script = Script::for_the(transaction);
         let blobs_as_of = self.sites.close(transaction, &mut script).await?;
-        let mut changes = BookChanges::default();
-        self.books.into_values().for_each(|batch| batch.close(&mut changes));
+        let mut changes = AccountChanges::default();
+        self.accounts.into_values().for_each(|batch| batch.close(&mut changes));
         script.insert::<entity::ledger_entry::Entity>(changes.entries, None)?;
         script.insert::<entity::job_outcome::Entity>(self.new_outcomes, None)?;
-        script.insert::<entity::audit::Entity>(self.trail, None)?;
+        script.insert::<entity::audit::Entity>(self.audit_entries, None)?;
         write_usages(&mut script, changes.usages)?;
         write_accounts(&mut script, changes.accounts)?;
         script.run(transaction).await?;
         // The references are written, so no sweep can run in between.
         if let Some(as_of) = blobs_as_of {
-            blob_sweep::demand_none_since(transaction, as_of).await?;
+            blob_sweep::require_none_since(transaction, as_of).await?;
         }
         Ok(changes.movements)
     }
@@ -238,7 +238,7 @@ fn reasons_of(operations: &[&LedgerOperation]) -> BTreeMap<AccountId, Vec<String
 }
 
 /// Which of these reasons each account has used.
-async fn ask_for_used(
+async fn find_used_reasons(
     transaction: &DatabaseTransaction,
     reasons: BTreeMap<AccountId, Vec<String>>,
 ) -> anyhow::Result<HashMap<String, HashSet<String>>> {

@@ -5,7 +5,7 @@ use domain::{JobId, Micro, Reason, Receipt, Settlement};
 use super::batch::BatchState;
 
 /// The payment method of `X-PAYMENT: dev:…`, the only one that settles inline.
-const DEV_RAIL: &str = "dev";
+const DEV_METHOD: &str = "dev";
 
 /// Spec 4.9: an inline payment is credited, then spent. The receipt is for the payment, if there was one.
 pub(super) fn pay(
@@ -22,5 +22,5 @@ pub(super) fn pay(
 /// Credits a payment by the dev method. A repeated payment adds nothing.
 pub(super) fn credit(batch: &mut BatchState, amount: Micro, payment: JobId) -> Receipt {
     batch.enter(amount, &Reason::DevTopUp(payment));
-    Receipt { rail: DEV_RAIL.to_owned(), amount, id: payment.to_string(), settled_at: batch.now }
+    Receipt { rail: DEV_METHOD.to_owned(), amount, id: payment.to_string(), settled_at: batch.now }
 }

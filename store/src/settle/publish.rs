@@ -33,10 +33,11 @@ pub(super) fn settle(
     if let Some(refusal) = exceeds_storage(batch, added_bytes, terms) {
         return Ok(refused(refusal));
     }
-    let settlement = match terms.tariff.settle_publish(batch.standing(), operation.order.payment.as_ref()) {
-        Ok(settlement) => settlement,
-        Err(challenge) => return Ok(refused(Refusal::PaymentRequired(challenge))),
-    };
+    let settlement =
+        match terms.tariff.settle_publish(batch.billing_state(), operation.order.payment.as_ref()) {
+            Ok(settlement) => settlement,
+            Err(challenge) => return Ok(refused(Refusal::PaymentRequired(challenge))),
+        };
 
     let artifact = match existing {
         Some(artifact) => moved(batch, operation, artifact),
@@ -60,7 +61,7 @@ pub(super) fn settle(
         slug: operation.order.slug.clone(),
         version: operation.order.version,
         seq,
-        free_publishes_left: terms.tariff.free_publishes_left(batch.standing()),
+        free_publishes_left: terms.tariff.free_publishes_left(batch.billing_state()),
         balance: batch.balance(),
         expires_at: batch.account.expires_at.map(domain::Time::from_millis),
         visibility: rows::visibility(&artifact.visibility)?,

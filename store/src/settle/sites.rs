@@ -22,7 +22,7 @@ pub(super) struct Sites<'a> {
     /// Which of the published contents are blocked.
     blocked: HashSet<BlobHash>,
     /// The artifacts that are held, and since when.
-    held_back: HashMap<String, i64>,
+    held_artifacts: HashMap<String, i64>,
     versions: Vec<entity::version::ActiveModel>,
     /// Why versions begin as blocked.
     decisions: Vec<entity::moderation_decision::ActiveModel>,
@@ -52,12 +52,13 @@ impl<'a> Sites<'a> {
         let publishes: Vec<&PublishOperation> =
             batches.iter().flat_map(|batch| batch.operations).filter_map(publish_of).collect();
         let artifacts = artifacts(transaction, &publishes).await?;
-        let known = artifacts.values().map(|shelved| shelved.row.id.clone()).collect();
-        let brought = publishes.iter().flat_map(|operation| blocked_contents::hashes_of(&operation.manifest));
+        let known = artifacts.values().map(|site| site.row.id.clone()).collect();
+        let published_contents =
+            publishes.iter().flat_map(|operation| blocked_contents::hashes_of(&operation.manifest));
         Ok(Self {
             held: held(transaction, &publishes).await?,
-            blocked: blocked_contents::among_hashes(transaction, brought).await?,
-            held_back: held_pages::held_since(transaction, known).await?,
+            blocked: blocked_contents::find_listed(transaction, published_contents).await?,
+            held_artifacts: held_pages::held_since(transaction, known).await?,
             artifacts,
             versions: Vec::new(),
             decisions: Vec::new(),
@@ -72,11 +73,11 @@ impl<'a> Sites<'a> {
 
     /// The artifact with this slug.
     pub(super) fn artifact(&self, account: AccountId, slug: &Slug) -> Option<&entity::artifact::Model> {
-        self.artifacts.get(&(account, slug.clone())).map(|shelved| &shelved.row)
+        self.artifacts.get(&(account, slug.clone())).map(|site| &site.row)
     }
 
     pub(super) fn is_held_back(&self, artifact: &entity::artifact::Model) -> bool {
-        self.held_back.contains_key(&artifact.id)
+        self.held_artifacts.contains_key(&artifact.id)
     }
 
     /// The contents of a manifest that are blocked.
@@ -95,10 +96,10 @@ impl<'a> Sites<'a> {
     }
 
     /// Applies a change of an artifact that a separate statement has written.
-    pub(super) fn note_shown(&mut self, account: AccountId, slug: &Slug, visibility: &str) {
-        if let Some(shelved) = self.artifacts.get_mut(&(account, slug.clone())) {
-            visibility.clone_into(&mut shelved.row.visibility);
-            shelved.row.updated_at = self.now.millis();
+    pub(super) fn set_visibility(&mut self, account: AccountId, slug: &Slug, visibility: &str) {
+        if let Some(site) = self.artifacts.get_mut(&(account, slug.clone())) {
+            visibility.clone_into(&mut site.row.visibility);
+            site.row.updated_at = self.now.millis();
         }
     }
 
@@ -134,7 +135,7 @@ impl<'a> Sites<'a> {
 
     /// Records the contents of a refused publish. Otherwise no sweep would ever find them, because a caller
     /// that reads the refusal does not continue.
-    pub(super) fn note_refused(&mut self, operation: &'a PublishOperation) {
+    pub(super) fn record_refused(&mut self, operation: &'a PublishOperation) {
         self.refused.push(operation);
     }
 
@@ -166,7 +167,7 @@ impl<'a> Sites<'a> {
         let rows: Vec<_> = self
             .artifacts
             .values_mut()
-            .filter_map(|shelved| std::mem::take(&mut shelved.has_changed).then(|| shelved.row.clone()))
+            .filter_map(|site| std::mem::take(&mut site.has_changed).then(|| site.row.clone()))
             .map(IntoActiveModel::into_active_model)
             .collect();
         // If a new artifact's host is taken, the whole statement fails.
@@ -182,7 +183,7 @@ impl<'a> Sites<'a> {
         if self.refused.is_empty() {
             return Ok(());
         }
-        let number = blob_sweep::keep_out(transaction).await?;
+        let number = blob_sweep::exclude_sweeps(transaction).await?;
         for operation in self.refused.iter().filter(|operation| operation.blobs_as_of == number) {
             self.contents.extend(blob_index::rows_of(&operation.manifest, self.now)?);
         }

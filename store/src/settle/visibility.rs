@@ -46,14 +46,14 @@ pub(super) async fn settle(
     };
 
     let has_changed = artifact.visibility != operation.to;
-    let artifact = show(transaction, batch, artifact, operation.to).await?;
-    sites.note_shown(operation.account, &operation.slug, operation.to.as_str());
+    let artifact = write_visibility(transaction, batch, artifact, operation.to).await?;
+    sites.set_visibility(operation.account, &operation.slug, operation.to.as_str());
     let receipt = pay(batch, settlement, operation.job, &month);
     Ok(Outcome::VisibilitySet(Box::new(VisibilitySet { artifact, has_changed, receipt })))
 }
 
 /// Updates the artifact and its route. An artifact with only staged versions has no route yet.
-async fn show(
+async fn write_visibility(
     transaction: &DatabaseTransaction,
     batch: &BatchState,
     mut artifact: Artifact,

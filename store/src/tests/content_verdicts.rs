@@ -10,7 +10,7 @@ const REVIEW: ModerationStatus = ModerationStatus::Review;
 
 impl StoreHarness {
     /// Records a verdict that is stored by content.
-    async fn judge_and_keep(
+    async fn record_with_content(
         &self,
         published: &Published,
         rules: u32,
@@ -38,9 +38,9 @@ impl StoreHarness {
         ScannedContent::of(&subject.manifest, subject.is_provisional)
     }
 
-    async fn kept(&self, content: ScannedContent, rules: u32) -> Option<String> {
-        let kept = self.store.scans().find_content_verdict(content, rules).await.unwrap();
-        kept.map(|KeptVerdict { status, evidence }| {
+    async fn stored(&self, content: ScannedContent, rules: u32) -> Option<String> {
+        let stored = self.store.scans().find_content_verdict(content, rules).await.unwrap();
+        stored.map(|KeptVerdict { status, evidence }| {
             assert_eq!(status, REVIEW);
             evidence
         })
@@ -67,29 +67,29 @@ on_both_databases! {
         let page = harness.publish(account, "page", b"one").await;
         let copy = harness.publish(other, "copy", b"one").await;
         let another = harness.publish(account, "another", b"two").await;
-        let content = harness.judge_and_keep(&page, 3, "[1]", START).await;
+        let content = harness.record_with_content(&page, 3, "[1]", START).await;
         assert_eq!(harness.content_of(&copy).await, content);
         assert_ne!(harness.content_of(&another).await, content);
-        assert_eq!(harness.kept(content, 3).await.as_deref(), Some("[1]"));
-        assert_eq!((harness.kept(content, 2).await, harness.kept(content, 4).await), (None, None));
+        assert_eq!(harness.stored(content, 3).await.as_deref(), Some("[1]"));
+        assert_eq!((harness.stored(content, 2).await, harness.stored(content, 4).await), (None, None));
         // Another process computed the same verdict at the same time.
-        harness.judge_and_keep(&copy, 3, "[2]", START).await;
-        assert_eq!(harness.kept(content, 3).await.as_deref(), Some("[1]"));
-        harness.judge_and_keep(&copy, 4, "[3]", START).await;
-        assert_eq!(harness.kept(content, 4).await.as_deref(), Some("[3]"));
+        harness.record_with_content(&copy, 3, "[2]", START).await;
+        assert_eq!(harness.stored(content, 3).await.as_deref(), Some("[1]"));
+        harness.record_with_content(&copy, 4, "[3]", START).await;
+        assert_eq!(harness.stored(content, 4).await.as_deref(), Some("[3]"));
     }
 
     async fn kept_verdicts_go_with_their_rules_and_with_time(harness: &StoreHarness) {
         let account = harness.account().await;
         let (early, late) = (harness.publish(account, "page", b"one").await, harness.publish(account, "page", b"two").await);
-        let old_rules = harness.judge_and_keep(&late, 2, "[1]", START.plus(HOUR)).await;
-        let early = harness.judge_and_keep(&early, 3, "[2]", START).await;
-        let late = harness.judge_and_keep(&late, 3, "[3]", START.plus(HOUR)).await;
+        let old_rules = harness.record_with_content(&late, 2, "[1]", START.plus(HOUR)).await;
+        let early = harness.record_with_content(&early, 3, "[2]", START).await;
+        let late = harness.record_with_content(&late, 3, "[3]", START.plus(HOUR)).await;
         for swept in [1, 1, 0] {
             assert_eq!(harness.store.upkeep().sweep_content_verdicts(3, START.plus(MINUTE), 1).await.unwrap(), swept);
         }
-        assert_eq!((harness.kept(old_rules, 2).await, harness.kept(early, 3).await), (None, None));
-        assert_eq!(harness.kept(late, 3).await.as_deref(), Some("[3]"));
+        assert_eq!((harness.stored(old_rules, 2).await, harness.stored(early, 3).await), (None, None));
+        assert_eq!(harness.stored(late, 3).await.as_deref(), Some("[3]"));
     }
 
     async fn a_pending_page_is_held_back_when_the_oldest_pending_version_has_waited_too_long(harness: &StoreHarness) {

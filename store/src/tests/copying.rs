@@ -61,11 +61,11 @@ on_both_databases! {
         let published = harness.fill().await;
         let targets = [Some(crate::tests::sqlite().await), crate::tests::postgres().await];
         for target in targets.into_iter().flatten() {
-            let mut told = Vec::new();
-            harness.store.tables().copy_to(&target.store, |count| told.push(count)).await.unwrap();
-            assert_eq!(told, harness.store.tables().count_rows().await.unwrap());
-            assert_eq!(told, target.store.tables().count_rows().await.unwrap());
-            assert_eq!((rows_of(&told, "versions"), rows_of(&told, "blobs")), (3, 2));
+            let mut reported = Vec::new();
+            harness.store.tables().copy_to(&target.store, |count| reported.push(count)).await.unwrap();
+            assert_eq!(reported, harness.store.tables().count_rows().await.unwrap());
+            assert_eq!(reported, target.store.tables().count_rows().await.unwrap());
+            assert_eq!((rows_of(&reported, "versions"), rows_of(&reported, "blobs")), (3, 2));
             let totals = target.store.ledger().totals().await.unwrap();
             assert_eq!(totals, harness.store.ledger().totals().await.unwrap());
             assert_eq!((totals.balance_micro, totals.moved_micro), (5_000_000, 5_000_000));

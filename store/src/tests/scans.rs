@@ -49,11 +49,11 @@ impl StoreHarness {
     }
 
     pub(super) async fn late(&self, now: Time) -> Vec<(VersionId, u32)> {
-        told(self.store.scans().list_late(now.minus(MINUTE), now, 10).await.unwrap())
+        versions_and_tries(self.store.scans().list_late(now.minus(MINUTE), now, 10).await.unwrap())
     }
 
     pub(super) async fn due(&self, rules: u32, now: Time) -> Vec<(VersionId, u32)> {
-        told(self.store.scans().list_due_rescans(rules, now, 10).await.unwrap())
+        versions_and_tries(self.store.scans().list_due_rescans(rules, now, 10).await.unwrap())
     }
 
     pub(super) async fn is_queued(&self, published: &Published, tries: u32, now: Time) {
@@ -65,7 +65,7 @@ fn due_scan(published: &Published, tries: u32) -> DueScan {
     DueScan { job: ScanJob { account: published.account, version: published.version }, tries }
 }
 
-pub(super) fn told(due: Vec<DueScan>) -> Vec<(VersionId, u32)> {
+pub(super) fn versions_and_tries(due: Vec<DueScan>) -> Vec<(VersionId, u32)> {
     due.into_iter().map(|due| (due.job.version, due.tries)).collect()
 }
 
@@ -174,7 +174,7 @@ on_both_databases! {
         harness.is_queued(&failing, 0, now.minus(2 * MINUTE)).await;
         let lost = harness.publish(account, "lost", b"two").await;
         let first = harness.store.scans().list_late(now, now, 1).await.unwrap();
-        assert_eq!(told(first), [(lost.version, 0)]);
+        assert_eq!(versions_and_tries(first), [(lost.version, 0)]);
     }
 
     async fn a_scan_that_waits_in_the_queue_is_left_alone_and_counts_no_try(harness: &StoreHarness) {
@@ -201,7 +201,7 @@ on_both_databases! {
         assert_eq!(harness.due(1, START).await, []);
         let has_due = async |rules| harness.store.scans().has_due_rescans(rules, START).await.unwrap();
         assert_eq!((has_due(1).await, has_due(2).await), (false, true));
-        assert_eq!(told(harness.store.scans().list_due_rescans(3, START, 1).await.unwrap()), [(live.version, 0)]);
+        assert_eq!(versions_and_tries(harness.store.scans().list_due_rescans(3, START, 1).await.unwrap()), [(live.version, 0)]);
         harness.is_queued(&live, 0, START).await;
         assert_eq!(harness.due(3, START).await, [(old.version, 0)]);
         // The walk is complete, so the order is that of the rules.
@@ -229,7 +229,7 @@ on_both_databases! {
         live.sort_by_key(|published| published.host.clone());
         for published in &live {
             let page = harness.store.scans().list_due_rescans(2, START, 1).await.unwrap();
-            assert_eq!(told(page.clone()), [(published.version, 0)]);
+            assert_eq!(versions_and_tries(page.clone()), [(published.version, 0)]);
             harness.store.scans().mark_started(&page, START).await.unwrap();
         }
         // A version that was skipped because the process of the walk died is found nevertheless.
@@ -249,7 +249,7 @@ on_both_databases! {
         }
         harness.store.artifacts().delete(&harness.change(claimed, START), &"deleted".parse().unwrap()).await.unwrap();
         let now = START.plus(2 * HOUR);
-        assert_eq!(told(harness.store.scans().list_due_rescans(2, now, 1).await.unwrap()), [(kept.version, 0)]);
+        assert_eq!(versions_and_tries(harness.store.scans().list_due_rescans(2, now, 1).await.unwrap()), [(kept.version, 0)]);
         harness.is_queued(&kept, 0, now).await;
         // They do not delay others, and are not examined again and again.
         assert!(harness.store.scans().has_due_rescans(2, now).await.unwrap());
@@ -274,7 +274,7 @@ on_both_databases! {
 
         assert_eq!(ask(AskedFor::Host(live.host.clone())).await, Some(2));
         let of_page = harness.store.scans().list_due_rescans_of(live.artifact, START, 10).await.unwrap();
-        assert_eq!(told(of_page), [(live.version, 0), (old.version, 0)]);
+        assert_eq!(versions_and_tries(of_page), [(live.version, 0), (old.version, 0)]);
         assert_eq!(harness.due(7, START).await.len(), 2);
         assert_eq!(harness.store.scans().counts().await.unwrap().asked_again, 2);
         assert_eq!(harness.judge(&live, 6, BLOCKED).await, Judged::Outdated, "asking takes no verdict back");

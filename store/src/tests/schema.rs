@@ -2,7 +2,7 @@
 
 use sea_orm::EntityTrait;
 
-use super::scans::told;
+use super::scans::versions_and_tries;
 use super::*;
 use crate::ScanCounts;
 
@@ -100,7 +100,7 @@ on_both_databases! {
         assert_eq!(harness.shown(&judged).await, BLOCKED);
         // Versions without a verdict are scanned before any rescans.
         let late = harness.store.scans().list_late(START.plus(HOUR), START.plus(HOUR), 10).await.unwrap();
-        assert_eq!(told(late.clone()), [(unscanned.version, 0)]);
+        assert_eq!(versions_and_tries(late.clone()), [(unscanned.version, 0)]);
         harness.store.scans().mark_started(&late, START).await.unwrap();
         assert_eq!(harness.due(1, START).await, [(judged.version, 0)]);
         let counts = harness.store.scans().counts().await.unwrap();

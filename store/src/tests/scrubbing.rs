@@ -80,9 +80,9 @@ on_both_databases! {
         let hosts = vec![harmed.host.to_string()];
         harness.sql("UPDATE blobs SET size_bytes = size_bytes + 1").await;
         let found = harness.scrub(ScrubCare::Report, now()).await;
-        let told: Vec<_> = found.damages.iter().map(|damage| damage.1.clone()).collect();
+        let faults: Vec<_> = found.damages.iter().map(|damage| damage.1.clone()).collect();
         let size = BlobFault::Size { expected_bytes: 44, found_bytes: 43 };
-        assert_eq!(told, [DamageFault::Object(size), DamageFault::ManifestDiffers]);
+        assert_eq!(faults, [DamageFault::Object(size), DamageFault::ManifestDiffers]);
         harness.sql("UPDATE blobs SET size_bytes = size_bytes - 1").await;
         harness.sql("DELETE FROM blob_refs").await;
         let found = harness.scrub(ScrubCare::Report, now()).await;
@@ -149,9 +149,9 @@ on_both_databases! {
     async fn a_publish_that_has_found_a_orphan_looks_again_when_that_is_removed(harness: &StoreHarness) {
         let account = harness.claimed().await;
         let hash = harness.put(b"one").await;
-        let look = harness.look(&Bytes::from_static(b"one")).await.unwrap();
+        let check = harness.check(&Bytes::from_static(b"one")).await.unwrap();
         harness.scrub(ScrubCare::Mend, now().plus(LONG_AFTER)).await;
-        let refused = harness.settle_refused(account, "page", &look).await.unwrap_err();
+        let refused = harness.settle_refused(account, "page", &check).await.unwrap_err();
         assert!(format!("{refused:#}").contains("check again"), "{refused:#}");
         assert!(!harness.is_there(hash).await);
     }
@@ -166,18 +166,18 @@ async fn a_sample_looks_at_so_many_and_no_content_twice() {
         harness.publish(account, "page", content).await;
         harness.blobs.delete_blob(BlobHash::of(content)).await.unwrap();
     }
-    for (wanted, looked_at) in [(1, 1), (6, 6), (7, 7), (100, 7)] {
+    for (sample, examined) in [(1, 1), (6, 6), (7, 7), (100, 7)] {
         let mut seen = std::collections::HashSet::new();
         let mut news = |news| {
             if let ScrubNews::Damage(damage) = news {
                 assert!(seen.insert(damage.hash), "{} was looked at twice", damage.hash);
             }
         };
-        let sample = Some((wanted, &harness.chance));
+        let sample = Some((sample, &harness.chance));
         let at_once = Scrub::OF_A_FOLDER_AT_ONCE;
         let scrub = Scrub { blobs: &harness.blobs, care: ScrubCare::Report, now: now(), at_once };
         let done = harness.store.integrity().scrub_contents(&scrub, sample, &mut news).await.unwrap();
-        assert_eq!(done.contents, looked_at);
-        assert_eq!(seen.len() as u64, looked_at);
+        assert_eq!(done.contents, examined);
+        assert_eq!(seen.len() as u64, examined);
     }
 }

@@ -258,11 +258,11 @@ on_both_databases! {
             now: START,
             expires_at: START.plus(HOUR),
         };
-        let look = async |request_hash| harness.store.outcomes().find_key_holder(&claim(harness.job(), request_hash)).await.unwrap();
-        assert_eq!(look("a").await, None);
+        let find = async |request_hash| harness.store.outcomes().find_key_holder(&claim(harness.job(), request_hash)).await.unwrap();
+        assert_eq!(find("a").await, None);
         assert_eq!(harness.store.outcomes().claim_key(&claim(job, "a")).await.unwrap(), KeyHolder::Claimant);
-        assert_eq!(look("a").await, Some(KeyHolder::Earlier(job)));
-        assert_eq!(look("b").await, Some(KeyHolder::Conflict));
+        assert_eq!(find("a").await, Some(KeyHolder::Earlier(job)));
+        assert_eq!(find("b").await, Some(KeyHolder::Conflict));
         let late = KeyClaim { now: START.plus(HOUR), ..claim(harness.job(), "a") };
         assert_eq!(harness.store.outcomes().find_key_holder(&late).await.unwrap(), None);
     }

@@ -27,7 +27,7 @@ impl SweepCheck {
 
 impl StoreHarness {
     /// The steps of a publish before its ledger operation: check, and put what is missing.
-    pub(super) async fn look(&self, content: &Bytes) -> anyhow::Result<SweepCheck> {
+    pub(super) async fn check(&self, content: &Bytes) -> anyhow::Result<SweepCheck> {
         let hash = BlobHash::of(content);
         let StoredBlobs { as_of, variants, .. } = self.store.blob_index().find_stored(&[hash], START).await?;
         let variants = match variants.get(&hash) {
@@ -41,16 +41,16 @@ impl StoreHarness {
         &self,
         account: AccountId,
         slug: &str,
-        look: &SweepCheck,
+        check: &SweepCheck,
     ) -> anyhow::Result<()> {
-        let outcome = self.outcome_of(account, slug, Target::NewOrExisting, look).await?;
+        let outcome = self.outcome_of(account, slug, Target::NewOrExisting, check).await?;
         assert!(matches!(outcome, Outcome::Published(_)), "{outcome:?}");
         Ok(())
     }
 
     /// Settles a publish that is refused.
-    async fn refuse_look(&self, account: AccountId, look: &SweepCheck) {
-        let outcome = self.outcome_of(account, "nowhere", Target::Existing, look).await.unwrap();
+    async fn settle_refusal(&self, account: AccountId, check: &SweepCheck) {
+        let outcome = self.outcome_of(account, "nowhere", Target::Existing, check).await.unwrap();
         assert!(matches!(outcome, Outcome::Refused(_)), "{outcome:?}");
     }
 
@@ -59,7 +59,7 @@ impl StoreHarness {
         account: AccountId,
         slug: &str,
         target: Target,
-        look: &SweepCheck,
+        check: &SweepCheck,
     ) -> anyhow::Result<Outcome> {
         let operation = LedgerOperation::Publish(Box::new(PublishOperation {
             order: PublishOrder {
@@ -76,19 +76,19 @@ impl StoreHarness {
                 deadline: None,
                 called_by: None,
             },
-            manifest: look.manifest(),
-            blobs_as_of: look.as_of,
+            manifest: check.manifest(),
+            blobs_as_of: check.as_of,
         }));
         let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: START };
         Ok(self.store.settle(account, &[operation], &terms).await?.pop().unwrap())
     }
 
     /// Retries like the queue until the publish succeeds, and returns the number of attempts.
-    async fn publish_until_it_stands(&self, account: AccountId, slug: &str, content: &Bytes) -> u32 {
+    async fn publish_until_settled(&self, account: AccountId, slug: &str, content: &Bytes) -> u32 {
         for attempt in 1..200 {
             let stands = async {
-                let look = self.look(content).await?;
-                self.settle_refused(account, slug, &look).await
+                let check = self.check(content).await?;
+                self.settle_refused(account, slug, &check).await
             };
             if stands.await.is_ok() {
                 return attempt;
@@ -112,7 +112,7 @@ impl StoreHarness {
     }
 }
 
-const WANTED: Bytes = Bytes::from_static(b"wanted by two");
+const CONTENT: Bytes = Bytes::from_static(b"wanted by two");
 
 on_both_databases! {
     async fn a_sweep_at_once_takes_what_nobody_refers_to_however_young(harness: &StoreHarness) {
@@ -130,54 +130,54 @@ on_both_databases! {
 
     async fn a_publish_that_looked_before_a_sweep_looks_again(harness: &StoreHarness) {
         let (leaver, keeper) = (harness.account().await, harness.claimed().await);
-        harness.publish_until_it_stands(leaver, "page", &WANTED).await;
-        let look = harness.look(&WANTED).await.unwrap();
+        harness.publish_until_settled(leaver, "page", &CONTENT).await;
+        let check = harness.check(&CONTENT).await.unwrap();
         harness.leave(leaver).await;
         assert_eq!(harness.sweep().await.blobs, 1);
-        let error = harness.settle_refused(keeper, "page", &look).await.unwrap_err();
+        let error = harness.settle_refused(keeper, "page", &check).await.unwrap_err();
         assert!(error.to_string().contains("swept"), "{error:#}");
         assert!(harness.store.artifacts().list(keeper, None, &Page::whole()).await.unwrap().rows.is_empty());
-        assert_eq!(harness.publish_until_it_stands(keeper, "page", &WANTED).await, 1);
-        assert!(harness.is_stored(&WANTED).await);
+        assert_eq!(harness.publish_until_settled(keeper, "page", &CONTENT).await, 1);
+        assert!(harness.is_stored(&CONTENT).await);
     }
 
     async fn a_publish_that_put_what_was_then_noted_and_swept_looks_again(harness: &StoreHarness) {
         let keeper = harness.claimed().await;
-        let (mine, theirs) = (harness.look(&WANTED).await.unwrap(), harness.look(&WANTED).await.unwrap());
+        let (mine, theirs) = (harness.check(&CONTENT).await.unwrap(), harness.check(&CONTENT).await.unwrap());
         // Another publish of the same content was refused.
-        harness.refuse_look(keeper, &theirs).await;
+        harness.settle_refusal(keeper, &theirs).await;
         assert_eq!(harness.sweep().await.blobs, 1);
-        assert!(!harness.is_stored(&WANTED).await);
+        assert!(!harness.is_stored(&CONTENT).await);
         harness.settle_refused(keeper, "page", &mine).await.unwrap_err();
-        harness.publish_until_it_stands(keeper, "page", &WANTED).await;
-        assert!(harness.is_stored(&WANTED).await);
+        harness.publish_until_settled(keeper, "page", &CONTENT).await;
+        assert!(harness.is_stored(&CONTENT).await);
     }
 
     async fn what_a_sweep_may_have_taken_is_not_noted_as_stored(harness: &StoreHarness) {
         let (leaver, keeper) = (harness.account().await, harness.claimed().await);
-        harness.publish_until_it_stands(leaver, "page", &WANTED).await;
-        let refused = harness.look(&WANTED).await.unwrap();
+        harness.publish_until_settled(leaver, "page", &CONTENT).await;
+        let refused = harness.check(&CONTENT).await.unwrap();
         harness.leave(leaver).await;
         harness.sweep().await;
-        harness.refuse_look(keeper, &refused).await;
-        harness.publish_until_it_stands(keeper, "page", &WANTED).await;
-        assert!(harness.is_stored(&WANTED).await);
+        harness.settle_refusal(keeper, &refused).await;
+        harness.publish_until_settled(keeper, "page", &CONTENT).await;
+        assert!(harness.is_stored(&CONTENT).await);
     }
 
     async fn what_was_put_for_an_account_that_is_gone_is_swept(harness: &StoreHarness) {
         let leaver = harness.account().await;
-        let look = harness.look(&WANTED).await.unwrap();
+        let check = harness.check(&CONTENT).await.unwrap();
         harness.leave(leaver).await;
-        harness.refuse_look(leaver, &look).await;
+        harness.settle_refusal(leaver, &check).await;
         assert_eq!(harness.sweep().await.blobs, 1);
-        assert!(!harness.is_stored(&WANTED).await);
+        assert!(!harness.is_stored(&CONTENT).await);
     }
 
     async fn a_sweep_that_finds_nothing_makes_nobody_look_again(harness: &StoreHarness) {
         let keeper = harness.claimed().await;
-        let look = harness.look(&WANTED).await.unwrap();
+        let check = harness.check(&CONTENT).await.unwrap();
         harness.sweep().await;
-        harness.settle_refused(keeper, "page", &look).await.unwrap();
+        harness.settle_refused(keeper, "page", &check).await.unwrap();
     }
 
     async fn whatever_happens_at_once_a_published_content_is_there(harness: &StoreHarness) {
@@ -185,14 +185,14 @@ on_both_databases! {
         for round in 0_u32..40 {
             let content = Bytes::from(format!("content of round {round}"));
             let leaver = harness.account().await;
-            harness.publish_until_it_stands(leaver, "page", &content).await;
+            harness.publish_until_settled(leaver, "page", &content).await;
             let sweeping = async {
                 tokio::time::sleep(Duration::from_micros(u64::from(round) * 100)).await;
                 harness.leave(leaver).await;
                 join(harness.sweep(), harness.sweep()).await
             };
             let slug = format!("page-{round}");
-            join(harness.publish_until_it_stands(keeper, &slug, &content), sweeping).await;
+            join(harness.publish_until_settled(keeper, &slug, &content), sweeping).await;
             assert!(harness.is_stored(&content).await, "round {round}");
             assert_eq!(harness.sweep().await.blobs, 0, "round {round}");
         }

@@ -245,7 +245,7 @@ on_both_databases! {
         let mut trail = entity::audit::Entity::find().all(&harness.store.database.reader).await.unwrap();
         trail.sort_by(|one, other| one.action.cmp(&other.action));
         let actions: Vec<_> = trail.iter().map(|entry| entry.action.as_str()).collect();
-        let told = [
+        let expected_actions = [
             "account.claimed",
             "invite.made",
             "invite.made",
@@ -255,7 +255,7 @@ on_both_databases! {
             "person.registered",
             "person.registered",
         ];
-        assert_eq!(actions, told);
+        assert_eq!(actions, expected_actions);
         let removal = trail.iter().find(|entry| entry.action == "member.removed").unwrap();
         assert_eq!((&removal.actor, &removal.subject), (&team.owner.to_string(), &member.to_string()));
         assert!(trail.iter().all(|entry| !format!("{entry:?}").contains(invite.code.as_str())));

@@ -79,14 +79,14 @@ on_both_databases! {
             (one, vec![harness.operation(one, "page", b"1234567"), harness.operation(one, "page", b"12345"), harness.operation(one, "new", b"1")]),
             (other, vec![harness.operation(other, "page", b"12345"), harness.operation(other, "page", b"12345")]),
         ]).await;
-        let told: Vec<Vec<_>> = settled.iter().map(|outcomes| outcomes.iter().map(published).collect()).collect();
-        let seqs: Vec<Vec<u32>> = told.iter().map(|all| all.iter().map(|page| page.seq).collect()).collect();
+        let published_lists: Vec<Vec<_>> = settled.iter().map(|outcomes| outcomes.iter().map(published).collect()).collect();
+        let seqs: Vec<Vec<u32>> = published_lists.iter().map(|all| all.iter().map(|page| page.seq).collect()).collect();
         assert_eq!(seqs, [vec![2, 3, 1], vec![1, 2]]);
-        assert_eq!(told[0][1].host, before.host);
-        assert_ne!(told[1][0].host, before.host);
+        assert_eq!(published_lists[0][1].host, before.host);
+        assert_ne!(published_lists[1][0].host, before.host);
         // Five bytes known, seven new, one new; five that are new to the other account.
         assert_eq!((harness.storage(one).await, harness.storage(other).await), (13, 5));
-        for page in [told[0][1], told[0][2], told[1][1]] {
+        for page in [published_lists[0][1], published_lists[0][2], published_lists[1][1]] {
             assert_eq!(harness.store.routes().find(&page.host).await.unwrap().unwrap().version, page.version);
             assert!(harness.store.scans().find_subject(page.version).await.unwrap().is_some());
             assert_eq!(

@@ -32,12 +32,12 @@ impl ScanProgress {
 /// A scan may raise and lower the status that scans have set. It never changes a moderator's decision. It
 /// changes a status of `review` that a report has set only to `blocked`.
 pub(crate) fn after_scan(
-    standing: &ScanProgress,
+    progress: &ScanProgress,
     verdict: ModerationStatus,
 ) -> (ModerationStatus, ModeratedBy) {
-    match standing.by {
-        ModeratedBy::Moderator => (standing.status, ModeratedBy::Moderator),
-        _ if standing.is_reported && verdict != ModerationStatus::Blocked => {
+    match progress.by {
+        ModeratedBy::Moderator => (progress.status, ModeratedBy::Moderator),
+        _ if progress.is_reported && verdict != ModerationStatus::Blocked => {
             (ModerationStatus::Review, ModeratedBy::Report)
         }
         _ => (verdict, ModeratedBy::Scan),
@@ -68,10 +68,10 @@ mod tests {
 
     #[test]
     fn a_rescan_that_clears_what_a_scan_has_blocked_leaves_a_report_to_people() {
-        let standing = ScanProgress { status: Blocked, by: Scan, is_reported: true };
-        assert_eq!(after_scan(&standing, Pass), (Review, Report));
-        assert_eq!(after_scan(&standing, Blocked), (Blocked, Scan));
-        let answered = ScanProgress { by: Moderator, ..standing };
-        assert_eq!(after_scan(&answered, Pass), (Blocked, Moderator));
+        let progress = ScanProgress { status: Blocked, by: Scan, is_reported: true };
+        assert_eq!(after_scan(&progress, Pass), (Review, Report));
+        assert_eq!(after_scan(&progress, Blocked), (Blocked, Scan));
+        let decided = ScanProgress { by: Moderator, ..progress };
+        assert_eq!(after_scan(&decided, Pass), (Blocked, Moderator));
     }
 }
