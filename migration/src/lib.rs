@@ -83,7 +83,7 @@ pub async fn is_current(database: &DatabaseConnection) -> Result<bool, DbErr> {
     Ok(known.is_subset(&applied))
 }
 
-/// The newest applied migration. `None` if there is none.
+/// The newest applied migration, if any.
 pub async fn newest_applied(database: &DatabaseConnection) -> Result<Option<String>, DbErr> {
     if !SchemaManager::new(database).has_table(HISTORY).await? {
         return Ok(None);
