@@ -91,14 +91,14 @@ impl ArtifactStore<'_> {
         with_live_version(&self.0.database.reader, row).await.map(Some)
     }
 
-    /// The artifact of a host, whoever owns it: reports and moderators name pages of any account.
+    /// The artifact of a host, in any account: reports and moderators name pages of all accounts.
     pub async fn find_at(self, host: &Host) -> anyhow::Result<Option<Artifact>> {
         let reader = &self.0.database.reader;
         let Some(row) = find_at(reader, host).await? else { return Ok(None) };
         with_live_version(reader, row).await.map(Some)
     }
 
-    /// Artifacts with a slug, whoever owns them.
+    /// Artifacts with a slug, in one or all accounts.
     pub async fn list_named(self, slug: &Slug, whose: Whose, at_most: u64) -> anyhow::Result<Vec<Artifact>> {
         let reader = &self.0.database.reader;
         let mut named = live_of_anyone()

@@ -157,7 +157,7 @@ impl SessionStore<'_> {
         Ok(Sessions { last_used: found.into_iter().map(info).collect(), total })
     }
 
-    /// Ends one session of a person by its public id. Returns false if there is none.
+    /// Ends one session of a person by its public id. Returns false if it does not exist.
     pub async fn end(self, user: UserId, id: &str, ending: Ending<'_>) -> anyhow::Result<bool> {
         let transaction = self.0.database.begin().await?;
         let hashes: Vec<String> = entity::session::Entity::find()

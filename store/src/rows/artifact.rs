@@ -83,7 +83,7 @@ pub(crate) async fn hosts_even_deleted(
     Ok(found.into_iter().collect())
 }
 
-/// Finds the artifact of a host, whoever owns it: reports and moderators name pages of any account.
+/// Finds the artifact of a host, in any account: reports and moderators name pages of all accounts.
 pub(crate) async fn find_at(
     connection: &impl ConnectionTrait,
     host: &Host,

@@ -312,7 +312,7 @@ on_both_databases! {
         assert_eq!(harness.waits(WaitingFor::Review).await, [""; 0]);
         assert!(harness.appeal(&page, "Once more.").await.is_err());
         harness.publish(account, "page", b"two").await;
-        assert!(harness.appeal(&page, "It is mended.").await.unwrap().is_some());
+        assert!(harness.appeal(&page, "It is fixed.").await.unwrap().is_some());
     }
 
     async fn a_report_keeps_its_category(harness: &StoreHarness) {
