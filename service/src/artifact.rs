@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use domain::{
     Artifact, ArtifactId, Host, Missing, Page, Paged, Published, Refusal, Scope, Slug, Version, Visibility,
 };
-use store::Activated;
+use store::ActivationResult;
 
 use crate::{Caller, ModerationNotice, Service, ServiceResult};
 
@@ -76,13 +76,13 @@ impl Service {
         caller.may_write(Scope::ArtifactsWrite, now)?;
         let found = self.find(caller, slug).await?;
         match self.0.store.artifacts().activate(&self.change_by(caller), &found.slug, seq).await? {
-            Activated::Artifact(artifact) => {
+            ActivationResult::Artifact(artifact) => {
                 self.0.bus.notify_edges(std::slice::from_ref(&artifact.host)).await;
                 tracing::info!(artifact.host = %artifact.host, version.seq = seq, "version activated");
                 Ok(*artifact)
             }
-            Activated::NoSuchArtifact => Err(caller.no_such_artifact().into()),
-            Activated::NoSuchVersion => Err(Refusal::NotFound(Missing::Version).into()),
+            ActivationResult::NoSuchArtifact => Err(caller.no_such_artifact().into()),
+            ActivationResult::NoSuchVersion => Err(Refusal::NotFound(Missing::Version).into()),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The list of contents that no new version may bring, for the operator's people.
 
 use domain::{BlobHash, Job, JobEnvelope, JobId, Missing, OperatorName, Refusal, Time};
-use store::{AskedFor, BlockedContent, BlockedContentPlace};
+use store::{BlockedContent, BlockedContentCursor, RescanTarget};
 
 use crate::{Service, ServiceResult};
 
@@ -13,18 +13,18 @@ const LIST_MAX: usize = 50;
 pub struct BlockedContentList {
     pub contents: Vec<BlockedContent>,
     /// Where the next page begins, if there is one.
-    pub next: Option<BlockedContentPlace>,
+    pub next: Option<BlockedContentCursor>,
 }
 
 impl Service {
     pub async fn blocked_contents(
         &self,
-        after: Option<&BlockedContentPlace>,
+        after: Option<&BlockedContentCursor>,
     ) -> ServiceResult<BlockedContentList> {
         let mut contents = self.0.store.blocked_contents().list(after, LIST_MAX as u64 + 1).await?;
         let has_more = contents.len() > LIST_MAX;
         contents.truncate(LIST_MAX);
-        let next = contents.last().filter(|_| has_more).map(BlockedContentPlace::of);
+        let next = contents.last().filter(|_| has_more).map(BlockedContentCursor::of);
         Ok(BlockedContentList { contents, next })
     }
 
@@ -43,7 +43,7 @@ impl Service {
     /// block was committed was not compared with it.
     pub(crate) async fn compare_since(&self, blocked_at: Time) {
         let now = self.0.clock.now();
-        match self.0.store.scans().request_rescans(&AskedFor::BlockedAt(blocked_at), now).await {
+        match self.0.store.scans().request_rescans(&RescanTarget::BlockedAt(blocked_at), now).await {
             Ok(None | Some(0)) => {}
             Ok(Some(_)) => self.sweep_scans_soon().await,
             Err(error) => {

@@ -9,7 +9,7 @@ use domain::{
     PublishJob, PublishOperation, Refusal, ScanJob, SitePath, SweepNumber, Variant, content_type_of,
 };
 use futures::{StreamExt, TryStreamExt};
-use store::{Decided, Layout, Refused, StoredBlobs, Undone};
+use store::{ChangeError, ChangeResult, Layout, Refused, StoredBlobs};
 use tracing::Instrument;
 
 use crate::compute::compute;
@@ -121,8 +121,8 @@ impl Service {
         let files = content::split(&job.files, content)?;
         let (manifest, blobs_as_of) = match self.store_files(files).instrument(storing).await {
             Ok(stored) => stored,
-            Err(Undone::Refused(refusal)) => return self.refuse(job, refusal).await,
-            Err(Undone::Failed(error)) => return Err(error),
+            Err(ChangeError::Refused(refusal)) => return self.refuse(job, refusal).await,
+            Err(ChangeError::Failed(error)) => return Err(error),
         };
         faults::pass("publish.after_blob_put")?;
         let operation = PublishOperation { order: job.order.clone(), manifest, blobs_as_of };
@@ -141,7 +141,7 @@ impl Service {
     }
 
     /// Puts the contents that are not stored yet, each once, and says where every file lies, and as of when.
-    async fn store_files(&self, files: Vec<(SitePath, Bytes)>) -> Decided<(Manifest, SweepNumber)> {
+    async fn store_files(&self, files: Vec<(SitePath, Bytes)>) -> ChangeResult<(Manifest, SweepNumber)> {
         let total_bytes = files.iter().map(|(_, bytes)| bytes.len() as u64).sum();
         let hash = move || {
             files.into_iter().map(|(path, bytes)| (path, BlobHash::of(&bytes), bytes)).collect::<Vec<_>>()

@@ -3,7 +3,7 @@
 use actors::LedgerError;
 use anyhow::anyhow;
 use domain::{Outcome, Refusal};
-use store::{Outage, Undone};
+use store::{ChangeError, Outage};
 
 /// What an operation answers.
 pub type ServiceResult<T> = Result<T, Failure>;
@@ -61,11 +61,11 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
-impl From<Undone> for Failure {
-    fn from(undone: Undone) -> Self {
+impl From<ChangeError> for Failure {
+    fn from(undone: ChangeError) -> Self {
         match undone {
-            Undone::Refused(refusal) => refusal.into(),
-            Undone::Failed(error) => error.into(),
+            ChangeError::Refused(refusal) => refusal.into(),
+            ChangeError::Failed(error) => error.into(),
         }
     }
 }

@@ -105,7 +105,7 @@ use domain::{Chance, Clock, OperatorAccount, OperatorPassword, Tariff};
 use store::{Blobs, DiskRoom, Store};
 
 pub use store::{
-    AccountReport, AgentJoin, AppealKept, AppealState, BlockedContent, BlockedContentPlace, COUNTED_MAX,
+    AccountReport, AgentJoin, AppealKept, AppealState, BlockedContent, BlockedContentCursor, COUNTED_MAX,
     DecisionKept, DecisionsWanted, HISTORY_SHOWN_MAX, Member, Membership, OpenedInvite, QueueWanted,
     REPORTS_SHOWN_MAX, ReportKept, SamePage, ScanCounts, Seen, SessionInfo, Sessions, StuckScan,
     SuspensionSet, TokenFate, WaitingFor, WaitingPlace, encode,

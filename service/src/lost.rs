@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use anyhow::Context;
 use bytes::Bytes;
 use domain::{BlobHash, Refusal, SitePath, Variant};
-use store::{Decided, Layout};
+use store::{ChangeResult, Layout};
 use tokio::task::spawn_blocking;
 
 use crate::Service;
@@ -23,7 +23,7 @@ impl Service {
         &self,
         lost: &HashMap<BlobHash, Vec<Variant>>,
         files: &[(SitePath, BlobHash, Bytes)],
-    ) -> Decided<()> {
+    ) -> ChangeResult<()> {
         let mut beyond_help = HashSet::new();
         for (hash, variants) in lost {
             let file = files.iter().find(|(_, of, _)| of == hash);

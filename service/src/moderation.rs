@@ -10,7 +10,10 @@ use domain::{
     Refusal, ReportCategory, ReportId, ReportReason, RulingNote, Slug,
 };
 use faults::Fault;
-use store::{LiveCase, ModeratorsWord, NewReport, Reported, ReviewCase, Ruled, SamePage, Seen, Whose};
+use store::{
+    DecisionResult, LiveCase, ModeratorDecision, NewReport, ReportResult, ReviewCase, SamePage, Seen,
+    SlugOwner,
+};
 
 use crate::objection::objected_to;
 use crate::{Person, SameContent, Service, ServiceResult};
@@ -78,9 +81,9 @@ impl Service {
         self.take_by_address("report", from, self.0.rules.reports_per_minute).await?;
         let report = NewReport { id: ReportId::new(now, &self.0.chance), host, reason, category, now };
         let moderation = match self.0.store.reports().create(&report, &self.0.chance).await? {
-            Reported::NoSuchHost => return Err(Refusal::NotFound(Missing::Host).into()),
-            Reported::Noted(status) => status,
-            Reported::SentToReview => {
+            ReportResult::NoSuchHost => return Err(Refusal::NotFound(Missing::Host).into()),
+            ReportResult::Noted(status) => status,
+            ReportResult::SentToReview => {
                 self.0.bus.notify_edges(std::slice::from_ref(&report.host)).await;
                 ModerationStatus::Review
             }
@@ -98,7 +101,7 @@ impl Service {
     ) -> ServiceResult<Moderated> {
         let artifact = self.artifact_meant(moderator, name).await?;
         let case = self.0.store.moderation().find_case(&artifact.host).await?;
-        let word = ModeratorsWord {
+        let word = ModeratorDecision {
             account: artifact.account,
             artifact: artifact.id,
             ruling,
@@ -129,7 +132,7 @@ impl Service {
             ModerationDecision::Block => self.same_content_among(&case, &request.elsewhere).await?,
             ModerationDecision::Pass => SameContent::default(),
         };
-        let word = ModeratorsWord {
+        let word = ModeratorDecision {
             account: case.artifact.account,
             artifact: case.artifact.id,
             ruling: request.ruling,
@@ -163,11 +166,11 @@ impl Service {
 
     /// The same word on other pages, each in a transaction of its own. The decision is made by then, so what fails here
     /// is logged and told as something that is left; whoever repeats the decision goes on with it.
-    async fn block_elsewhere(&self, word: &ModeratorsWord, pages: &[SamePage]) -> BlockedElsewhere {
+    async fn block_elsewhere(&self, word: &ModeratorDecision, pages: &[SamePage]) -> BlockedElsewhere {
         let mut blocked = BlockedElsewhere::default();
         for (place, page) in pages.iter().enumerate() {
             match self.block_too(word, page, place).await {
-                Ok(Ruled::Done { has_more, .. }) => {
+                Ok(DecisionResult::Done { has_more, .. }) => {
                     blocked.hosts.push(page.host.clone());
                     blocked.has_more |= has_more;
                 }
@@ -189,12 +192,17 @@ impl Service {
         blocked
     }
 
-    async fn block_too(&self, word: &ModeratorsWord, page: &SamePage, place: usize) -> anyhow::Result<Ruled> {
+    async fn block_too(
+        &self,
+        word: &ModeratorDecision,
+        page: &SamePage,
+        place: usize,
+    ) -> anyhow::Result<DecisionResult> {
         // A test lets the page at one place fail.
         if faults::at("moderation.elsewhere") == u32::try_from(place).ok().map(Fault::Instead) {
             anyhow::bail!("injected fault at moderation.elsewhere");
         }
-        let word = ModeratorsWord {
+        let word = ModeratorDecision {
             account: page.account,
             artifact: page.artifact,
             looked_at: Some(page.version),
@@ -208,12 +216,12 @@ impl Service {
     /// on. What it is told that is missing: the page, its version.
     async fn rule(
         &self,
-        word: &ModeratorsWord,
+        word: &ModeratorDecision,
         host: &Host,
         [page, version]: [Missing; 2],
     ) -> ServiceResult<bool> {
         match self.0.store.moderation().decide(word, &self.0.chance).await? {
-            Ruled::Done { has_more, unblocked } => {
+            DecisionResult::Done { has_more, unblocked } => {
                 self.0.bus.notify_edges(std::slice::from_ref(host)).await;
                 match word.ruling {
                     ModerationDecision::Block => self.compare_since(word.now).await,
@@ -222,10 +230,10 @@ impl Service {
                 }
                 Ok(has_more)
             }
-            Ruled::Gone => Err(Refusal::NotFound(page).into()),
-            Ruled::NothingIsLive => Err(Refusal::NotFound(version).into()),
-            Ruled::OtherIsLive { seq } => Err(Refusal::VersionChanged { live: Some(seq) }.into()),
-            Ruled::DecidedMeanwhile { status } => Err(Refusal::DecidedMeanwhile { status }.into()),
+            DecisionResult::Gone => Err(Refusal::NotFound(page).into()),
+            DecisionResult::NothingIsLive => Err(Refusal::NotFound(version).into()),
+            DecisionResult::OtherIsLive { seq } => Err(Refusal::VersionChanged { live: Some(seq) }.into()),
+            DecisionResult::DecidedMeanwhile { status } => Err(Refusal::DecidedMeanwhile { status }.into()),
         }
     }
 
@@ -237,7 +245,7 @@ impl Service {
             return Ok(artifact);
         }
         let Some(slug) = name.as_slug() else { return Err(Refusal::NotFound(Missing::Artifact).into()) };
-        for whose in [Whose::Of(moderator.user), Whose::Anyones] {
+        for whose in [SlugOwner::Of(moderator.user), SlugOwner::Anyone] {
             // Two tell as well as a hundred that one is not enough to go by.
             let mut named = self.0.store.artifacts().list_named(&slug, whose, 2).await?;
             match (named.pop(), named.is_empty()) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use domain::{Host, Job, JobEnvelope, JobId, RescanJob, ScanJob};
 use futures::StreamExt;
-use store::{AskedFor, DueScan, ScanCounts, StuckScan};
+use store::{DueScan, RescanTarget, ScanCounts, StuckScan};
 
 use crate::scan::rules;
 use crate::{PushResult, Service};
@@ -80,9 +80,9 @@ impl Service {
     /// [`crate::COUNTED_MAX`] and one; none: there is no such host.
     pub async fn ask_for_rescans(&self, wish: RescanWish) -> anyhow::Result<Option<u64>> {
         let asked = match &wish {
-            RescanWish::Older => AskedFor::Older { rules: rules() },
-            RescanWish::Everything => AskedFor::Everything,
-            RescanWish::Host(host) => AskedFor::Host(host.clone()),
+            RescanWish::Older => RescanTarget::Older { rules: rules() },
+            RescanWish::Everything => RescanTarget::Everything,
+            RescanWish::Host(host) => RescanTarget::Host(host.clone()),
         };
         let now = self.0.clock.now();
         let marked = self.0.store.scans().request_rescans(&asked, now).await?;

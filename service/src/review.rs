@@ -12,7 +12,7 @@ use domain::{
 use futures::stream::BoxStream;
 use store::{
     AppealKept, DecisionKept, DecisionsWanted, LiveCase, QueueWanted, ReportKept, ReviewCase,
-    SameContentWanted, SamePage, Seen, WaitingArtifact, WaitingPlace,
+    SameContentQuery, SamePage, Seen, WaitingArtifact, WaitingPlace,
 };
 
 use crate::findings::{Finding, findings_of, read_findings};
@@ -222,7 +222,7 @@ impl Service {
     async fn same_content(&self, case: &ReviewCase, among: Option<&[Host]>) -> ServiceResult<SameContent> {
         let Some(live) = &case.live else { return Ok(SameContent::default()) };
         let contents = objected_to(live);
-        let wanted = SameContentWanted {
+        let wanted = SameContentQuery {
             contents: &contents,
             but: case.artifact.id,
             among,

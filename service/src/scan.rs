@@ -14,7 +14,7 @@ use anyhow::Context;
 use domain::{AccountId, RescanJob, ScanJob, ScannedContent};
 use faults::Fault;
 use quick_cache::sync::Cache;
-use store::{Judged, Judgement, KeptVerdict, ScanSubject};
+use store::{ScanSubject, ScanVerdict, StoredVerdict, VerdictResult};
 use tokio::time::timeout;
 use tracing::{Instrument, Span};
 
@@ -37,7 +37,7 @@ const VERDICTS_MAX: usize = 512;
 pub struct Scans {
     gate: ScanGate,
     /// By content and rules. A verdict that is being computed is waited for.
-    verdicts: Cache<(ScannedContent, u32), Arc<KeptVerdict>>,
+    verdicts: Cache<(ScannedContent, u32), Arc<StoredVerdict>>,
 }
 
 /// What came of asking for a scan.
@@ -110,7 +110,7 @@ impl Service {
         scan: Scan,
         content: ScannedContent,
         subject: &ScanSubject,
-    ) -> anyhow::Result<Result<Arc<KeptVerdict>, NoPermit>> {
+    ) -> anyhow::Result<Result<Arc<StoredVerdict>, NoPermit>> {
         if let Some(verdict) = self.known_verdict(content).await? {
             return Ok(Ok(verdict));
         }
@@ -139,7 +139,7 @@ impl Service {
         permit: ScanPermit,
         content: ScannedContent,
         files: computing::Files,
-    ) -> anyhow::Result<Arc<KeptVerdict>> {
+    ) -> anyhow::Result<Arc<StoredVerdict>> {
         let computing = async { anyhow::Ok(Arc::new(files.judge(permit).await?)) };
         if is_blind() {
             return computing.await;
@@ -147,7 +147,7 @@ impl Service {
         self.0.scans.verdicts.get_or_insert_async(&(content, rules()), computing).await
     }
 
-    async fn known_verdict(&self, content: ScannedContent) -> anyhow::Result<Option<Arc<KeptVerdict>>> {
+    async fn known_verdict(&self, content: ScannedContent) -> anyhow::Result<Option<Arc<StoredVerdict>>> {
         if is_blind() {
             return Ok(None);
         }
@@ -167,12 +167,12 @@ impl Service {
         span: &Span,
         job: ScanJob,
         content: ScannedContent,
-        verdict: &KeptVerdict,
+        verdict: &StoredVerdict,
     ) -> anyhow::Result<()> {
         let ScanJob { account, version } = job;
-        let KeptVerdict { status, evidence } = verdict.clone();
+        let StoredVerdict { status, evidence } = verdict.clone();
         let now = self.0.clock.now();
-        let judgement = Judgement {
+        let judgement = ScanVerdict {
             account,
             version,
             decision_id: self.0.chance.ulid(now).to_string(),
@@ -187,14 +187,14 @@ impl Service {
         telemetry::verdict(status);
         telemetry::spans::note_verdict(span, status);
         match judged {
-            Judged::Noted { host: Some(host) } => {
+            VerdictResult::Noted { host: Some(host) } => {
                 self.0.bus.notify_edges(std::slice::from_ref(&host)).await;
                 tracing::info!(artifact.host = %host, version.id = %version, moderation.status = status.as_str(), "version scanned");
             }
-            Judged::Outdated => {
+            VerdictResult::Outdated => {
                 tracing::info!(version.id = %version, scan.rules = rules(), "newer rules have judged a version; this process has older ones");
             }
-            Judged::Noted { host: None } | Judged::Gone => {}
+            VerdictResult::Noted { host: None } | VerdictResult::Gone => {}
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use domain::{
     AskedRights, Maker, Missing, Origin, Page, Paged, Refusal, Scope, Token, TokenId, TokenName, TokenSecret,
     Via,
 };
-use store::{Along, AlsoRevoked, Change, NewToken, Reach, TokenFate, TokenGrant, Undone};
+use store::{AlsoRevoked, Change, ChangeError, NewToken, Reach, RevocationScope, TokenFate, TokenGrant};
 use tokio::time::{Instant, sleep_until};
 
 use crate::{Caller, Service, ServiceResult};
@@ -97,10 +97,10 @@ impl Service {
         // What is no id is no token's.
         let token = id.parse().map_err(|_| Refusal::NotFound(Missing::Token))?;
         let along = match minted {
-            TokenFate::Keep => Along::Nothing,
+            TokenFate::Keep => RevocationScope::Nothing,
             // Spec 4.5: invites need more than tokens do. A caller with those rights can revoke them later.
-            TokenFate::Revoke if caller.may_lead(now).is_err() => Along::Tokens,
-            TokenFate::Revoke => Along::TokensAndInvites,
+            TokenFate::Revoke if caller.may_lead(now).is_err() => RevocationScope::Tokens,
+            TokenFate::Revoke => RevocationScope::TokensAndInvites,
         };
         let also =
             self.0.store.tokens().revoke(&self.change_by(caller), token, caller.revokes(), along).await?;
@@ -129,8 +129,8 @@ impl Service {
         let change = Change { account: grant.account.id, by, origin, now, chance: &self.0.chance };
         match self.0.store.tokens().revoke_leaked(&change, grant.token).await {
             // It was revoked by another request in the meantime.
-            Ok(_) | Err(Undone::Refused(_)) => {}
-            Err(Undone::Failed(error)) => return Err(error.into()),
+            Ok(_) | Err(ChangeError::Refused(_)) => {}
+            Err(ChangeError::Failed(error)) => return Err(error.into()),
         }
         tracing::info!(token.id = %grant.token, "leaked token revoked");
         Ok(())

@@ -1,6 +1,6 @@
 //! Scans' verdicts on their way to the database, written together with whatever other verdicts wait.
 
-use store::{Judged, Judgement, Store, WriteBatch};
+use store::{ScanVerdict, Store, VerdictResult, WriteBatch};
 
 /// Verdicts that one commit writes at most.
 const VERDICTS_ENOUGH: usize = 64;
@@ -9,13 +9,13 @@ const VERDICTS_ENOUGH: usize = 64;
 #[derive(Clone)]
 pub struct VerdictCommits {
     store: Store,
-    gathered: WriteBatch<Judgement, Judged>,
+    gathered: WriteBatch<ScanVerdict, VerdictResult>,
 }
 
 impl VerdictCommits {
     pub fn start(store: Store) -> Self {
         let clerk = store.clone();
-        let write = move |judgements: Vec<Judgement>| {
+        let write = move |judgements: Vec<ScanVerdict>| {
             let clerk = clerk.clone();
             async move { write_together(&clerk, &judgements).await }
         };
@@ -23,7 +23,7 @@ impl VerdictCommits {
     }
 
     /// Writes a verdict: with others, or by itself if that was not to be. The same verdict twice changes nothing.
-    pub(crate) async fn write(&self, judgement: Judgement) -> anyhow::Result<Judged> {
+    pub(crate) async fn write(&self, judgement: ScanVerdict) -> anyhow::Result<VerdictResult> {
         match self.gathered.commit(judgement.clone()).await {
             Some(judged) => Ok(judged),
             None => self.store.scans().record_verdict(judgement).await,
@@ -32,6 +32,6 @@ impl VerdictCommits {
 }
 
 /// None of them when one is wrong, or the database is out: which one, and why, shows when each is alone.
-async fn write_together(store: &Store, judgements: &[Judgement]) -> Vec<Option<Judged>> {
+async fn write_together(store: &Store, judgements: &[ScanVerdict]) -> Vec<Option<VerdictResult>> {
     store.scans().record_verdicts(judgements).await.unwrap_or_default()
 }

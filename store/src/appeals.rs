@@ -12,7 +12,7 @@ use sea_orm::{
 };
 
 use crate::change::{Begun, Change};
-use crate::decided::Decided;
+use crate::change_result::ChangeResult;
 use crate::handles::ModerationStore;
 use crate::rows;
 use crate::rows::version::live_version;
@@ -29,7 +29,7 @@ pub struct NewAppeal {
 
 /// An accepted appeal.
 #[derive(Clone, Debug)]
-pub struct Appealed {
+pub struct AcceptedAppeal {
     pub host: Host,
     pub seq: u32,
     pub status: ModerationStatus,
@@ -66,7 +66,11 @@ pub enum AppealState {
 
 impl ModerationStore<'_> {
     /// Records an appeal for the live version. `None` if there is no such artifact.
-    pub async fn appeal(self, change: &Change<'_>, appeal: &NewAppeal) -> Decided<Option<Appealed>> {
+    pub async fn appeal(
+        self,
+        change: &Change<'_>,
+        appeal: &NewAppeal,
+    ) -> ChangeResult<Option<AcceptedAppeal>> {
         let Begun { transaction, .. } = change.begin(self.0).await?;
         let found = rows::artifact::find(&transaction, change.account, &appeal.slug).await?;
         let Some(artifact) = found else { return Ok(None) };
@@ -87,7 +91,7 @@ impl ModerationStore<'_> {
         let detail = format!("version {}", version.seq);
         change.note(&transaction, "artifact.appealed", &artifact.host, detail).await?;
         transaction.commit().await.context("commit an appeal")?;
-        Ok(Some(Appealed {
+        Ok(Some(AcceptedAppeal {
             host: rows::parse(&artifact.host, "a host")?,
             seq: u32::try_from(version.seq).unwrap_or(0),
             status,

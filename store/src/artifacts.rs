@@ -12,7 +12,7 @@ use sea_orm::sea_query::Query;
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
 
 use crate::change::Change;
-use crate::decided::Decided;
+use crate::change_result::ChangeResult;
 use crate::handles::ArtifactStore;
 use crate::pages::{self, Keys};
 use crate::reports::{self, Answered};
@@ -27,7 +27,7 @@ pub(crate) const LISTED_BY: Keys<entity::artifact::Column> =
 
 /// The result of an activation.
 #[derive(Debug)]
-pub enum Activated {
+pub enum ActivationResult {
     Artifact(Box<Artifact>),
     NoSuchArtifact,
     NoSuchVersion,
@@ -35,10 +35,10 @@ pub enum Activated {
 
 /// Whose artifacts to search for a slug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whose {
+pub enum SlugOwner {
     /// Artifacts of the accounts that this person is a member of.
     Of(UserId),
-    Anyones,
+    Anyone,
 }
 
 impl ArtifactStore<'_> {
@@ -99,13 +99,18 @@ impl ArtifactStore<'_> {
     }
 
     /// Artifacts with a slug, in one or all accounts.
-    pub async fn list_named(self, slug: &Slug, whose: Whose, at_most: u64) -> anyhow::Result<Vec<Artifact>> {
+    pub async fn list_named(
+        self,
+        slug: &Slug,
+        whose: SlugOwner,
+        at_most: u64,
+    ) -> anyhow::Result<Vec<Artifact>> {
         let reader = &self.0.database.reader;
         let mut named = live_of_anyone()
             .filter(entity::artifact::Column::Slug.eq(slug.as_str()))
             .order_by_asc(entity::artifact::Column::Id)
             .limit(at_most);
-        if let Whose::Of(user) = whose {
+        if let SlugOwner::Of(user) = whose {
             let accounts = Query::select()
                 .column(entity::membership::Column::AccountId)
                 .from(entity::membership::Entity)
@@ -143,22 +148,27 @@ impl ArtifactStore<'_> {
     }
 
     /// Makes an existing version live and updates the route.
-    pub async fn activate(self, change: &Change<'_>, slug: &Slug, seq: u32) -> Decided<Activated> {
+    pub async fn activate(
+        self,
+        change: &Change<'_>,
+        slug: &Slug,
+        seq: u32,
+    ) -> ChangeResult<ActivationResult> {
         let Change { account, now, .. } = *change;
         let transaction = self.0.database.begin().await?;
         let Some(owner) = lock_account(&transaction, account).await? else {
-            return Ok(Activated::NoSuchArtifact);
+            return Ok(ActivationResult::NoSuchArtifact);
         };
         must_not_be_suspended(&owner)?;
         let Some(mut artifact) = find(&transaction, account, slug).await? else {
-            return Ok(Activated::NoSuchArtifact);
+            return Ok(ActivationResult::NoSuchArtifact);
         };
         let version = entity::version::Entity::find()
             .filter(entity::version::Column::ArtifactId.eq(artifact.id.as_str()))
             .filter(entity::version::Column::Seq.eq(i32::try_from(seq).unwrap_or(i32::MAX)))
             .one(&transaction)
             .await?;
-        let Some(mut version) = version else { return Ok(Activated::NoSuchVersion) };
+        let Some(mut version) = version else { return Ok(ActivationResult::NoSuchVersion) };
         if artifact.live_version_id.as_ref() != Some(&version.id) {
             blocked_contents::block_if_listed(&transaction, &mut version, change.chance, now).await?;
         }
@@ -177,12 +187,15 @@ impl ArtifactStore<'_> {
         script.run(&transaction).await?;
         change.note(&transaction, "artifact.activated", &artifact.host, format!("version {seq}")).await?;
         transaction.commit().await.context("commit an activation")?;
-        Ok(Activated::Artifact(Box::new(rows::artifact(artifact, Some(rows::live_version(&version)?))?)))
+        Ok(ActivationResult::Artifact(Box::new(rows::artifact(
+            artifact,
+            Some(rows::live_version(&version)?),
+        )?)))
     }
 
     /// Soft-deletes an artifact and deletes its route. Returns the host that must no longer be served, if
     /// there was one.
-    pub async fn delete(self, change: &Change<'_>, slug: &Slug) -> Decided<Option<Host>> {
+    pub async fn delete(self, change: &Change<'_>, slug: &Slug) -> ChangeResult<Option<Host>> {
         let Change { account, now, .. } = *change;
         let transaction = self.0.database.begin().await?;
         let Some(owner) = lock_account(&transaction, account).await? else { return Ok(None) };

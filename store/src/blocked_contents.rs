@@ -51,24 +51,24 @@ pub struct BlockedContent {
 
 /// A position in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BlockedContentPlace {
+pub struct BlockedContentCursor {
     pub blocked_at: Time,
     pub hash: BlobHash,
 }
 
-impl BlockedContentPlace {
+impl BlockedContentCursor {
     pub fn of(content: &BlockedContent) -> Self {
         Self { blocked_at: content.blocked_at, hash: content.hash }
     }
 }
 
-impl fmt::Display for BlockedContentPlace {
+impl fmt::Display for BlockedContentCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.blocked_at.millis(), self.hash)
     }
 }
 
-impl FromStr for BlockedContentPlace {
+impl FromStr for BlockedContentCursor {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
@@ -108,7 +108,7 @@ impl BlockedContentStore<'_> {
     /// The list, newest first.
     pub async fn list(
         self,
-        after: Option<&BlockedContentPlace>,
+        after: Option<&BlockedContentCursor>,
         at_most: u64,
     ) -> anyhow::Result<Vec<BlockedContent>> {
         let reader = &self.0.database.reader;

@@ -6,7 +6,7 @@ use domain::{AccountId, Chance, Maker, Origin, Refusal, Time};
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter};
 
 use crate::audit::{self, Entry};
-use crate::decided::Decided;
+use crate::change_result::ChangeResult;
 use crate::rows::account::{lock_account, must_not_be_suspended};
 use crate::{Store, rows};
 
@@ -27,14 +27,14 @@ pub(crate) struct Begun {
 }
 
 impl Change<'_> {
-    pub(crate) async fn begin(&self, store: &Store) -> Decided<Begun> {
+    pub(crate) async fn begin(&self, store: &Store) -> ChangeResult<Begun> {
         let begun = self.begin_even_if_suspended(store).await?;
         must_not_be_suspended(&begun.account)?;
         Ok(begun)
     }
 
     /// Begins a change that protects the account, even if it is suspended.
-    pub(crate) async fn begin_even_if_suspended(&self, store: &Store) -> Decided<Begun> {
+    pub(crate) async fn begin_even_if_suspended(&self, store: &Store) -> ChangeResult<Begun> {
         let transaction = store.database.begin().await?;
         let account = lock_account(&transaction, self.account).await?.ok_or(Refusal::Unauthorized)?;
         must_still_be_there(&transaction, self).await?;
@@ -59,7 +59,7 @@ impl Change<'_> {
 
 /// The maker may have lost the right since the request was authenticated: the token may be revoked, or the
 /// person removed.
-async fn must_still_be_there(transaction: &DatabaseTransaction, change: &Change<'_>) -> Decided<()> {
+async fn must_still_be_there(transaction: &DatabaseTransaction, change: &Change<'_>) -> ChangeResult<()> {
     if let Some(token) = change.by.token {
         let alive = entity::token::Entity::find_by_id(token.to_string())
             .filter(entity::token::Column::RevokedAt.is_null())

@@ -9,7 +9,7 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, LockType};
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect};
 
-use crate::decided::Decided;
+use crate::change_result::ChangeResult;
 use crate::handles::AccountStore;
 use crate::rows::account::{lock_account, must_not_be_suspended};
 use crate::rows::member::{self, NewMember};
@@ -54,7 +54,13 @@ impl AccountStore<'_> {
     }
 
     /// Makes the claimer the owner of a provisional account (spec 3.1).
-    pub async fn claim(self, code: &str, claimer: &Claimer, now: Time, chance: &Chance) -> Decided<Claimed> {
+    pub async fn claim(
+        self,
+        code: &str,
+        claimer: &Claimer,
+        now: Time,
+        chance: &Chance,
+    ) -> ChangeResult<Claimed> {
         let Some(found) = self.find_by_claim_code(code).await? else { return Ok(Claimed::NoSuchCode) };
         let transaction = self.0.database.begin().await?;
         let row = lock_account(&transaction, found.id).await?.filter(|row| row.claim_code == code);

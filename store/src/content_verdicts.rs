@@ -22,7 +22,7 @@ pub struct ScanSubject {
 
 /// The conclusion of a scan.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeptVerdict {
+pub struct StoredVerdict {
     pub status: ModerationStatus,
     pub evidence: String,
 }
@@ -66,12 +66,12 @@ impl ScanStore<'_> {
         self,
         content: ScannedContent,
         rules: u32,
-    ) -> anyhow::Result<Option<KeptVerdict>> {
+    ) -> anyhow::Result<Option<StoredVerdict>> {
         let id = (content.to_string(), i32::try_from(rules)?);
         let found =
             Entity::find_by_id(id).one(&self.0.database.reader).await.context("read a stored verdict")?;
         let verdict = |row: entity::content_verdict::Model| {
-            Ok(KeptVerdict { status: rows::moderation(&row.status)?, evidence: row.evidence })
+            Ok(StoredVerdict { status: rows::moderation(&row.status)?, evidence: row.evidence })
         };
         found.map(verdict).transpose()
     }

@@ -21,7 +21,7 @@ pub(crate) const NO_FINDINGS: &str = "[]";
 
 /// A stored decision of a scan.
 #[derive(Clone, Debug)]
-pub struct ScanKept {
+pub struct StoredScan {
     pub evidence: String,
     pub scanner_version: Option<String>,
     pub at: Time,
@@ -99,7 +99,7 @@ impl ModerationStore<'_> {
     pub(crate) async fn find_last_scans(
         self,
         versions: Vec<String>,
-    ) -> anyhow::Result<HashMap<String, ScanKept>> {
+    ) -> anyhow::Result<HashMap<String, StoredScan>> {
         use entity::moderation_decision::Column;
         if versions.is_empty() {
             return Ok(HashMap::new());
@@ -119,7 +119,10 @@ impl ModerationStore<'_> {
                 Some((rules, at)) => (Some(rules.to_string()), *at),
                 None => (row.scanner_version, row.created_at),
             };
-            (row.version_id, ScanKept { evidence: row.evidence, scanner_version, at: Time::from_millis(at) })
+            (
+                row.version_id,
+                StoredScan { evidence: row.evidence, scanner_version, at: Time::from_millis(at) },
+            )
         };
         Ok(found.into_iter().map(scan).collect())
     }

@@ -14,7 +14,7 @@ use sea_orm::{
 
 use crate::audit::{self, Entry};
 use crate::change::Change;
-use crate::decided::Decided;
+use crate::change_result::ChangeResult;
 use crate::handles::InviteStore;
 use crate::many::among;
 use crate::pages::{self, Keys};
@@ -66,7 +66,7 @@ struct Redeeming {
 
 impl InviteStore<'_> {
     /// Inserts an invite if the account is claimed and its maker still has the right to invite.
-    pub async fn create(self, change: &Change<'_>, invite: &Invite) -> Decided<()> {
+    pub async fn create(self, change: &Change<'_>, invite: &Invite) -> ChangeResult<()> {
         let begun = change.begin(self.0).await?;
         // Spec 4.5: claimed accounts only.
         if begun.account.status != AccountStatus::Claimed.as_str() {
@@ -115,7 +115,7 @@ impl InviteStore<'_> {
     }
 
     /// Revokes an invite. If it is revoked already, nothing changes.
-    pub async fn revoke(self, change: &Change<'_>, code: &InviteCode) -> Decided<()> {
+    pub async fn revoke(self, change: &Change<'_>, code: &InviteCode) -> ChangeResult<()> {
         let begun = change.begin(self.0).await?;
         let found = find(&begun.transaction, code).await?.filter(|invite| invite.account == change.account);
         let invite = found.ok_or(Refusal::NotFound(Missing::Invite))?;
@@ -142,7 +142,7 @@ impl InviteStore<'_> {
     }
 
     /// Uses an invite for a new token of an agent.
-    pub async fn join_as_agent(self, joining: &JoiningAgent, chance: &Chance) -> Decided<JoinedAgent> {
+    pub async fn join_as_agent(self, joining: &JoiningAgent, chance: &Chance) -> ChangeResult<JoinedAgent> {
         let redeeming = self.begin_redeeming(&joining.code).await?;
         let Redeeming { transaction, account, invite } = &redeeming;
         if !account.allow_agent_join {
@@ -170,7 +170,7 @@ impl InviteStore<'_> {
     /// Makes a person a member and returns the account's handle. A member with the same or a higher role
     /// stays as they are and uses nothing up, even if the invite is no longer usable. A member with a lower
     /// role gets the invite's role, which uses the invite up once.
-    pub async fn join_as_person(self, joining: &JoiningPerson, chance: &Chance) -> Decided<String> {
+    pub async fn join_as_person(self, joining: &JoiningPerson, chance: &Chance) -> ChangeResult<String> {
         let redeeming = self.begin_redeeming(&joining.code).await?;
         let Redeeming { transaction, account, invite } = &redeeming;
         let handle = account.handle.clone();
@@ -205,7 +205,7 @@ impl InviteStore<'_> {
     }
 
     /// Locks the account of an invite and reads the invite again.
-    async fn begin_redeeming(self, code: &InviteCode) -> Decided<Redeeming> {
+    async fn begin_redeeming(self, code: &InviteCode) -> ChangeResult<Redeeming> {
         let transaction = self.0.database.begin().await?;
         let unknown = Refusal::NotFound(Missing::Invite);
         let Some(found) = find(&transaction, code).await? else { return Err(unknown.into()) };

@@ -4,7 +4,7 @@ use domain::{AccountId, Cursor, List, Missing, Page, Paged, Refusal, Role, Time,
 use sea_orm::{ColumnTrait, EntityTrait, JoinType, PaginatorTrait, QueryFilter, QuerySelect, RelationDef};
 
 use crate::change::Change;
-use crate::decided::Decided;
+use crate::change_result::ChangeResult;
 use crate::handles::MemberStore;
 use crate::pages::Keys;
 use crate::rows::member::role_of;
@@ -46,7 +46,7 @@ impl MemberStore<'_> {
 
     /// Removes a person, their tokens, the tokens that these minted, and their open invites. Returns the
     /// number of tokens.
-    pub async fn remove(self, change: &Change<'_>, user: UserId) -> Decided<u64> {
+    pub async fn remove(self, change: &Change<'_>, user: UserId) -> ChangeResult<u64> {
         let begun = change.begin(self.0).await?;
         let transaction = &begun.transaction;
         match role_of(transaction, change.account, user).await? {

@@ -26,7 +26,7 @@ const LEFT_OUT_NAMED_MAX: usize = 5;
 
 /// A moderator's decision on the live version of an artifact.
 #[derive(Clone, Debug)]
-pub struct ModeratorsWord {
+pub struct ModeratorDecision {
     pub account: AccountId,
     pub artifact: ArtifactId,
     pub ruling: ModerationDecision,
@@ -53,7 +53,7 @@ pub struct Seen {
 
 /// The result of a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ruled {
+pub enum DecisionResult {
     /// The artifact was deleted in the meantime.
     Gone,
     NothingIsLive,
@@ -76,24 +76,30 @@ pub enum Ruled {
 impl ModerationStore<'_> {
     /// Applies a moderator's decision to the live version. It answers the open reports on the artifact,
     /// except those that are newer than what the moderator saw.
-    pub async fn decide(self, request: &ModeratorsWord, chance: &Chance) -> anyhow::Result<Ruled> {
+    pub async fn decide(
+        self,
+        request: &ModeratorDecision,
+        chance: &Chance,
+    ) -> anyhow::Result<DecisionResult> {
         let transaction = self.0.database.begin().await?;
         blocked_contents::lock(&transaction).await?;
         if lock_account(&transaction, request.account).await?.is_none() {
-            return Ok(Ruled::Gone);
+            return Ok(DecisionResult::Gone);
         }
         let found = rows::artifact::find_by_id(&transaction, request.account, request.artifact).await?;
-        let Some(artifact) = found else { return Ok(Ruled::Gone) };
+        let Some(artifact) = found else { return Ok(DecisionResult::Gone) };
         let Some(version) = live_version(&transaction, &artifact).await? else {
-            return Ok(Ruled::NothingIsLive);
+            return Ok(DecisionResult::NothingIsLive);
         };
         if request.looked_at.is_some_and(|looked_at| looked_at.to_string() != version.id) {
-            return Ok(Ruled::OtherIsLive { seq: u32::try_from(version.seq).unwrap_or(0) });
+            return Ok(DecisionResult::OtherIsLive { seq: u32::try_from(version.seq).unwrap_or(0) });
         }
         if let Some(seen) = &request.seen
             && newest_decision(&transaction, &version.id).await? != seen.decision
         {
-            return Ok(Ruled::DecidedMeanwhile { status: rows::moderation(&version.moderation_status)? });
+            return Ok(DecisionResult::DecidedMeanwhile {
+                status: rows::moderation(&version.moderation_status)?,
+            });
         }
         let mut others = match request.ruling {
             ModerationDecision::Block => find_other_holders(&transaction, request, &version).await?,
@@ -121,7 +127,7 @@ impl ModerationStore<'_> {
         };
         audit::note(&transaction, chance, request.now, entry).await?;
         transaction.commit().await.context("commit a moderation decision")?;
-        Ok(Ruled::Done { has_more, unblocked })
+        Ok(DecisionResult::Done { has_more, unblocked })
     }
 }
 
@@ -138,7 +144,7 @@ struct Applied {
 /// of the live one for all pages. A pass ends both.
 async fn apply_to_page(
     transaction: &DatabaseTransaction,
-    request: &ModeratorsWord,
+    request: &ModeratorDecision,
     version: &entity::version::Model,
     host: &str,
 ) -> anyhow::Result<Applied> {
@@ -165,7 +171,7 @@ async fn apply_to_page(
 /// Writes a decision to one version, and stores it as a ruling.
 async fn decide(
     transaction: &DatabaseTransaction,
-    request: &ModeratorsWord,
+    request: &ModeratorDecision,
     version: &entity::version::Model,
     host: &str,
     chance: &Chance,
@@ -182,7 +188,7 @@ async fn decide(
 /// includes.
 async fn find_other_holders(
     transaction: &DatabaseTransaction,
-    request: &ModeratorsWord,
+    request: &ModeratorDecision,
     live: &entity::version::Model,
 ) -> anyhow::Result<Vec<entity::version::Model>> {
     use entity::version::Column;
@@ -227,7 +233,7 @@ fn origin(moderator: &Moderator) -> Origin {
     Origin { via, address: None }
 }
 
-fn detail_of(request: &ModeratorsWord, host: &str, is_appealed: bool, left_out: &[SitePath]) -> String {
+fn detail_of(request: &ModeratorDecision, host: &str, is_appealed: bool, left_out: &[SitePath]) -> String {
     let status = request.ruling.status().as_str();
     let appeal = if is_appealed { ", which closes an appeal" } else { "" };
     let named: Vec<&str> = left_out.iter().take(LEFT_OUT_NAMED_MAX).map(SitePath::as_str).collect();

@@ -5,7 +5,7 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::EntityTrait;
 
 use crate::change::Change;
-use crate::decided::Decided;
+use crate::change_result::ChangeResult;
 use crate::handles::AccountStore;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl AgentJoin {
 }
 
 impl AccountStore<'_> {
-    pub async fn set_agent_join(self, change: &Change<'_>, agent_join: AgentJoin) -> Decided<()> {
+    pub async fn set_agent_join(self, change: &Change<'_>, agent_join: AgentJoin) -> ChangeResult<()> {
         let begun = change.begin(self.0).await?;
         let setting = entity::account::ActiveModel {
             id: Set(begun.account.id.clone()),
@@ -41,7 +41,11 @@ impl AccountStore<'_> {
 
     /// Gives a provisional account a new claim code, which invalidates the old one. Returns when the account
     /// expires.
-    pub async fn rotate_claim_code(self, change: &Change<'_>, claim_code: &str) -> Decided<Option<Time>> {
+    pub async fn rotate_claim_code(
+        self,
+        change: &Change<'_>,
+        claim_code: &str,
+    ) -> ChangeResult<Option<Time>> {
         let begun = change.begin(self.0).await?;
         if begun.account.status == AccountStatus::Claimed.as_str() {
             return Err(Refusal::AlreadyClaimed.into());

@@ -41,7 +41,7 @@ pub struct ReportKept {
 
 /// The result of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reported {
+pub enum ReportResult {
     NoSuchHost,
     /// The report is stored; the page's status is unchanged.
     Noted(ModerationStatus),
@@ -51,25 +51,25 @@ pub enum Reported {
 
 impl ReportStore<'_> {
     /// Stores a report. A page without a verdict goes to review.
-    pub async fn create(self, report: &NewReport, chance: &Chance) -> anyhow::Result<Reported> {
+    pub async fn create(self, report: &NewReport, chance: &Chance) -> anyhow::Result<ReportResult> {
         let named = rows::artifact::find_at(&self.0.database.reader, &report.host).await?;
-        let Some(named) = named else { return Ok(Reported::NoSuchHost) };
+        let Some(named) = named else { return Ok(ReportResult::NoSuchHost) };
         let account = rows::parse(&named.account_id, "an account id")?;
         let transaction = self.0.database.begin().await?;
         if lock_account(&transaction, account).await?.is_none() {
-            return Ok(Reported::NoSuchHost);
+            return Ok(ReportResult::NoSuchHost);
         }
         // Read again under the lock.
         let found =
             rows::artifact::find_by_id(&transaction, account, rows::parse(&named.id, "an artifact id")?)
                 .await?;
-        let Some(artifact) = found else { return Ok(Reported::NoSuchHost) };
+        let Some(artifact) = found else { return Ok(ReportResult::NoSuchHost) };
         let version = live_version(&transaction, &artifact).await?;
         insert(&transaction, report, &artifact, version.as_ref()).await?;
         let reported = match &version {
             Some(version) => send_to_review(&transaction, version, chance, report.now).await?,
             // Only staged versions exist, and these are not served.
-            None => Reported::Noted(ModerationStatus::Pending),
+            None => ReportResult::Noted(ModerationStatus::Pending),
         };
         transaction.commit().await.context("commit a report")?;
         Ok(reported)
@@ -158,13 +158,13 @@ async fn send_to_review(
     version: &entity::version::Model,
     chance: &Chance,
     now: Time,
-) -> anyhow::Result<Reported> {
+) -> anyhow::Result<ReportResult> {
     let before = rows::moderation(&version.moderation_status)?;
     if before != ModerationStatus::Pending {
-        return Ok(Reported::Noted(before));
+        return Ok(ReportResult::Noted(before));
     }
     let (status, by) = (ModerationStatus::Review, ModeratedBy::Report);
     note(transaction, &Decision::of_people(version, status, by, chance, now)).await?;
     set_status(transaction, version, status, by, now).await?;
-    Ok(Reported::SentToReview)
+    Ok(ReportResult::SentToReview)
 }

@@ -14,7 +14,7 @@ use sea_orm::sea_query::{Expr, Query};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
 use crate::appeals::AppealKept;
-use crate::decisions::{DecisionKept, DecisionsWanted, ScanKept, newest_decision};
+use crate::decisions::{DecisionKept, DecisionsWanted, StoredScan, newest_decision};
 use crate::handles::{ArtifactStore, ModerationStore};
 use crate::reports::ReportKept;
 use crate::rows;
@@ -41,14 +41,14 @@ pub struct LiveCase {
     pub published_at: Time,
     pub manifest: Manifest,
     /// The last scan, as stored.
-    pub scan: Option<ScanKept>,
+    pub scan: Option<StoredScan>,
     /// The newest decision on the version, or an older one. It is never newer than the other fields.
     pub newest_decision: Option<DecisionId>,
 }
 
 /// A query for other pages with some of these contents.
 #[derive(Clone, Copy, Debug)]
-pub struct SameContentWanted<'a> {
+pub struct SameContentQuery<'a> {
     pub contents: &'a [BlobHash],
     pub but: ArtifactId,
     /// `None` means all pages.
@@ -86,7 +86,7 @@ impl ModerationStore<'_> {
     }
 
     /// Other live pages of any account with one of these contents that are not blocked.
-    pub async fn list_same_content(self, wanted: SameContentWanted<'_>) -> anyhow::Result<Vec<SamePage>> {
+    pub async fn list_same_content(self, wanted: SameContentQuery<'_>) -> anyhow::Result<Vec<SamePage>> {
         if wanted.contents.is_empty() {
             return Ok(Vec::new());
         }

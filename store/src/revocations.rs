@@ -7,7 +7,7 @@ use sea_orm::sea_query::Condition;
 use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, QueryFilter, Statement};
 
 use crate::change::Change;
-use crate::decided::Decided;
+use crate::change_result::ChangeResult;
 use crate::handles::TokenStore;
 use crate::many::among;
 use crate::{Reach, invites, rows};
@@ -30,7 +30,7 @@ pub enum TokenFate {
 
 /// What to revoke in addition to a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Along {
+pub enum RevocationScope {
     Nothing,
     /// The descendants of the token.
     Tokens,
@@ -54,8 +54,8 @@ impl TokenStore<'_> {
         change: &Change<'_>,
         id: TokenId,
         reach: Reach,
-        along: Along,
-    ) -> Decided<AlsoRevoked> {
+        along: RevocationScope,
+    ) -> ChangeResult<AlsoRevoked> {
         let begun = change.begin(self.0).await?;
         let transaction = &begun.transaction;
         let found = entity::token::Entity::find_by_id(id.to_string())
@@ -74,7 +74,7 @@ impl TokenStore<'_> {
 
     /// Revokes a leaked token, even if its account is suspended: the token can still read, and would write
     /// again after the suspension.
-    pub async fn revoke_leaked(self, change: &Change<'_>, id: TokenId) -> Decided<()> {
+    pub async fn revoke_leaked(self, change: &Change<'_>, id: TokenId) -> ChangeResult<()> {
         let begun = change.begin_even_if_suspended(self.0).await?;
         let found = entity::token::Entity::find_by_id(id.to_string()).one(&begun.transaction).await?;
         let row = found.ok_or(Refusal::NotFound(Missing::Token))?;
@@ -98,9 +98,9 @@ async fn revoke_along(
     transaction: &DatabaseTransaction,
     change: &Change<'_>,
     id: &str,
-    along: Along,
+    along: RevocationScope,
 ) -> anyhow::Result<AlsoRevoked> {
-    if along == Along::Nothing {
+    if along == RevocationScope::Nothing {
         return Ok(AlsoRevoked::default());
     }
     let statement =
@@ -114,8 +114,8 @@ async fn revoke_along(
         .await?;
     let tokens = revoke(transaction, change, &minted).await?;
     let invites = match along {
-        Along::TokensAndInvites => invites::revoke_made_by(transaction, change, tree).await?,
-        Along::Nothing | Along::Tokens => 0,
+        RevocationScope::TokensAndInvites => invites::revoke_made_by(transaction, change, tree).await?,
+        RevocationScope::Nothing | RevocationScope::Tokens => 0,
     };
     Ok(AlsoRevoked { tokens, invites })
 }

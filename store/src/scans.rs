@@ -22,7 +22,7 @@ use crate::{routes, rows};
 
 /// A scan's verdict on a version.
 #[derive(Clone, Debug)]
-pub struct Judgement {
+pub struct ScanVerdict {
     pub account: AccountId,
     pub version: VersionId,
     pub decision_id: String,
@@ -37,7 +37,7 @@ pub struct Judgement {
 
 /// The result of recording a verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Judged {
+pub enum VerdictResult {
     /// The version was deleted with its account.
     Gone,
     /// Newer rules have produced a verdict in the meantime, which stays.
@@ -49,7 +49,7 @@ pub enum Judged {
 
 impl ScanStore<'_> {
     /// Records one verdict.
-    pub async fn record_verdict(self, verdict: Judgement) -> anyhow::Result<Judged> {
+    pub async fn record_verdict(self, verdict: ScanVerdict) -> anyhow::Result<VerdictResult> {
         let transaction = self.0.database.begin().await?;
         lock_account(&transaction, verdict.account).await?;
         let results = record_locked(transaction, &[&verdict]).await?;
@@ -59,13 +59,16 @@ impl ScanStore<'_> {
     /// Records verdicts on versions, and on the routes of the live ones, in one transaction. A decision is
     /// stored with its evidence, unless the previous scan had the same result. `None` if the account is
     /// deleted or its row is locked by another transaction; the caller then records that verdict separately.
-    pub async fn record_verdicts(self, verdicts: &[Judgement]) -> anyhow::Result<Vec<Option<Judged>>> {
+    pub async fn record_verdicts(
+        self,
+        verdicts: &[ScanVerdict],
+    ) -> anyhow::Result<Vec<Option<VerdictResult>>> {
         let transaction = self.0.database.begin().await?;
         let wanted = verdicts.iter().map(|verdict| verdict.account).collect();
         let locked = lock_free_accounts(&transaction, &wanted).await?;
         let locked_ids: HashSet<String> = locked.into_iter().map(|row| row.id).collect();
-        let is_locked = |verdict: &&Judgement| locked_ids.contains(&verdict.account.to_string());
-        let ready: Vec<&Judgement> = verdicts.iter().filter(is_locked).collect();
+        let is_locked = |verdict: &&ScanVerdict| locked_ids.contains(&verdict.account.to_string());
+        let ready: Vec<&ScanVerdict> = verdicts.iter().filter(is_locked).collect();
         let mut results = record_locked(transaction, &ready).await?.into_iter();
         Ok(verdicts.iter().map(|verdict| is_locked(&verdict).then(|| results.next()).flatten()).collect())
     }
@@ -73,8 +76,8 @@ impl ScanStore<'_> {
 
 async fn record_locked(
     transaction: DatabaseTransaction,
-    verdicts: &[&Judgement],
-) -> anyhow::Result<Vec<Judged>> {
+    verdicts: &[&ScanVerdict],
+) -> anyhow::Result<Vec<VerdictResult>> {
     let mut batch = VerdictBatch::open(&transaction, verdicts).await?;
     for verdict in verdicts {
         batch.add(verdict)?;
@@ -87,11 +90,14 @@ async fn record_locked(
     Ok(results)
 }
 
-async fn store_by_content(transaction: &DatabaseTransaction, verdicts: &[&Judgement]) -> anyhow::Result<()> {
+async fn store_by_content(
+    transaction: &DatabaseTransaction,
+    verdicts: &[&ScanVerdict],
+) -> anyhow::Result<()> {
     let mut new = Vec::new();
     for verdict in verdicts {
         let Some(content) = verdict.content else { continue };
-        let Judgement { status, rules, now, .. } = **verdict;
+        let ScanVerdict { status, rules, now, .. } = **verdict;
         let (rules, evidence) = (i32::try_from(rules)?, verdict.evidence.as_str());
         new.push(NewVerdict { content, rules, status, evidence, now });
     }
@@ -100,14 +106,14 @@ async fn store_by_content(transaction: &DatabaseTransaction, verdicts: &[&Judgem
 
 /// The verdicts of one transaction. Their inputs are read together, and their changes are written together.
 struct VerdictBatch {
-    known: HashMap<String, VersionState>,
+    known: HashMap<String, ScannedVersion>,
     decisions: Vec<entity::moderation_decision::ActiveModel>,
     results: Vec<ScanWrite>,
     now: Time,
 }
 
 /// The state of a version, including the verdicts of this transaction.
-struct VersionState {
+struct ScannedVersion {
     version: entity::version::Model,
     /// Decisions by scans and reports, newest first.
     earlier: Vec<entity::moderation_decision::Model>,
@@ -120,16 +126,16 @@ struct VersionState {
     has_new_status: bool,
 }
 
-impl VersionState {
+impl ScannedVersion {
     /// The verdict. It becomes `blocked` if the version contains a blocked content, whatever the scan found.
-    fn apply_blocked_contents<'a>(&self, verdict: &'a Judgement) -> anyhow::Result<Cow<'a, Judgement>> {
+    fn apply_blocked_contents<'a>(&self, verdict: &'a ScanVerdict) -> anyhow::Result<Cow<'a, ScanVerdict>> {
         let blocked = blocked_contents::counting(&self.blocked_matches, &self.version);
         if blocked.is_empty() {
             return Ok(Cow::Borrowed(verdict));
         }
         let manifest = rows::manifest(&self.version.manifest)?;
         let evidence = blocked_contents::evidence(&verdict.evidence, &manifest, &blocked)?;
-        Ok(Cow::Owned(Judgement { status: ModerationStatus::Blocked, evidence, ..verdict.clone() }))
+        Ok(Cow::Owned(ScanVerdict { status: ModerationStatus::Blocked, evidence, ..verdict.clone() }))
     }
 }
 
@@ -141,7 +147,7 @@ enum ScanWrite {
 }
 
 impl VerdictBatch {
-    async fn open(transaction: &DatabaseTransaction, verdicts: &[&Judgement]) -> anyhow::Result<Self> {
+    async fn open(transaction: &DatabaseTransaction, verdicts: &[&ScanVerdict]) -> anyhow::Result<Self> {
         let ids: Vec<String> = verdicts.iter().map(|verdict| verdict.version.to_string()).collect();
         let versions = entity::version::Entity::find()
             .filter(among(transaction, entity::version::Column::Id, ids.clone()))
@@ -156,7 +162,7 @@ impl VerdictBatch {
         let artifacts: HashSet<String> = versions.iter().map(|version| version.artifact_id.clone()).collect();
         let held = held_since(transaction, artifacts.into_iter().collect()).await?;
         let known = versions.into_iter().map(|version| {
-            let known = VersionState {
+            let known = ScannedVersion {
                 earlier: earlier.remove(&version.id).unwrap_or_default(),
                 blocked_matches: blocked_matches.remove(&version.id).unwrap_or_default(),
                 is_held_back: held.get(&version.artifact_id).is_some_and(|since| version.created_at > *since),
@@ -174,7 +180,7 @@ impl VerdictBatch {
         })
     }
 
-    fn add(&mut self, verdict: &Judgement) -> anyhow::Result<()> {
+    fn add(&mut self, verdict: &ScanVerdict) -> anyhow::Result<()> {
         let id = verdict.version.to_string();
         let Some(known) = self.known.get_mut(&id) else {
             self.results.push(ScanWrite::Gone);
@@ -213,13 +219,13 @@ impl VerdictBatch {
     }
 
     /// Writes the verdicts, with one statement for all versions with the same values.
-    async fn close(self, transaction: &DatabaseTransaction) -> anyhow::Result<Vec<Judged>> {
+    async fn close(self, transaction: &DatabaseTransaction) -> anyhow::Result<Vec<VerdictResult>> {
         insert_rows::<entity::moderation_decision::Entity>(transaction, self.decisions, None)
             .await
             .context("insert decisions")?;
         let mut by_values: BTreeMap<(&str, &str, Option<i32>), Vec<&str>> = BTreeMap::new();
         let mut edge_status: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for (id, VersionState { version, has_verdict, has_new_status, .. }) in &self.known {
+        for (id, ScannedVersion { version, has_verdict, has_new_status, .. }) in &self.known {
             let status = version.moderation_status.as_str();
             if *has_verdict {
                 by_values.entry((status, &version.moderated_by, version.scanned_by)).or_default().push(id);
@@ -264,17 +270,17 @@ impl VerdictBatch {
         });
         hosts.extend(find_live_hosts(transaction, unresolved.cloned().collect()).await?);
         let results = self.results.into_iter().map(|write| match write {
-            ScanWrite::Gone => Judged::Gone,
-            ScanWrite::Outdated => Judged::Outdated,
-            ScanWrite::Noted { must_notify_edges: false, .. } => Judged::Noted { host: None },
-            ScanWrite::Noted { version, .. } => Judged::Noted { host: hosts.get(&version).cloned() },
+            ScanWrite::Gone => VerdictResult::Gone,
+            ScanWrite::Outdated => VerdictResult::Outdated,
+            ScanWrite::Noted { must_notify_edges: false, .. } => VerdictResult::Noted { host: None },
+            ScanWrite::Noted { version, .. } => VerdictResult::Noted { host: hosts.get(&version).cloned() },
         });
         Ok(results.collect())
     }
 }
 
 fn decision<'a>(
-    verdict: &'a Judgement,
+    verdict: &'a ScanVerdict,
     version: &'a entity::version::Model,
     scanner_version: &'a str,
 ) -> Decision<'a> {
@@ -290,7 +296,7 @@ fn decision<'a>(
     }
 }
 
-fn is_repeated(earlier: &[entity::moderation_decision::Model], verdict: &Judgement) -> bool {
+fn is_repeated(earlier: &[entity::moderation_decision::Model], verdict: &ScanVerdict) -> bool {
     let last_scan = earlier.iter().find(|decision| decision.source == ModeratedBy::Scan.as_str());
     last_scan.is_some_and(|scan| scan.status == verdict.status.as_str() && scan.evidence == verdict.evidence)
 }

@@ -27,7 +27,7 @@ const TRIED: &str = "scan_tries > 0";
 
 /// Which versions an operator wants to be scanned again.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AskedFor {
+pub enum RescanTarget {
     /// Versions that older rules than these have scanned. They are due anyway; the request resets their
     /// failed attempts.
     Older {
@@ -73,27 +73,27 @@ struct StuckRow {
 impl ScanStore<'_> {
     /// Marks the versions of a request and returns their number. It counts up to [`COUNTED_MAX`] plus one if
     /// the versions are due anyway. `None` if there is no such host.
-    pub async fn request_rescans(self, scope: &AskedFor, now: Time) -> anyhow::Result<Option<u64>> {
+    pub async fn request_rescans(self, scope: &RescanTarget, now: Time) -> anyhow::Result<Option<u64>> {
         let has_verdict = Column::ScannedBy.is_not_null();
         match scope {
-            AskedFor::Older { rules } => {
+            RescanTarget::Older { rules } => {
                 let has_failed = Expr::cust(TRIED).and(Column::ScannedBy.lt(*rules));
                 self.mark_in_chunks(has_failed, None).await?;
                 Ok(Some(self.count_up_to(&format!("scanned_by < {rules}")).await?))
             }
-            AskedFor::Everything => {
+            RescanTarget::Everything => {
                 let marked = self.mark_in_chunks(has_verdict, Some(now)).await?;
                 // Restarts the walk, so that live pages are scanned first.
                 entity::rescan_walk::Entity::delete_many().exec(&self.0.database.writer).await?;
                 Ok(Some(marked))
             }
-            AskedFor::Host(host) => {
+            RescanTarget::Host(host) => {
                 let found = rows::artifact::find_at(&self.0.database.reader, host).await?;
                 let Some(artifact) = found else { return Ok(None) };
                 let is_its = Column::ArtifactId.eq(artifact.id);
                 Ok(Some(self.mark_in_chunks(is_its.and(has_verdict), Some(now)).await?))
             }
-            AskedFor::BlockedAt(at) => {
+            RescanTarget::BlockedAt(at) => {
                 let listed = Query::select()
                     .column(entity::blocked_content::Column::Hash)
                     .from(entity::blocked_content::Entity)

@@ -12,8 +12,8 @@ use domain::{
 use sea_orm::{ConnectionTrait, Database};
 
 use crate::{
-    Activated, Blobs, Change, Judgement, KeyClaim, KeyHolder, KeyUse, Layout, NewToken, Refused, RouteState,
-    Store, Terms, TokenFate,
+    ActivationResult, Blobs, Change, KeyClaim, KeyHolder, KeyUse, Layout, NewToken, Refused, RouteState,
+    ScanVerdict, Store, Terms, TokenFate,
 };
 
 const START: Time = Time::from_millis(1_790_000_000_000);
@@ -183,11 +183,11 @@ on_both_databases! {
         assert_eq!(harness.store.routes().find(&first.host).await.unwrap().unwrap().version, second.version);
         let slug: Slug = "page".parse().unwrap();
         let activated = harness.store.artifacts().activate(&harness.change(account, START), &slug, 1).await.unwrap();
-        assert!(matches!(activated, Activated::Artifact(artifact) if artifact.live.unwrap().seq == 1));
+        assert!(matches!(activated, ActivationResult::Artifact(artifact) if artifact.live.unwrap().seq == 1));
         assert_eq!(harness.store.routes().find(&first.host).await.unwrap().unwrap().version, first.version);
-        assert!(matches!(harness.store.artifacts().activate(&harness.change(account, START), &slug, 3).await.unwrap(), Activated::NoSuchVersion));
+        assert!(matches!(harness.store.artifacts().activate(&harness.change(account, START), &slug, 3).await.unwrap(), ActivationResult::NoSuchVersion));
         let stranger = harness.account().await;
-        assert!(matches!(harness.store.artifacts().activate(&harness.change(stranger, START), &slug, 1).await.unwrap(), Activated::NoSuchArtifact));
+        assert!(matches!(harness.store.artifacts().activate(&harness.change(stranger, START), &slug, 1).await.unwrap(), ActivationResult::NoSuchArtifact));
     }
 
     async fn what_the_account_has_already_adds_no_storage(harness: &StoreHarness) {

@@ -12,7 +12,7 @@ use sea_orm::sea_query::{LockBehavior, LockType};
 use sea_orm::{ColumnTrait, EntityTrait, JoinType, QueryFilter, QuerySelect, RelationDef};
 
 use crate::change::Change;
-use crate::decided::Decided;
+use crate::change_result::ChangeResult;
 use crate::handles::TokenStore;
 use crate::many::among;
 use crate::pages::{self, Keys};
@@ -80,7 +80,7 @@ impl TokenStore<'_> {
     }
 
     /// Inserts a token if its maker still has the right to mint it and its artifact exists.
-    pub async fn create(self, change: &Change<'_>, token: &NewToken) -> Decided<()> {
+    pub async fn create(self, change: &Change<'_>, token: &NewToken) -> ChangeResult<()> {
         let begun = change.begin(self.0).await?;
         if let Some(artifact) = token.rights.pinned_to
             && rows::artifact::find_by_id(&begun.transaction, change.account, artifact).await?.is_none()

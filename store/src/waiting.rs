@@ -10,7 +10,7 @@ use anyhow::Context;
 use domain::{Host, ModeratedBy, ModerationStatus, Slug, Time, VersionId, Visibility};
 use sea_orm::{FromQueryResult, Statement, Value};
 
-use crate::decisions::ScanKept;
+use crate::decisions::StoredScan;
 use crate::handles::ReviewQueue;
 use crate::moderation::Seen;
 use crate::rows;
@@ -213,7 +213,7 @@ impl WaitingRow {
         Ok(WaitingPlace { rank: self.rank, host: rows::parse(&self.host, "a host")? })
     }
 
-    pub(crate) fn read(self, evidence: &HashMap<String, ScanKept>) -> anyhow::Result<WaitingArtifact> {
+    pub(crate) fn read(self, evidence: &HashMap<String, StoredScan>) -> anyhow::Result<WaitingArtifact> {
         let place = self.place()?;
         Ok(WaitingArtifact {
             seen: Seen {

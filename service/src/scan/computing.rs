@@ -8,7 +8,7 @@ use anyhow::Context;
 use bytes::Bytes;
 use domain::{BlobHash, Manifest, ModerationStatus};
 use scanner::{ScannedFile, Status, Terms, Verdict};
-use store::{KeptVerdict, ScanSubject};
+use store::{ScanSubject, StoredVerdict};
 use tokio::task::spawn_blocking;
 
 use super::gate::ScanPermit;
@@ -72,7 +72,7 @@ impl Service {
 impl Files {
     /// Computes the verdict. The permit is given back when the computing ends, which is soon after nobody waits for it any
     /// more.
-    pub(super) async fn judge(self, permit: ScanPermit) -> anyhow::Result<KeptVerdict> {
+    pub(super) async fn judge(self, permit: ScanPermit) -> anyhow::Result<StoredVerdict> {
         pass_or_wait("scan.compute").await?;
         let stop = StopWhenDropped::default();
         let is_cancelled = stop.0.clone();
@@ -84,7 +84,7 @@ impl Files {
         // Never in place: a few kilobytes can take long to judge.
         let verdict = spawn_blocking(judge).await.context("scan a version")??;
         let evidence = serde_json::to_string(&verdict.findings)?;
-        Ok(KeptVerdict { status: status_of(verdict.status), evidence })
+        Ok(StoredVerdict { status: status_of(verdict.status), evidence })
     }
 
     fn verdict(&self, is_cancelled: &AtomicBool) -> anyhow::Result<Verdict> {

@@ -4,7 +4,7 @@ use domain::{AccountId, Crowd, Refusal, Role, Time, UserId};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter};
 
-use crate::decided::Decided;
+use crate::change_result::ChangeResult;
 use crate::rows;
 
 const MEMBERS_MAX: u64 = 1_000;
@@ -29,7 +29,7 @@ pub(crate) async fn role_of(
 }
 
 /// Makes a person a member unless the account has too many. The transaction must hold the account's row.
-pub(crate) async fn admit(transaction: &DatabaseTransaction, member: &NewMember) -> Decided<()> {
+pub(crate) async fn admit(transaction: &DatabaseTransaction, member: &NewMember) -> ChangeResult<()> {
     let members = entity::membership::Entity::find()
         .filter(entity::membership::Column::AccountId.eq(member.account.to_string()))
         .count(transaction)
@@ -53,7 +53,7 @@ pub(crate) async fn insert(transaction: &DatabaseTransaction, member: &NewMember
 }
 
 /// Changes the role of a member.
-pub(crate) async fn raise(transaction: &DatabaseTransaction, member: &NewMember) -> Decided<()> {
+pub(crate) async fn raise(transaction: &DatabaseTransaction, member: &NewMember) -> ChangeResult<()> {
     let rise = entity::membership::ActiveModel {
         account_id: Set(member.account.to_string()),
         user_id: Set(member.user.to_string()),

@@ -9,7 +9,7 @@ use sea_orm::{
     ColumnTrait, Condition, DatabaseTransaction, EntityTrait, PaginatorTrait, QueryFilter, Select,
 };
 
-use crate::decided::Decided;
+use crate::change_result::ChangeResult;
 
 /// How many active tokens an account may have.
 const ACTIVE_MAX: u64 = 1_000;
@@ -64,7 +64,7 @@ impl NewToken {
 }
 
 /// Inserts a token unless the account has too many. The transaction must hold the account's row.
-pub(crate) async fn insert(transaction: &DatabaseTransaction, token: &NewToken) -> Decided<()> {
+pub(crate) async fn insert(transaction: &DatabaseTransaction, token: &NewToken) -> ChangeResult<()> {
     if active(token.account, token.created_at).count(transaction).await? >= ACTIVE_MAX {
         return Err(Refusal::TooMany(Crowd::Tokens).into());
     }

@@ -7,14 +7,16 @@ use domain::{
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 
 use super::*;
-use crate::{AskedFor, ModeratorsWord, NewAppeal, NewReport, Ruled, Seen, Undone, WaitingFor};
+use crate::{
+    ChangeError, DecisionResult, ModeratorDecision, NewAppeal, NewReport, RescanTarget, Seen, WaitingFor,
+};
 
 const BLOCKED: ModerationStatus = ModerationStatus::Blocked;
 const PASS: ModerationStatus = ModerationStatus::Pass;
 const REVIEW: ModerationStatus = ModerationStatus::Review;
 
 impl StoreHarness {
-    async fn decide(&self, published: &Published, ruling: ModerationDecision) -> Ruled {
+    async fn decide(&self, published: &Published, ruling: ModerationDecision) -> DecisionResult {
         self.decide_on_seen(published, ruling, None).await
     }
 
@@ -23,19 +25,19 @@ impl StoreHarness {
         published: &Published,
         ruling: ModerationDecision,
         seen: Option<Seen>,
-    ) -> Ruled {
-        let word = ModeratorsWord { seen, ..self.word_of_ada(published, ruling) };
+    ) -> DecisionResult {
+        let word = ModeratorDecision { seen, ..self.word_of_ada(published, ruling) };
         self.store.moderation().decide(&word, &self.chance).await.unwrap()
     }
 
     async fn block_objecting_to(&self, published: &Published, content: &[u8]) {
         let contents = vec![BlobHash::of(content)];
-        let word = ModeratorsWord { contents, ..self.word_of_ada(published, ModerationDecision::Block) };
+        let word = ModeratorDecision { contents, ..self.word_of_ada(published, ModerationDecision::Block) };
         self.store.moderation().decide(&word, &self.chance).await.unwrap();
     }
 
-    fn word_of_ada(&self, published: &Published, ruling: ModerationDecision) -> ModeratorsWord {
-        ModeratorsWord {
+    fn word_of_ada(&self, published: &Published, ruling: ModerationDecision) -> ModeratorDecision {
+        ModeratorDecision {
             account: published.account,
             artifact: published.artifact,
             ruling,
@@ -63,7 +65,11 @@ impl StoreHarness {
         (found.status, found.moderated_by)
     }
 
-    async fn appeal(&self, published: &Published, message: &str) -> crate::Decided<Option<crate::Appealed>> {
+    async fn appeal(
+        &self,
+        published: &Published,
+        message: &str,
+    ) -> crate::ChangeResult<Option<crate::AcceptedAppeal>> {
         let appeal = NewAppeal {
             id: AppealId::new(START, &self.chance),
             slug: published.slug.clone(),
@@ -123,7 +129,7 @@ on_both_databases! {
         let late = harness.publish(other, "late", b"bad").await;
         harness.judge(&late, 1, PASS).await;
         harness.block_objecting_to(&page, b"bad").await;
-        let asked = AskedFor::BlockedAt(START);
+        let asked = RescanTarget::BlockedAt(START);
         assert_eq!(harness.store.scans().request_rescans(&asked, START).await.unwrap(), Some(1));
         harness.judge(&late, 1, PASS).await;
         assert_eq!(harness.shown(&late).await, BLOCKED);
@@ -235,7 +241,7 @@ on_both_databases! {
         let page = harness.publish(one, "page", b"bad").await;
         harness.decide(&page, ModerationDecision::Block).await;
         let unblocked = vec![BlobHash::of(b"bad")];
-        assert_eq!(harness.decide(&page, ModerationDecision::Pass).await, Ruled::Done { has_more: false, unblocked });
+        assert_eq!(harness.decide(&page, ModerationDecision::Pass).await, DecisionResult::Done { has_more: false, unblocked });
         assert_eq!(harness.listed().await, []);
     }
 
@@ -289,13 +295,13 @@ on_both_databases! {
         let account = harness.claimed().await;
         let page = harness.publish(account, "page", b"one").await;
         let refused = harness.appeal(&page, "Why?").await.unwrap_err();
-        assert!(matches!(refused, Undone::Refused(Refusal::NothingToAppeal { .. })), "{refused:?}");
+        assert!(matches!(refused, ChangeError::Refused(Refusal::NothingToAppeal { .. })), "{refused:?}");
         harness.judge(&page, 1, BLOCKED).await;
         assert_eq!(harness.waits(WaitingFor::Review).await, [""; 0]);
         let appealed = harness.appeal(&page, "It is a drill.").await.unwrap().unwrap();
         assert_eq!((appealed.seq, appealed.status), (1, BLOCKED));
         let refused = harness.appeal(&page, "It is a drill!").await.unwrap_err();
-        assert!(matches!(refused, Undone::Refused(Refusal::AlreadyAppealed)), "{refused:?}");
+        assert!(matches!(refused, ChangeError::Refused(Refusal::AlreadyAppealed)), "{refused:?}");
         assert_eq!(harness.waits(WaitingFor::Review).await, ["page"]);
         assert_eq!(harness.store.review_queue().backlog(START).await.unwrap().pages, 1);
 

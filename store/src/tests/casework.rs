@@ -4,7 +4,7 @@ use domain::{ModeratedBy, ModerationDecision};
 
 use super::review::{DONE, slugs};
 use super::*;
-use crate::{ModeratorsWord, QueueWanted, Ruled, WaitingFor};
+use crate::{DecisionResult, ModeratorDecision, QueueWanted, WaitingFor};
 
 on_both_databases! {
     async fn the_queue_is_filtered_by_rule_account_and_waiting_time(harness: &StoreHarness) {
@@ -66,11 +66,11 @@ on_both_databases! {
         let seen = harness.waiting(WaitingFor::Review).await[0].seen;
         assert!(seen.decision.is_some() && seen.report.is_some(), "{seen:?}");
         harness.reported(&page, START.plus(2 * HOUR)).await;
-        let word = ModeratorsWord { seen: Some(seen), ..harness.word(&page, ModerationDecision::Pass) };
+        let word = ModeratorDecision { seen: Some(seen), ..harness.word(&page, ModerationDecision::Pass) };
         assert_eq!(harness.say(&word).await, DONE);
         let waiting = harness.waiting(WaitingFor::Review).await;
         assert_eq!((waiting.len(), waiting[0].open_reports), (1, 1));
-        assert!(matches!(harness.say(&word).await, Ruled::DecidedMeanwhile { .. }));
+        assert!(matches!(harness.say(&word).await, DecisionResult::DecidedMeanwhile { .. }));
     }
 
     async fn an_account_s_history_has_what_happened_to_its_other_pages(harness: &StoreHarness) {

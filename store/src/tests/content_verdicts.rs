@@ -3,7 +3,7 @@
 use domain::{ScanJob, ScannedContent};
 
 use super::*;
-use crate::{GivenUpScan, Judged, KeptVerdict};
+use crate::{GivenUpScan, StoredVerdict, VerdictResult};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const REVIEW: ModerationStatus = ModerationStatus::Review;
@@ -18,7 +18,7 @@ impl StoreHarness {
         now: Time,
     ) -> ScannedContent {
         let content = self.content_of(published).await;
-        let judgement = Judgement {
+        let judgement = ScanVerdict {
             account: published.account,
             version: published.version,
             decision_id: self.chance.ulid(now).to_string(),
@@ -28,7 +28,10 @@ impl StoreHarness {
             content: Some(content),
             now,
         };
-        assert!(matches!(self.store.scans().record_verdict(judgement).await.unwrap(), Judged::Noted { .. }));
+        assert!(matches!(
+            self.store.scans().record_verdict(judgement).await.unwrap(),
+            VerdictResult::Noted { .. }
+        ));
         content
     }
 
@@ -40,7 +43,7 @@ impl StoreHarness {
 
     async fn stored(&self, content: ScannedContent, rules: u32) -> Option<String> {
         let stored = self.store.scans().find_content_verdict(content, rules).await.unwrap();
-        stored.map(|KeptVerdict { status, evidence }| {
+        stored.map(|StoredVerdict { status, evidence }| {
             assert_eq!(status, REVIEW);
             evidence
         })

@@ -5,7 +5,7 @@ use sea_orm::EntityTrait;
 
 use super::team::user;
 use super::*;
-use crate::{Claimer, ModeratorsWord, NewReport, Reported, Ruled, Whose};
+use crate::{Claimer, DecisionResult, ModeratorDecision, NewReport, ReportResult, SlugOwner};
 
 fn report_on(harness: &StoreHarness, published: &Published) -> NewReport {
     NewReport {
@@ -17,8 +17,8 @@ fn report_on(harness: &StoreHarness, published: &Published) -> NewReport {
     }
 }
 
-fn word_on(published: &Published, ruling: ModerationDecision, moderator: UserId) -> ModeratorsWord {
-    ModeratorsWord {
+fn word_on(published: &Published, ruling: ModerationDecision, moderator: UserId) -> ModeratorDecision {
+    ModeratorDecision {
         account: published.account,
         artifact: published.artifact,
         ruling,
@@ -49,15 +49,15 @@ on_both_databases! {
         let published = harness.publish(account, "page", b"one").await;
         let report = || report_on(harness, &published);
         let store = &harness.store;
-        assert_eq!(store.reports().create(&report(), &harness.chance).await.unwrap(), Reported::SentToReview);
-        let noted = Reported::Noted(ModerationStatus::Review);
+        assert_eq!(store.reports().create(&report(), &harness.chance).await.unwrap(), ReportResult::SentToReview);
+        let noted = ReportResult::Noted(ModerationStatus::Review);
         assert_eq!(store.reports().create(&report(), &harness.chance).await.unwrap(), noted);
         assert_eq!(store.routes().find(&published.host).await.unwrap().unwrap().moderation, ModerationStatus::Review);
         assert_eq!(open_reports(harness).await, 2);
 
         let moderator = UserId::new(START, &harness.chance);
         let ruled = store.moderation().decide(&word_on(&published, ModerationDecision::Pass, moderator), &harness.chance).await.unwrap();
-        assert_eq!(ruled, Ruled::Done { has_more: false, unblocked: vec![] });
+        assert_eq!(ruled, DecisionResult::Done { has_more: false, unblocked: vec![] });
         assert_eq!(open_reports(harness).await, 0);
         assert_eq!(sources_of_decisions(harness).await, ["report", "moderator"]);
         let trail = entity::audit::Entity::find().all(&store.database.reader).await.unwrap();
@@ -65,7 +65,7 @@ on_both_databases! {
         assert!(actors.contains(&moderator.to_string()), "{actors:?}");
 
         // A report on a passed page changes nothing, and is stored for the queue.
-        let noted = Reported::Noted(ModerationStatus::Pass);
+        let noted = ReportResult::Noted(ModerationStatus::Pass);
         assert_eq!(store.reports().create(&report(), &harness.chance).await.unwrap(), noted);
         assert_eq!(open_reports(harness).await, 1);
         assert_eq!(sources_of_decisions(harness).await.len(), 2);
@@ -76,14 +76,14 @@ on_both_databases! {
         let staged = harness.publish_as(account, "staged", b"one", Activation::Staged).await;
         let moderator = UserId::new(START, &harness.chance);
         let word = |published| word_on(published, ModerationDecision::Block, moderator);
-        let noted = Reported::Noted(ModerationStatus::Pending);
+        let noted = ReportResult::Noted(ModerationStatus::Pending);
         assert_eq!(harness.store.reports().create(&report_on(harness, &staged), &harness.chance).await.unwrap(), noted);
-        assert_eq!(harness.store.moderation().decide(&word(&staged), &harness.chance).await.unwrap(), Ruled::NothingIsLive);
+        assert_eq!(harness.store.moderation().decide(&word(&staged), &harness.chance).await.unwrap(), DecisionResult::NothingIsLive);
 
         harness.store.artifacts().delete(&harness.change(account, START), &staged.slug).await.unwrap();
         let gone = harness.store.reports().create(&report_on(harness, &staged), &harness.chance).await.unwrap();
-        assert_eq!(gone, Reported::NoSuchHost);
-        assert_eq!(harness.store.moderation().decide(&word(&staged), &harness.chance).await.unwrap(), Ruled::Gone);
+        assert_eq!(gone, ReportResult::NoSuchHost);
+        assert_eq!(harness.store.moderation().decide(&word(&staged), &harness.chance).await.unwrap(), DecisionResult::Gone);
         assert_eq!(open_reports(harness).await, 0);
         assert!(harness.store.artifacts().find_at(&staged.host).await.unwrap().is_none());
     }
@@ -100,10 +100,10 @@ on_both_databases! {
             found.into_iter().map(|artifact| artifact.account).collect::<Vec<_>>()
         };
         harness.publish(theirs, "page", b"one").await;
-        assert_eq!(owners(Whose::Of(ada), 2).await, []);
+        assert_eq!(owners(SlugOwner::Of(ada), 2).await, []);
         harness.publish(mine, "page", b"two").await;
-        assert_eq!(owners(Whose::Of(ada), 2).await, [mine]);
-        assert_eq!(owners(Whose::Anyones, 2).await.len(), 2);
-        assert_eq!(owners(Whose::Anyones, 1).await.len(), 1);
+        assert_eq!(owners(SlugOwner::Of(ada), 2).await, [mine]);
+        assert_eq!(owners(SlugOwner::Anyone, 2).await.len(), 2);
+        assert_eq!(owners(SlugOwner::Anyone, 1).await.len(), 1);
     }
 }

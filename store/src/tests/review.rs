@@ -5,11 +5,11 @@ use sea_orm::EntityTrait;
 
 use super::*;
 use crate::{
-    Backlog, DecisionsWanted, Judgement, ModeratorsWord, NewReport, Ruled, SameContentWanted, SamePage, Seen,
-    WaitingArtifact, WaitingFor,
+    Backlog, DecisionResult, DecisionsWanted, ModeratorDecision, NewReport, SameContentQuery, SamePage,
+    ScanVerdict, Seen, WaitingArtifact, WaitingFor,
 };
 
-pub(super) const DONE: Ruled = Ruled::Done { has_more: false, unblocked: Vec::new() };
+pub(super) const DONE: DecisionResult = DecisionResult::Done { has_more: false, unblocked: Vec::new() };
 const EVIDENCE: &str =
     r#"[{"rule":"seed_phrase","file":"index.html","field":"textarea","words":["seed phrase"]}]"#;
 
@@ -19,7 +19,7 @@ impl StoreHarness {
     }
 
     async fn judged_by(&self, published: &Published, status: ModerationStatus, now: Time, rules: u32) {
-        let judgement = Judgement {
+        let judgement = ScanVerdict {
             account: published.account,
             version: published.version,
             decision_id: self.chance.ulid(now).to_string(),
@@ -48,21 +48,21 @@ impl StoreHarness {
         published: &Published,
         ruling: ModerationDecision,
         looked_at: Option<VersionId>,
-    ) -> Ruled {
-        self.say(&ModeratorsWord { looked_at, ..self.word(published, ruling) }).await
+    ) -> DecisionResult {
+        self.say(&ModeratorDecision { looked_at, ..self.word(published, ruling) }).await
     }
 
-    pub(super) async fn say(&self, word: &ModeratorsWord) -> Ruled {
+    pub(super) async fn say(&self, word: &ModeratorDecision) -> DecisionResult {
         self.store.moderation().decide(word, &self.chance).await.unwrap()
     }
 
     async fn with_same_content(&self, contents: &[BlobHash], but: &Published, at_most: u64) -> Vec<SamePage> {
-        let wanted = SameContentWanted { contents, but: but.artifact, among: None, at_most };
+        let wanted = SameContentQuery { contents, but: but.artifact, among: None, at_most };
         self.store.moderation().list_same_content(wanted).await.unwrap()
     }
 
-    pub(super) fn word(&self, published: &Published, ruling: ModerationDecision) -> ModeratorsWord {
-        ModeratorsWord {
+    pub(super) fn word(&self, published: &Published, ruling: ModerationDecision) -> ModeratorDecision {
+        ModeratorDecision {
             account: published.account,
             artifact: published.artifact,
             ruling,
@@ -166,7 +166,7 @@ on_both_databases! {
         let first = harness.publish(account, "page", b"one").await;
         let second = harness.publish(account, "page", b"two").await;
         let refused = harness.rule(&first, ModerationDecision::Block, Some(first.version)).await;
-        assert_eq!(refused, Ruled::OtherIsLive { seq: 2 });
+        assert_eq!(refused, DecisionResult::OtherIsLive { seq: 2 });
         let route = harness.store.routes().find(&first.host).await.unwrap().unwrap();
         assert_eq!(route.moderation, ModerationStatus::Pending);
         assert!(harness.store.moderation().list_decisions(&DecisionsWanted::default(), 10).await.unwrap().is_empty());
@@ -234,11 +234,11 @@ on_both_databases! {
         assert!(harness.with_same_content(&contents, &bad, 0).await.is_empty());
 
         let unblocked = contents.to_vec();
-        assert_eq!(harness.rule(&same, ModerationDecision::Pass, None).await, Ruled::Done { has_more: false, unblocked });
+        assert_eq!(harness.rule(&same, ModerationDecision::Pass, None).await, DecisionResult::Done { has_more: false, unblocked });
         assert!(harness.with_same_content(&contents, &bad, 10).await[0].is_passed_by_moderator);
         let among = async |host: &Host| {
             let among = Some(std::slice::from_ref(host));
-            let wanted = SameContentWanted { contents: &contents, but: bad.artifact, among, at_most: 10 };
+            let wanted = SameContentQuery { contents: &contents, but: bad.artifact, among, at_most: 10 };
             harness.store.moderation().list_same_content(wanted).await.unwrap().len()
         };
         assert_eq!((among(&same.host).await, among(&replaced.host).await), (1, 0));
@@ -254,7 +254,7 @@ on_both_databases! {
         harness.scanned(&staged, ModerationStatus::Blocked, START).await;
         let live = harness.publish(account, "page", b"bad").await;
         let contents = vec![BlobHash::of(b"bad")];
-        let word = ModeratorsWord { contents, ..harness.word(&live, ModerationDecision::Block) };
+        let word = ModeratorDecision { contents, ..harness.word(&live, ModerationDecision::Block) };
         assert_eq!(harness.say(&word).await, DONE);
 
         for (seq, status) in [
@@ -274,9 +274,9 @@ on_both_databases! {
         // A later scan clears none of them, and a pass applies only to the live version.
         harness.scanned(&first, ModerationStatus::Pass, START.plus(HOUR)).await;
         let contents = vec![BlobHash::of(b"bad")];
-        let pass = ModeratorsWord { contents: contents.clone(), ..harness.word(&live, ModerationDecision::Pass) };
+        let pass = ModeratorDecision { contents: contents.clone(), ..harness.word(&live, ModerationDecision::Pass) };
         let unblocked = contents;
-        assert_eq!(harness.say(&pass).await, Ruled::Done { has_more: false, unblocked });
+        assert_eq!(harness.say(&pass).await, DecisionResult::Done { has_more: false, unblocked });
         harness.store.artifacts().activate(&harness.change(account, START.plus(HOUR)), &slug, 1).await.unwrap();
         assert_eq!(harness.store.routes().find(&live.host).await.unwrap().unwrap().moderation, ModerationStatus::Blocked);
     }
@@ -287,8 +287,8 @@ on_both_databases! {
         for _ in 0..51 {
             live = harness.publish(account, "page", b"bad").await;
         }
-        let word = ModeratorsWord { contents: vec![BlobHash::of(b"bad")], ..harness.word(&live, ModerationDecision::Block) };
-        assert_eq!(harness.say(&word).await, Ruled::Done { has_more: true, unblocked: vec![] });
+        let word = ModeratorDecision { contents: vec![BlobHash::of(b"bad")], ..harness.word(&live, ModerationDecision::Block) };
+        assert_eq!(harness.say(&word).await, DecisionResult::Done { has_more: true, unblocked: vec![] });
         assert_eq!(harness.say(&word).await, DONE);
     }
 
@@ -307,8 +307,8 @@ on_both_databases! {
         };
         let seen = look().await;
         harness.judged_by(&page, ModerationStatus::Blocked, START.plus(HOUR), 2).await;
-        let word = |seen| ModeratorsWord { seen: Some(seen), ..harness.word(&page, ModerationDecision::Pass) };
-        let refused = Ruled::DecidedMeanwhile { status: ModerationStatus::Blocked };
+        let word = |seen| ModeratorDecision { seen: Some(seen), ..harness.word(&page, ModerationDecision::Pass) };
+        let refused = DecisionResult::DecidedMeanwhile { status: ModerationStatus::Blocked };
         assert_eq!(harness.say(&word(seen)).await, refused);
         assert_eq!(harness.say(&word(Seen::default())).await, refused);
         let open = async || {

@@ -4,7 +4,7 @@ use domain::{ModerationDecision, Moderator, Payment, UserId, Visibility, Visibil
 
 use super::team::user;
 use super::*;
-use crate::{Claimed, Claimer, ModeratorsWord, Ruled};
+use crate::{Claimed, Claimer, DecisionResult, ModeratorDecision};
 
 /// The time of a change that waited for the lock, or whose host's clock is behind.
 const BEHIND: Time = Time::from_millis(START.millis() - 2500);
@@ -70,7 +70,7 @@ on_both_databases! {
             dated.assert_moved_on_by_a_second("visibility").await;
         }
 
-        let word = ModeratorsWord {
+        let word = ModeratorDecision {
             account: account.id,
             artifact: page.artifact,
             ruling: ModerationDecision::Block,
@@ -81,7 +81,7 @@ on_both_databases! {
             contents: vec![],
             now: BEHIND,
         };
-        assert_eq!(harness.store.moderation().decide(&word, &harness.chance).await.unwrap(), Ruled::Done { has_more: false, unblocked: vec![] });
+        assert_eq!(harness.store.moderation().decide(&word, &harness.chance).await.unwrap(), DecisionResult::Done { has_more: false, unblocked: vec![] });
         dated.assert_moved_on_by_a_second("moderation").await;
 
         let claimer = user(harness, "olga").await;

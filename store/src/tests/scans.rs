@@ -4,7 +4,7 @@ use domain::{ModerationDecision, ReportId, ScanJob, UserId};
 use sea_orm::EntityTrait;
 
 use super::*;
-use crate::{AskedFor, DueScan, Judged, ModeratorsWord, NewReport, Reported, ScanCounts};
+use crate::{DueScan, ModeratorDecision, NewReport, ReportResult, RescanTarget, ScanCounts, VerdictResult};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const BLOCKED: ModerationStatus = ModerationStatus::Blocked;
@@ -12,8 +12,8 @@ const PASS: ModerationStatus = ModerationStatus::Pass;
 const REVIEW: ModerationStatus = ModerationStatus::Review;
 
 impl StoreHarness {
-    fn judgement(&self, published: &Published, rules: u32, status: ModerationStatus) -> Judgement {
-        Judgement {
+    fn judgement(&self, published: &Published, rules: u32, status: ModerationStatus) -> ScanVerdict {
+        ScanVerdict {
             account: published.account,
             version: published.version,
             decision_id: self.chance.ulid(START.plus(rules * MINUTE)).to_string(),
@@ -25,7 +25,12 @@ impl StoreHarness {
         }
     }
 
-    pub(super) async fn judge(&self, published: &Published, rules: u32, status: ModerationStatus) -> Judged {
+    pub(super) async fn judge(
+        &self,
+        published: &Published,
+        rules: u32,
+        status: ModerationStatus,
+    ) -> VerdictResult {
         self.store.scans().record_verdict(self.judgement(published, rules, status)).await.unwrap()
     }
 
@@ -42,7 +47,7 @@ impl StoreHarness {
         kept.into_iter().map(|one| (one.scanner_version.unwrap(), one.status)).collect()
     }
 
-    async fn report_on(&self, published: &Published) -> Reported {
+    async fn report_on(&self, published: &Published) -> ReportResult {
         let id = ReportId::new(START, &self.chance);
         let report = NewReport { id, host: published.host.clone(), reason: None, category: None, now: START };
         self.store.reports().create(&report, &self.chance).await.unwrap()
@@ -69,8 +74,8 @@ pub(super) fn versions_and_tries(due: Vec<DueScan>) -> Vec<(VersionId, u32)> {
     due.into_iter().map(|due| (due.job.version, due.tries)).collect()
 }
 
-fn noted(host: Option<&Host>) -> Judged {
-    Judged::Noted { host: host.cloned() }
+fn noted(host: Option<&Host>) -> VerdictResult {
+    VerdictResult::Noted { host: host.cloned() }
 }
 
 on_both_databases! {
@@ -79,11 +84,11 @@ on_both_databases! {
         let published = harness.publish(account, "page", b"one").await;
         assert_eq!(harness.judge(&published, 1, BLOCKED).await, noted(Some(&published.host)));
         assert_eq!(harness.shown(&published).await, BLOCKED);
-        let unknown = Judgement {
+        let unknown = ScanVerdict {
             version: VersionId::new(START, &harness.chance),
             ..harness.judgement(&published, 1, BLOCKED)
         };
-        assert_eq!(harness.store.scans().record_verdict(unknown).await.unwrap(), Judged::Gone);
+        assert_eq!(harness.store.scans().record_verdict(unknown).await.unwrap(), VerdictResult::Gone);
     }
 
     async fn a_verdict_that_is_written_already_is_kept_once_and_told_while_it_blocks(harness: &StoreHarness) {
@@ -113,14 +118,14 @@ on_both_databases! {
         let kept = harness.scans_kept(&published).await;
         let expected = [("1", "pass"), ("2", "blocked"), ("4", "pass")];
         assert_eq!(kept, expected.map(|(rules, status)| (rules.to_owned(), status.to_owned())));
-        assert_eq!(harness.judge(&published, 3, BLOCKED).await, Judged::Outdated, "a process of the last release");
+        assert_eq!(harness.judge(&published, 3, BLOCKED).await, VerdictResult::Outdated, "a process of the last release");
         assert_eq!(harness.shown(&published).await, PASS);
     }
 
     async fn later_rules_change_no_moderator_s_word_and_take_nothing_from_a_report(harness: &StoreHarness) {
         let account = harness.account().await;
         let ruled = harness.publish(account, "ruled", b"one").await;
-        let word = ModeratorsWord {
+        let word = ModeratorDecision {
             account,
             artifact: ruled.artifact,
             ruling: ModerationDecision::Pass,
@@ -138,7 +143,7 @@ on_both_databases! {
         assert_eq!(harness.scans_kept(&ruled).await.len(), 2, "what it found is kept for people");
 
         let reported = harness.publish(account, "reported", b"two").await;
-        assert_eq!(harness.report_on(&reported).await, Reported::SentToReview);
+        assert_eq!(harness.report_on(&reported).await, ReportResult::SentToReview);
         for (rules, verdict, shown) in [(1, PASS, REVIEW), (2, BLOCKED, BLOCKED), (3, PASS, REVIEW)] {
             harness.judge(&reported, rules, verdict).await;
             assert_eq!(harness.shown(&reported).await, shown, "rules {rules}");
@@ -268,16 +273,16 @@ on_both_databases! {
             harness.judge(published, 7, PASS).await;
         }
         let ask = async |asked| harness.store.scans().request_rescans(&asked, START).await.unwrap();
-        assert_eq!(ask(AskedFor::Older { rules: 7 }).await, Some(0));
-        assert_eq!(ask(AskedFor::Host("nobody-here-0000".parse().unwrap())).await, None);
+        assert_eq!(ask(RescanTarget::Older { rules: 7 }).await, Some(0));
+        assert_eq!(ask(RescanTarget::Host("nobody-here-0000".parse().unwrap())).await, None);
         assert_eq!(harness.due(7, START).await, []);
 
-        assert_eq!(ask(AskedFor::Host(live.host.clone())).await, Some(2));
+        assert_eq!(ask(RescanTarget::Host(live.host.clone())).await, Some(2));
         let of_page = harness.store.scans().list_due_rescans_of(live.artifact, START, 10).await.unwrap();
         assert_eq!(versions_and_tries(of_page), [(live.version, 0), (old.version, 0)]);
         assert_eq!(harness.due(7, START).await.len(), 2);
         assert_eq!(harness.store.scans().counts().await.unwrap().asked_again, 2);
-        assert_eq!(harness.judge(&live, 6, BLOCKED).await, Judged::Outdated, "asking takes no verdict back");
+        assert_eq!(harness.judge(&live, 6, BLOCKED).await, VerdictResult::Outdated, "asking takes no verdict back");
         harness.judge(&live, 7, PASS).await;
         assert_eq!(harness.due(7, START).await, [(old.version, 0)]);
         harness.judge(&old, 7, PASS).await;
@@ -285,12 +290,12 @@ on_both_databases! {
 
         harness.is_queued(&live, 0, START).await;
         let (failed, fresh) = (&live, &old);
-        assert_eq!(ask(AskedFor::Older { rules: 8 }).await, Some(3), "all are due anyway");
+        assert_eq!(ask(RescanTarget::Older { rules: 8 }).await, Some(3), "all are due anyway");
         let due = harness.due(8, START).await;
         assert!(due.contains(&(failed.version, 0)), "earlier failures are forgotten: {due:?}");
         assert!(due.contains(&(fresh.version, 0)) && due.len() == 3, "{due:?}");
 
-        assert_eq!(ask(AskedFor::Everything).await, Some(3));
+        assert_eq!(ask(RescanTarget::Everything).await, Some(3));
         assert_eq!(harness.due(7, START).await.len(), 3);
         harness.judge(&other, 7, BLOCKED).await;
         assert_eq!(harness.shown(&other).await, BLOCKED);
@@ -306,7 +311,7 @@ on_both_databases! {
         }
         harness.is_queued(&failed, 0, START).await;
         harness.store.scans().mark_waiting(&[due_scan(&put_off, 0)], START).await.unwrap();
-        let asked = AskedFor::Older { rules: 2 };
+        let asked = RescanTarget::Older { rules: 2 };
         assert_eq!(harness.store.scans().request_rescans(&asked, START).await.unwrap(), Some(2));
         assert_eq!(harness.due(2, START).await, [(failed.version, 0)]);
     }

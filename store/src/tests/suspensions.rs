@@ -3,7 +3,7 @@
 use domain::{CalledBy, GrantOperation, OperatorName, SuspensionReason, Visibility, VisibilityOperation};
 
 use super::*;
-use crate::{SuspensionChange, SuspensionSet, Undone};
+use crate::{ChangeError, SuspensionChange, SuspensionSet};
 
 impl StoreHarness {
     async fn set_suspension(&self, account: AccountId, reason: Option<&str>) -> SuspensionSet {
@@ -77,7 +77,7 @@ on_both_databases! {
             harness.store.artifacts().activate(&change, &slug, 1).await.map(drop),
             harness.store.artifacts().delete(&change, &slug).await.map(drop),
         ] {
-            assert!(matches!(undone, Err(Undone::Refused(Refusal::AccountSuspended))), "{undone:?}");
+            assert!(matches!(undone, Err(ChangeError::Refused(Refusal::AccountSuspended))), "{undone:?}");
         }
 
         assert_eq!(harness.set_suspension(account, None).await.suspension, None);

@@ -9,8 +9,8 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 
 use super::*;
 use crate::{
-    Along, AlsoRevoked, Change, Claimer, JoiningAgent, JoiningPerson, NewSession, Reach, TokenUse, Undone,
-    User,
+    AlsoRevoked, Change, ChangeError, Claimer, JoiningAgent, JoiningPerson, NewSession, Reach,
+    RevocationScope, TokenUse, User,
 };
 
 /// A claimed account with its owner.
@@ -99,9 +99,9 @@ fn person(user: UserId) -> Maker {
 }
 
 #[track_caller]
-fn refusal<T: std::fmt::Debug>(decided: Result<T, Undone>) -> Refusal {
+fn refusal<T: std::fmt::Debug>(decided: Result<T, ChangeError>) -> Refusal {
     match decided {
-        Err(Undone::Refused(refusal)) => refusal,
+        Err(ChangeError::Refused(refusal)) => refusal,
         other => panic!("{other:?}"),
     }
 }
@@ -217,13 +217,13 @@ on_both_databases! {
         let revoke = async |id, along| {
             harness.store.tokens().revoke(&team.by_owner(), id, Reach::All, along).await.unwrap()
         };
-        assert_eq!(revoke(child, Along::Nothing).await, AlsoRevoked::default());
+        assert_eq!(revoke(child, RevocationScope::Nothing).await, AlsoRevoked::default());
         assert_eq!(team.active().await, 3, "that of the signup, the root and the grandchild");
 
         // Revoking a token between the two does not hide the tokens that it minted.
-        assert_eq!(revoke(root.id, Along::Tokens).await, AlsoRevoked { tokens: 1, invites: 0 });
-        assert_eq!(revoke(root.id, Along::TokensAndInvites).await, AlsoRevoked { tokens: 0, invites: 1 });
-        assert_eq!(revoke(root.id, Along::TokensAndInvites).await, AlsoRevoked::default());
+        assert_eq!(revoke(root.id, RevocationScope::Tokens).await, AlsoRevoked { tokens: 1, invites: 0 });
+        assert_eq!(revoke(root.id, RevocationScope::TokensAndInvites).await, AlsoRevoked { tokens: 0, invites: 1 });
+        assert_eq!(revoke(root.id, RevocationScope::TokensAndInvites).await, AlsoRevoked::default());
         assert_eq!(team.active().await, 1);
         let revocation = entity::audit::Column::Action.is_in(["token.revoked", "invite.revoked"]);
         let trail = entity::audit::Entity::find().filter(revocation).all(&harness.store.database.reader).await.unwrap();

@@ -3,7 +3,7 @@
 use domain::{ChargeOperation, Moved, Refusal, Visibility, VisibilityOperation};
 
 use super::*;
-use crate::{Batch, Judged, Judgement};
+use crate::{Batch, ScanVerdict, VerdictResult};
 
 impl StoreHarness {
     fn page(&self, account: AccountId, slug: &str, content: &'static [u8]) -> PublishOperation {
@@ -50,8 +50,8 @@ impl StoreHarness {
         self.settle_ready(batches).await.into_iter().map(Option::unwrap).collect()
     }
 
-    fn verdict(&self, published: &Published, rules: u32, status: ModerationStatus) -> Judgement {
-        Judgement {
+    fn verdict(&self, published: &Published, rules: u32, status: ModerationStatus) -> ScanVerdict {
+        ScanVerdict {
             account: published.account,
             version: published.version,
             decision_id: self.chance.ulid(START).to_string(),
@@ -175,8 +175,8 @@ on_both_databases! {
             gone,
             harness.verdict(&bad, 3, Blocked),
         ]).await.unwrap();
-        let heard = |page: &Published| Judged::Noted { host: Some(page.host.clone()) };
-        let expected = [heard(&good), heard(&bad), Judged::Outdated, Judged::Gone, heard(&bad)];
+        let heard = |page: &Published| VerdictResult::Noted { host: Some(page.host.clone()) };
+        let expected = [heard(&good), heard(&bad), VerdictResult::Outdated, VerdictResult::Gone, heard(&bad)];
         assert_eq!(judged, expected.map(Some));
         for (page, status) in [(&good, Pass), (&bad, Blocked), (&old, Review)] {
             let route = harness.store.routes().find(&page.host).await.unwrap().unwrap();

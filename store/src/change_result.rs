@@ -4,30 +4,30 @@ use domain::Refusal;
 use sea_orm::DbErr;
 
 /// A change that was refused or has failed has changed nothing.
-pub type Decided<T> = Result<T, Undone>;
+pub type ChangeResult<T> = Result<T, ChangeError>;
 
 /// Why a change was not made.
 #[derive(Debug)]
-pub enum Undone {
+pub enum ChangeError {
     /// Refused under the lock.
     Refused(Refusal),
     Failed(anyhow::Error),
 }
 
-impl From<Refusal> for Undone {
+impl From<Refusal> for ChangeError {
     fn from(refusal: Refusal) -> Self {
-        Undone::Refused(refusal)
+        ChangeError::Refused(refusal)
     }
 }
 
-impl From<anyhow::Error> for Undone {
+impl From<anyhow::Error> for ChangeError {
     fn from(error: anyhow::Error) -> Self {
-        Undone::Failed(error)
+        ChangeError::Failed(error)
     }
 }
 
-impl From<DbErr> for Undone {
+impl From<DbErr> for ChangeError {
     fn from(error: DbErr) -> Self {
-        Undone::Failed(error.into())
+        ChangeError::Failed(error.into())
     }
 }
