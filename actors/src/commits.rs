@@ -1,5 +1,5 @@
-//! Commits the batches of several accounts' ledgers in one transaction. A failing operation of one account must not
-//! fail those of another, and an account must not wait for another that is locked.
+//! Commits the batches of several accounts' ledgers in one transaction. A failing operation of one account
+//! must not fail those of another, and an account must not wait for another that is locked.
 
 use std::sync::Arc;
 
@@ -44,8 +44,8 @@ impl Commits {
         }
     }
 
-    /// Settles operations of one account, in order, in one transaction: together with those of other accounts, or
-    /// alone if that fails.
+    /// Settles operations of one account, in order, in one transaction: together with those of other
+    /// accounts, or alone if that fails.
     pub(crate) async fn settle(&self, account: AccountId, operations: Arc<[LedgerOperation]>) -> Committed {
         match self.gathered.commit((account, operations.clone())).await {
             Some(committed) => committed,

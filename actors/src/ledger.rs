@@ -1,5 +1,6 @@
-//! The ledger of one account: collects waiting operations and settles them in one commit. It replies only after the
-//! commit, and to every caller. A caller without a reply must be able to send the same operation again.
+//! The ledger of one account: collects waiting operations and settles them in one commit. It replies only
+//! after the commit, and to every caller. A caller without a reply must be able to send the same operation
+//! again.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -111,8 +112,9 @@ impl State {
             // A caller that stopped waiting gets the outcome when it retries.
             let _ = reply.send(settled);
         }
-        // A caller that has just received its reply may send its next operation. Yielding lets that operation join
-        // the next batch instead of the one after it, at the cost of some latency for operations that already wait.
+        // A caller that has just received its reply may send its next operation. Yielding lets that operation
+        // join the next batch instead of the one after it, at the cost of some latency for operations that
+        // already wait.
         tokio::task::yield_now().await;
     }
 }

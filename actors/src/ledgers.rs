@@ -1,5 +1,5 @@
-//! Finds or starts an account's ledger, and supervises all ledgers. It must never assume whether an operation was
-//! settled: without a reply, only sending the operation again can tell.
+//! Finds or starts an account's ledger, and supervises all ledgers. It must never assume whether an operation
+//! was settled: without a reply, only sending the operation again can tell.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,8 +18,8 @@ use crate::commits::Commits;
 use crate::ledger::{Arguments, Ledger, Message, SettleResult};
 use crate::terms::{LedgerError, LedgerTerms};
 
-/// How long a caller waits for its operation. A slower operation may still settle; the caller's next attempt finds
-/// its outcome.
+/// How long a caller waits for its operation. A slower operation may still settle; the caller's next attempt
+/// finds its outcome.
 const SETTLE_WAIT: Duration = Duration::from_secs(20);
 /// How long the ledgers of a stopping process may take to finish.
 const STOP_WAIT: Duration = Duration::from_secs(3);
@@ -70,8 +70,8 @@ impl Ledgers {
             match call {
                 Ok(CallResult::Success(settled)) => return settled,
                 Ok(CallResult::Timeout) => return Err(LedgerError::Unknown),
-                // The actor stopped or failed before it replied. Its name is free once it is gone, and its successor
-                // finds the outcome of what it settled.
+                // The actor stopped or failed before it replied. Its name is free once it is gone, and its
+                // successor finds the outcome of what it settled.
                 Ok(CallResult::SenderError) | Err(_) => {
                     let _ = ledger.wait(Some(LEAVE_WAIT)).await;
                 }
