@@ -15,8 +15,8 @@ struct Preferences {
     others: Option<Weight>,
 }
 
-/// The best of the offers, or `None` for the plain bytes, which are also used when the client refuses everything.
-/// `lines` are the values of the header, which may occur several times.
+/// The best of the offers, or `None` for the plain bytes, which are also used when the client refuses
+/// everything. `lines` are the values of the header, which may occur several times.
 pub fn choose_encoding<'a>(
     lines: impl Iterator<Item = &'a str>,
     offers: impl Iterator<Item = Encoding>,

@@ -1,5 +1,5 @@
-//! An account in its two states, and the only check for expiry. Expiry must never be stored as a flag: it depends on
-//! a time and the clock.
+//! An account in its two states, and the only check for expiry. Expiry must never be stored as a flag: it
+//! depends on a time and the clock.
 
 use std::fmt;
 use std::time::Duration;

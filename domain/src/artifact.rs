@@ -1,5 +1,5 @@
-//! Artifacts, their versions and routes. A moderation status belongs to a version, never to the artifact: making
-//! another version live must not clear a verdict.
+//! Artifacts, their versions and routes. A moderation status belongs to a version, never to the artifact:
+//! making another version live must not clear a verdict.
 
 use std::time::Duration;
 
@@ -93,24 +93,26 @@ pub struct Route {
     pub version: VersionId,
     pub visibility: Visibility,
     pub moderation: ModerationStatus,
-    /// Set while the account is provisional. Before this time pages have the badge, after it the response is 410.
+    /// Set while the account is provisional. Before this time pages have the badge, after it the response is
+    /// 410.
     pub expires_at: Option<Time>,
     /// Whether an operator has suspended the account. The response is then 451.
     pub is_suspended: bool,
     /// When the served content last changed: by a publish, a claim, a verdict or a visibility change.
     pub updated_at: Time,
-    /// From this time on, documents are not served until the version has a verdict, because its scan failed or scans
-    /// are late. Only pages of provisional accounts are held back.
+    /// From this time on, documents are not served until the version has a verdict, because its scan failed
+    /// or scans are late. Only pages of provisional accounts are held back.
     pub held_from: Option<Time>,
     pub manifest: Manifest,
 }
 
 impl Route {
-    /// How long the oldest version may wait for a verdict before pending pages of provisional accounts are held back.
+    /// How long the oldest version may wait for a verdict before pending pages of provisional accounts are
+    /// held back.
     pub const SCAN_WAIT_MAX: Duration = Duration::from_secs(30);
 
-    /// Whether documents are held back until the version has a verdict. A reported version, or one whose scan failed
-    /// for good, is in review without a verdict.
+    /// Whether documents are held back until the version has a verdict. A reported version, or one whose scan
+    /// failed for good, is in review without a verdict.
     pub fn is_held_back(&self, now: Time) -> bool {
         let is_held = self.held_from.is_some_and(|from| from <= now);
         let has_no_verdict = matches!(self.moderation, ModerationStatus::Pending | ModerationStatus::Review);

@@ -1,5 +1,5 @@
-//! The only source of randomness, so that tests can seed it. Tokens are generated from it, so the generator must be
-//! unpredictable.
+//! The only source of randomness, so that tests can seed it. Tokens are generated from it, so the generator
+//! must be unpredictable.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,4 +1,5 @@
-//! The amounts that can be paid by card. Cards are charged in cents, so no other amount may reach the processor.
+//! The amounts that can be paid by card. Cards are charged in cents, so no other amount may reach the
+//! processor.
 
 use crate::Micro;
 

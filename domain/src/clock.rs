@@ -1,4 +1,5 @@
-//! The only source of the current time. Nothing else may read the system's clock, so that tests can move the time.
+//! The only source of the current time. Nothing else may read the system's clock, so that tests can move the
+//! time.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,16 +8,16 @@ use std::time::{Duration, Instant};
 
 use crate::Time;
 
-/// The current time: the machine's clock or, once it was read, the database's, so that all processes of a deployment
-/// agree. Between two readings a monotonic clock advances the database's time, so a step of the machine's clock does
-/// not affect it. Clones share one clock. Tests use a clock that they move by hand.
+/// The current time: the machine's clock or, once it was read, the database's, so that all processes of a
+/// deployment agree. Between two readings a monotonic clock advances the database's time, so a step of the
+/// machine's clock does not affect it. Clones share one clock. Tests use a clock that they move by hand.
 #[derive(Clone, Debug)]
 pub struct Clock {
     source: Source,
     /// The start of the monotonic clock.
     started: Instant,
-    /// The database's time at the start of the monotonic clock, in milliseconds; [`NOT_READ`] before the first
-    /// reading.
+    /// The database's time at the start of the monotonic clock, in milliseconds; [`NOT_READ`] before the
+    /// first reading.
     database_start_ms: Arc<AtomicI64>,
 }
 

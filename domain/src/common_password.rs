@@ -1,8 +1,9 @@
-//! The 10,000 most common passwords, which an operator's password must not be. People's passwords follow the rule of
-//! the specification, which excludes the 100 most common ones (`password.rs`).
+//! The 10,000 most common passwords, which an operator's password must not be. People's passwords follow the
+//! rule of the specification, which excludes the 100 most common ones (`password.rs`).
 //!
-//! `list.txt` is the first half of the list of Django's password validator (`common-passwords.txt.gz` of Django 5.2,
-//! with its license beside it), in lowercase, without entries that are a shorter entry followed by digits.
+//! `list.txt` is the first half of the list of Django's password validator (`common-passwords.txt.gz` of
+//! Django 5.2, with its license beside it), in lowercase, without entries that are a shorter entry followed
+//! by digits.
 
 const COMMON: &str = include_str!("common_password/list.txt");
 

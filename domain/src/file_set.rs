@@ -1,5 +1,5 @@
-//! The rules for the files of one publish: their number, their total size, and unique paths. It counts and does not
-//! hold the bytes.
+//! The rules for the files of one publish: their number, their total size, and unique paths. It counts and
+//! does not hold the bytes.
 
 use std::collections::BTreeSet;
 

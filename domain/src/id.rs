@@ -1,5 +1,5 @@
-//! The ids that the service assigns, and the hashes of contents. An id that must be the same when work is repeated (a
-//! scan, a fire time) is derived, not random.
+//! The ids that the service assigns, and the hashes of contents. An id that must be the same when work is
+//! repeated (a scan, a fire time) is derived, not random.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,5 +1,5 @@
-//! Invites: a code for people and agents to join an account, and when it stops working. A code is a credential and
-//! must never be logged.
+//! Invites: a code for people and agents to join an account, and when it stops working. A code is a
+//! credential and must never be logged.
 
 use std::fmt;
 use std::str::FromStr;
@@ -89,7 +89,8 @@ impl InviteCode {
         &self.0
     }
 
-    /// The first characters of the code: enough to recognize an invite in the audit log, and not enough to join.
+    /// The first characters of the code: enough to recognize an invite in the audit log, and not enough to
+    /// join.
     pub fn mark(&self) -> &str {
         &self.0[..Self::MARK_LENGTH]
     }

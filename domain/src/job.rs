@@ -1,5 +1,5 @@
-//! The jobs of the queues, and the retry policy of each queue. Jobs outlive the program that queued them, so a new
-//! field needs a default, and the serialized form of a variant must never change.
+//! The jobs of the queues, and the retry policy of each queue. Jobs outlive the program that queued them, so
+//! a new field needs a default, and the serialized form of a variant must never change.
 
 use std::time::Duration;
 
@@ -26,8 +26,8 @@ pub struct JobEnvelope {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "payload", rename_all = "snake_case")]
 pub enum Job {
-    /// Stores the content, settles the publish with the ledger, notifies the edges and replies. Idempotent by version
-    /// id.
+    /// Stores the content, settles the publish with the ledger, notifies the edges and replies. Idempotent by
+    /// version id.
     Publish(Box<PublishJob>),
     /// Scans a version. Idempotent: the same content gets the same verdict.
     Scan(ScanJob),
@@ -38,13 +38,15 @@ pub enum Job {
     Views(ViewsJob),
     /// Purges provisional accounts that expired before the grace period. Idempotent.
     Cleanup,
-    /// Charges the monthly costs, unless the month is recorded as charged. Idempotent by the reasons of the charges.
+    /// Charges the monthly costs, unless the month is recorded as charged. Idempotent by the reasons of the
+    /// charges.
     Meter,
     /// Enqueues late scans and a page of due rescans. Idempotent by version id.
     SweepScans,
     /// Deletes unreferenced blobs and abandoned spooled uploads. Idempotent.
     SweepBlobs,
-    /// Deletes records past their retention time: outcomes, idempotency keys, sessions, finished jobs. Idempotent.
+    /// Deletes records past their retention time: outcomes, idempotency keys, sessions, finished jobs.
+    /// Idempotent.
     SweepRecords,
 }
 
@@ -76,8 +78,8 @@ impl Queue {
         Self::ALL.into_iter().find(|queue| queue.name() == name)
     }
 
-    /// The time limit of one attempt. A scan may wait for a permit for up to a minute of it, and limits its own
-    /// computing time.
+    /// The time limit of one attempt. A scan may wait for a permit for up to a minute of it, and limits its
+    /// own computing time.
     pub fn attempt_timeout(self) -> Duration {
         match self {
             Queue::Publish => Duration::from_secs(60),
@@ -90,7 +92,8 @@ impl Queue {
     /// The number of attempts before a job is dead.
     pub fn attempts_max(self) -> u32 {
         match self {
-            // Views survive an outage of several minutes. A publish ends at its deadline, even with attempts left.
+            // Views survive an outage of several minutes. A publish ends at its deadline, even with attempts
+            // left.
             Queue::Publish | Queue::Views => 12,
             Queue::Scan | Queue::Upkeep => 8,
             // The version has a verdict, and the sweep enqueues it again.
@@ -206,7 +209,8 @@ mod tests {
         }
     }
 
-    /// As earlier releases write it, field by field: during an upgrade, jobs of both releases are in the queue.
+    /// As earlier releases write it, field by field: during an upgrade, jobs of both releases are in the
+    /// queue.
     const PUBLISH: &str = r#"{"id":"01ABCDEFGHJKMNPQRSTVWXYZ00","reply_to":"api-1","trace":"00-1-2-01","kind":"publish",
         "payload":{"account":"01ABCDEFGHJKMNPQRSTVWXYZ01","version":"01ABCDEFGHJKMNPQRSTVWXYZ00","slug":"my-page",
         "target":"new_or_existing","activation":"live","pinned_to":"01ABCDEFGHJKMNPQRSTVWXYZ02","payment":{"dev":5000},

@@ -1,5 +1,5 @@
-//! Finds secrets in the files of a publish. Possible bearer tokens of this service are returned as hashes, for the
-//! caller to look up. Keys of other providers become warnings. No secret leaves this module.
+//! Finds secrets in the files of a publish. Possible bearer tokens of this service are returned as hashes,
+//! for the caller to look up. Keys of other providers become warnings. No secret leaves this module.
 //!
 //! Files are searched as they are. Secrets in compressed or encoded content are not found.
 

@@ -1,5 +1,5 @@
-//! The operations that a ledger settles, and their outcomes. Outcomes are stored in the database and read back later:
-//! old ones must always parse.
+//! The operations that a ledger settles, and their outcomes. Outcomes are stored in the database and read
+//! back later: old ones must always parse.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,8 @@ use crate::{
     Receipt, Refusal, Slug, Time, VersionId, Visibility,
 };
 
-/// An operation that moves money or uses allowance. Only an account's ledger settles operations, each at most once.
+/// An operation that moves money or uses allowance. Only an account's ledger settles operations, each at most
+/// once.
 #[derive(Clone, Debug)]
 pub enum LedgerOperation {
     Publish(Box<PublishOperation>),
@@ -29,8 +30,8 @@ pub struct PublishOperation {
     pub blobs_as_of: SweepNumber,
 }
 
-/// How many immediate sweeps had run when blobs were checked. A publish settles only if none ran since, because a
-/// sweep may have deleted its blobs.
+/// How many immediate sweeps had run when blobs were checked. A publish settles only if none ran since,
+/// because a sweep may have deleted its blobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SweepNumber(pub i64);
 
@@ -69,13 +70,13 @@ pub struct CreditOperation {
     pub source: CreditSource,
 }
 
-/// Credit that an operator grants, or takes when the amount is negative. It is not a payment. The id is unique within
-/// the account, so a repeated grant changes nothing.
+/// Credit that an operator grants, or takes when the amount is negative. It is not a payment. The id is
+/// unique within the account, so a repeated grant changes nothing.
 #[derive(Clone, Debug)]
 pub struct GrantOperation {
     pub account: AccountId,
-    /// The id under which the outcome is stored. Every attempt has its own, so a grant that missed its deadline can
-    /// be repeated with the same grant id.
+    /// The id under which the outcome is stored. Every attempt has its own, so a grant that missed its
+    /// deadline can be repeated with the same grant id.
     pub job: JobId,
     pub id: JobId,
     pub amount: Micro,
@@ -107,8 +108,8 @@ pub struct CardPayment {
     pub payment_intent: Option<String>,
 }
 
-/// A card payment's money that went back. It is taken from the credited account, whatever the balance, and never
-/// exceeds the credited amount.
+/// A card payment's money that went back. It is taken from the credited account, whatever the balance, and
+/// never exceeds the credited amount.
 #[derive(Clone, Debug)]
 pub struct CardReversalOperation {
     pub account: AccountId,
@@ -153,8 +154,8 @@ impl LedgerOperation {
         }
     }
 
-    /// The id under which the outcome is stored: a repeated operation finds it and changes nothing. Operations
-    /// without one are identified by their reason.
+    /// The id under which the outcome is stored: a repeated operation finds it and changes nothing.
+    /// Operations without one are identified by their reason.
     pub fn job(&self) -> Option<JobId> {
         match self {
             LedgerOperation::Publish(operation) => Some(operation.order.job()),
@@ -167,8 +168,8 @@ impl LedgerOperation {
         }
     }
 
-    /// The deadline by the database's clock, after which the operation is refused. Reports of the card processor and
-    /// metered charges have none, because they are repeated until they are settled.
+    /// The deadline by the database's clock, after which the operation is refused. Reports of the card
+    /// processor and metered charges have none, because they are repeated until they are settled.
     pub fn deadline(&self) -> Option<Time> {
         match self {
             LedgerOperation::Publish(operation) => operation.order.deadline,
@@ -181,9 +182,9 @@ impl LedgerOperation {
         }
     }
 
-    /// Whether the account's people or agents requested it. Such an operation is a write, which a suspended or
-    /// expired account refuses. The operations of the card processor, metering and operators settle in every state,
-    /// so that no money is lost.
+    /// Whether the account's people or agents requested it. Such an operation is a write, which a suspended
+    /// or expired account refuses. The operations of the card processor, metering and operators settle in
+    /// every state, so that no money is lost.
     pub fn is_write(&self) -> bool {
         match self {
             LedgerOperation::Publish(_) | LedgerOperation::Visibility(_) | LedgerOperation::TopUp(_) => true,

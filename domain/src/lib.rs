@@ -1,7 +1,7 @@
 //! The domain rules, without side effects: what a slug is, what a publish costs, what a refusal says.
 //!
-//! Every crate may use this one. It knows no database, no queue and no HTTP. It reads no clock and generates no
-//! randomness: callers pass in a [`Clock`] and a [`Chance`].
+//! Every crate may use this one. It knows no database, no queue and no HTTP. It reads no clock and generates
+//! no randomness: callers pass in a [`Clock`] and a [`Chance`].
 
 mod accept_encoding;
 mod account;

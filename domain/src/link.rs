@@ -17,8 +17,8 @@ pub struct Addresses {
 pub enum UrlStyle {
     /// `{serve_url}/site/<host>/`
     Path,
-    /// `<scheme>://<host>.<domain>[:port]/`: each site has an origin of its own. A host that is not a DNS label keeps
-    /// the path form.
+    /// `<scheme>://<host>.<domain>[:port]/`: each site has an origin of its own. A host that is not a DNS
+    /// label keeps the path form.
     Host,
 }
 

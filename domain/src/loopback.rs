@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
-/// Whether this is `localhost`, a subdomain of it, or a loopback address. An IPv6 address may be in brackets, as in a
-/// URL.
+/// Whether this is `localhost`, a subdomain of it, or a loopback address. An IPv6 address may be in brackets,
+/// as in a URL.
 pub fn is_loopback_host(host: &str) -> bool {
     let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     if let Ok(address) = address.parse::<IpAddr>() {

@@ -1,4 +1,5 @@
-//! The files of a version. Manifests are stored as JSON for as long as their version, so a new field needs a default.
+//! The files of a version. Manifests are stored as JSON for as long as their version, so a new field needs a
+//! default.
 
 use serde::{Deserialize, Serialize};
 
@@ -78,8 +79,8 @@ impl Manifest {
         self.0.binary_search_by(|file| file.path.as_str().cmp(path)).ok().map(|at| &self.0[at])
     }
 
-    /// What a path within the site refers to, decoded and without its leading slash: the file with that name, a
-    /// folder's page, or the page with that name without its `.html`.
+    /// What a path within the site refers to, decoded and without its leading slash: the file with that name,
+    /// a folder's page, or the page with that name without its `.html`.
     pub fn at(&self, path: &str) -> Option<AtPath<'_>> {
         let index = Self::INDEX;
         if path.is_empty() || path.ends_with('/') {
@@ -105,8 +106,8 @@ impl ManifestFile {
         self.content_type.split(';').next().unwrap_or_default().trim_end()
     }
 
-    /// Whether a browser opens it as a document that may run scripts with all the rights of the site. This includes
-    /// SVG and any other XML, which may contain XHTML or SVG.
+    /// Whether a browser opens it as a document that may run scripts with all the rights of the site. This
+    /// includes SVG and any other XML, which may contain XHTML or SVG.
     pub fn runs_as_document(&self) -> bool {
         let essence = self.essence();
         essence == "text/html" || essence.ends_with("+xml") || essence.ends_with("/xml")

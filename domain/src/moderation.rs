@@ -1,5 +1,5 @@
-//! The sources of a moderation status: the scan, reports, a moderator. `store` enforces that a later source cannot
-//! clear an earlier one.
+//! The sources of a moderation status: the scan, reports, a moderator. `store` enforces that a later source
+//! cannot clear an earlier one.
 
 use std::str::FromStr;
 

@@ -1,5 +1,5 @@
-//! Money as integers. A float may represent an amount on the wire, where it is exact; calculations must never use
-//! one.
+//! Money as integers. A float may represent an amount on the wire, where it is exact; calculations must never
+//! use one.
 
 use std::fmt;
 use std::iter::Sum;
@@ -45,8 +45,8 @@ impl Micro {
         u32::try_from(self.0 / MICRO_PER_CENT).ok().filter(|_| is_whole && !self.is_negative())
     }
 
-    /// The amount as a JSON number. The division of an integer by a million is rounded once, so the shortest text of
-    /// the result is the exact decimal: `0.005`, never `0.005000000000000001`.
+    /// The amount as a JSON number. The division of an integer by a million is rounded once, so the shortest
+    /// text of the result is the exact decimal: `0.005`, never `0.005000000000000001`.
     pub fn usd(self) -> f64 {
         self.0 as f64 / MICRO_PER_USD as f64
     }
@@ -59,8 +59,8 @@ impl Micro {
         Self::parse_usd(&format!("{usd}"))
     }
 
-    /// Parses dollars in plain decimal notation, exactly: an optional sign, digits, at most six significant decimals,
-    /// and then only zeros.
+    /// Parses dollars in plain decimal notation, exactly: an optional sign, digits, at most six significant
+    /// decimals, and then only zeros.
     pub fn parse_usd(text: &str) -> Option<Self> {
         let (negative, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
         let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));

@@ -1,6 +1,6 @@
-//! How the operator's staff authenticate at `/admin`: each with a name and a password of their own, or all with one
-//! password and a name of their choice. Nothing is stored: a session is signed, and ends when its password or the
-//! signing secret changes.
+//! How the operator's staff authenticate at `/admin`: each with a name and a password of their own, or all
+//! with one password and a name of their choice. Nothing is stored: a session is signed, and ends when its
+//! password or the signing secret changes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,8 +19,8 @@ pub struct OperatorName(String);
 impl OperatorName {
     pub const LENGTH_MAX: usize = 60;
 
-    /// The name in a form that can be shown and stored: one line, limited in length, without invisible characters.
-    /// `None` when nothing is left.
+    /// The name in a form that can be shown and stored: one line, limited in length, without invisible
+    /// characters. `None` when nothing is left.
     pub fn cleaned(text: &str) -> Option<Self> {
         let visible: String = text.chars().map(|one| if is_invisible(one) { ' ' } else { one }).collect();
         let text = visible.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -70,8 +70,8 @@ impl OperatorAccount {
         Self { name: OperatorName(name.to_string()), hash }
     }
 
-    /// Whether this is the account's name. Case does not matter, so that nobody signs in under a name that looks
-    /// almost the same.
+    /// Whether this is the account's name. Case does not matter, so that nobody signs in under a name that
+    /// looks almost the same.
     pub fn is_named(&self, name: &OperatorName) -> bool {
         self.name.0.eq_ignore_ascii_case(&name.0)
     }
@@ -116,8 +116,8 @@ impl fmt::Debug for OperatorPassword {
     }
 }
 
-/// The key that signs the sessions and previews of `/admin`. It is derived from the signing secret and a password, so
-/// that changing either ends them.
+/// The key that signs the sessions and previews of `/admin`. It is derived from the signing secret and a
+/// password, so that changing either ends them.
 #[derive(Clone, Debug)]
 pub struct OperatorKey(SigningKey);
 
@@ -201,8 +201,8 @@ fn signable_session(said: &str) -> String {
     format!("session:{said}")
 }
 
-/// The right to load the files of one version for a limited time, as a part of their URL, because a sandboxed frame
-/// sends no cookies. It must never be logged.
+/// The right to load the files of one version for a limited time, as a part of their URL, because a sandboxed
+/// frame sends no cookies. It must never be logged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PreviewTicket {
     pub host: Host,

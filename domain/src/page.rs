@@ -1,7 +1,7 @@
 //! Pages of lists.
 //!
-//! A cursor names a position in the order of a list, not a row. It therefore stays valid while rows are added and
-//! deleted, even when the row that it was made from is deleted.
+//! A cursor names a position in the order of a list, not a row. It therefore stays valid while rows are added
+//! and deleted, even when the row that it was made from is deleted.
 
 use std::fmt;
 use std::str::FromStr;

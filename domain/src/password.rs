@@ -1,5 +1,5 @@
-//! Rules for passwords, and their stored hashes. A password itself must never be stored, logged or serialized.
-//! Hashing takes a large part of a second, so it must not run on an async thread.
+//! Rules for passwords, and their stored hashes. A password itself must never be stored, logged or
+//! serialized. Hashing takes a large part of a second, so it must not run on an async thread.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -23,7 +23,8 @@ impl Password {
         Self(text)
     }
 
-    /// Spec 2.11. The refusal names every rule that the password breaks, so that nobody learns of them one by one.
+    /// Spec 2.11. The refusal names every rule that the password breaks, so that nobody learns of them one by
+    /// one.
     pub fn must_suit(&self, username: &Username) -> Result<(), Refusal> {
         let broken: Vec<&str> =
             RULES.iter().filter(|rule| !(rule.holds)(&self.0, username)).map(|rule| rule.text).collect();
@@ -92,8 +93,8 @@ impl PasswordHash {
         Self("!".to_owned())
     }
 
-    /// Whether the hash has the current format and number of rounds, so that checking a password against it takes as
-    /// long as against any other.
+    /// Whether the hash has the current format and number of rounds, so that checking a password against it
+    /// takes as long as against any other.
     pub fn is_current(&self) -> bool {
         let has_our_cost = self.0.starts_with(&format!("$pbkdf2-sha256$i={},l=32$", Self::ROUNDS));
         has_our_cost && self.0.parse::<PhcHash>().is_ok_and(|hash| hash.hash.is_some())
@@ -108,8 +109,8 @@ impl PasswordHash {
         &self.0
     }
 
-    /// Whether the password matches. It takes the same time when there is no hash or an unusable one. This prevents
-    /// user enumeration.
+    /// Whether the password matches. It takes the same time when there is no hash or an unusable one. This
+    /// prevents user enumeration.
     pub fn verifies(kept: Option<&PasswordHash>, password: &Password) -> bool {
         match kept.and_then(|hash| hash.0.parse::<PhcHash>().ok()) {
             Some(hash) => Pbkdf2::default().verify_password(password.0.as_bytes(), &hash).is_ok(),

@@ -1,5 +1,5 @@
-//! Payments that callers offer, the challenge of a 402, and receipts. A challenge must never ask for a payment that
-//! cannot settle on this deployment.
+//! Payments that callers offer, the challenge of a 402, and receipts. A challenge must never ask for a
+//! payment that cannot settle on this deployment.
 
 use serde::{Deserialize, Serialize};
 
@@ -151,7 +151,8 @@ impl Challenge {
         self
     }
 
-    /// The same challenge for a caller of MCP tools, who cannot send a header and buys this much credit first.
+    /// The same challenge for a caller of MCP tools, who cannot send a header and buys this much credit
+    /// first.
     #[must_use]
     pub fn settled_by_tool(mut self, top_up: Micro) -> Self {
         let price = self.amount;

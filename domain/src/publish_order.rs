@@ -1,5 +1,5 @@
-//! The parameters of a publish, shared by the queue's job and the ledger's operation. It is serialized to the queue,
-//! so a new field needs a default, and the serialized form of a value must never change.
+//! The parameters of a publish, shared by the queue's job and the ledger's operation. It is serialized to the
+//! queue, so a new field needs a default, and the serialized form of a value must never change.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,8 +26,8 @@ pub struct PublishOrder {
     /// For the audit log. Jobs of an earlier release have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub called_by: Option<CalledBy>,
-    /// The deadline for settling the publish, by the database's clock. After it the publish is refused. Jobs of an
-    /// earlier release have none.
+    /// The deadline for settling the publish, by the database's clock. After it the publish is refused. Jobs
+    /// of an earlier release have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Time>,
 }

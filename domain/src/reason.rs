@@ -1,4 +1,5 @@
-//! Why money moved. A reason is unique within an account's ledger, so the same cause must always give the same text.
+//! Why money moved. A reason is unique within an account's ledger, so the same cause must always give the
+//! same text.
 
 use std::fmt;
 

@@ -1,5 +1,6 @@
-//! All expected error responses in one list, so that every interface uses the same text. It does not know HTTP
-//! statuses. A message must never contain a secret, because it is returned to the caller and stored in outcomes.
+//! All expected error responses in one list, so that every interface uses the same text. It does not know
+//! HTTP statuses. A message must never contain a secret, because it is returned to the caller and stored in
+//! outcomes.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,8 +16,8 @@ pub use cause::{Crowd, Missing, MissingRight, Repeating};
 /// The default for `Retry-After`.
 const RETRY_AFTER_SECONDS: u64 = 2;
 
-/// An expected error response, with its code, its message, and a hint that names the next call. The API assigns the
-/// HTTP status.
+/// An expected error response, with its code, its message, and a hint that names the next call. The API
+/// assigns the HTTP status.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, strum::EnumDiscriminants)]
 #[serde(rename_all = "snake_case")]
 #[strum_discriminants(name(RefusalKind), derive(strum::EnumIter), doc = "A refusal without its facts.")]
@@ -141,8 +142,8 @@ pub enum Refusal {
     JobIs {
         state: String,
     },
-    /// The server is overloaded or a part of it is unavailable. It is also the outcome of an operation whose deadline
-    /// has passed. That outcome is stored, and earlier releases must be able to read it.
+    /// The server is overloaded or a part of it is unavailable. It is also the outcome of an operation whose
+    /// deadline has passed. That outcome is stored, and earlier releases must be able to read it.
     Overloaded {
         fault: String,
         retry_after_seconds: u64,
@@ -166,8 +167,8 @@ impl Refusal {
         Refusal::Overloaded { fault: fault.into(), retry_after_seconds: RETRY_AFTER_SECONDS }
     }
 
-    /// An operation that was not settled before its deadline. Stored outcomes contain this text, so it must not
-    /// change.
+    /// An operation that was not settled before its deadline. Stored outcomes contain this text, so it must
+    /// not change.
     pub fn past_deadline() -> Self {
         Self::overloaded("this could not be done in time; nothing was done, and nothing will be")
     }

@@ -1,4 +1,5 @@
-//! The roles of people on accounts. Roles are stored and shown by name, so the meaning of a name must never change.
+//! The roles of people on accounts. Roles are stored and shown by name, so the meaning of a name must never
+//! change.
 
 use std::fmt;
 use std::str::FromStr;

@@ -5,9 +5,9 @@ use std::fmt;
 use crate::id::BlobHasher;
 use crate::{BlobHash, Manifest};
 
-/// Everything that a verdict depends on besides the rules: the paths, content types and contents of the files, and
-/// whether the account is provisional, for which the scanner has stricter rules. Two versions with the same value
-/// have the same verdict.
+/// Everything that a verdict depends on besides the rules: the paths, content types and contents of the
+/// files, and whether the account is provisional, for which the scanner has stricter rules. Two versions with
+/// the same value have the same verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ScannedContent(BlobHash);
 
@@ -16,8 +16,8 @@ impl ScannedContent {
         let mut hash = BlobHasher::default();
         hash.take(if is_provisional { b"provisional\n" } else { b"claimed\n" });
         for file in manifest.files() {
-            // Neither paths nor content types contain control characters, so different lists of files never hash the
-            // same bytes.
+            // Neither paths nor content types contain control characters, so different lists of files never
+            // hash the same bytes.
             hash.take(format!("{}\0{}\0{}\n", file.path, file.content_type, file.hash).as_bytes());
         }
         Self(hash.finish())

@@ -1,4 +1,5 @@
-//! Bearer tokens, and the hashes of secrets. Only hashes are stored; a token must never be serialized or logged.
+//! Bearer tokens, and the hashes of secrets. Only hashes are stored; a token must never be serialized or
+//! logged.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,15 +9,18 @@ use sha2::{Digest, Sha256};
 
 use crate::Chance;
 
-/// The hash under which a secret (token, session) is stored. The secrets are random and long, so one round is enough.
+/// The hash under which a secret (token, session) is stored. The secrets are random and long, so one round is
+/// enough.
 pub fn hash_secret(secret: &str) -> String {
     hex::encode(Sha256::digest(secret.as_bytes()))
 }
 
-/// A bearer token as its owner has it: `svc_sk_` and 32 alphanumeric characters. It is shown once and never stored.
+/// A bearer token as its owner has it: `svc_sk_` and 32 alphanumeric characters. It is shown once and never
+/// stored.
 ///
-/// The last 6 characters of a new token are a checksum of the 26 before them, so that a secret scanner can tell a
-/// token from a string that only looks like one. Authentication does not verify it, because older tokens have none.
+/// The last 6 characters of a new token are a checksum of the 26 before them, so that a secret scanner can
+/// tell a token from a string that only looks like one. Authentication does not verify it, because older
+/// tokens have none.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TokenSecret(String);
 

@@ -29,8 +29,8 @@ impl SigningKey {
         self.0.authenticate(text)
     }
 
-    /// Whether this is the secret, which only the operator knows. Hashes of equal length are compared in constant
-    /// time.
+    /// Whether this is the secret, which only the operator knows. Hashes of equal length are compared in
+    /// constant time.
     pub fn is_known_to(&self, offered: &[u8]) -> bool {
         bool::from(Sha256::digest(&self.0.0).ct_eq(&Sha256::digest(offered)))
     }

@@ -1,5 +1,5 @@
-//! The path of a file in its site. A path that leads out of the site, or that two parsers could read differently,
-//! must never become a [`SitePath`].
+//! The path of a file in its site. A path that leads out of the site, or that two parsers could read
+//! differently, must never become a [`SitePath`].
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,8 +18,8 @@ impl SitePath {
         Self("index.html".to_owned())
     }
 
-    /// The path of a newly uploaded file. Stored paths may be older than the rule about hidden characters, which can
-    /// make two names look the same.
+    /// The path of a newly uploaded file. Stored paths may be older than the rule about hidden characters,
+    /// which can make two names look the same.
     pub fn of_upload(text: &str) -> Result<Self, MalformedPath> {
         if text.chars().any(is_hidden) { Err(MalformedPath::Hidden) } else { text.parse() }
     }

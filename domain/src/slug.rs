@@ -1,5 +1,5 @@
-//! The two names of an artifact: its slug within the account, and its host within the installation. A host is random
-//! and may be taken; the database ensures that it is unique.
+//! The two names of an artifact: its slug within the account, and its host within the installation. A host is
+//! random and may be taken; the database ensures that it is unique.
 
 use std::fmt;
 use std::str::FromStr;
@@ -43,8 +43,8 @@ impl Host {
         &self.0
     }
 
-    /// Whether it can be a label of a DNS name. Resolvers refuse a dash at either end, and browsers decode names that
-    /// begin with `xn--` as Unicode.
+    /// Whether it can be a label of a DNS name. Resolvers refuse a dash at either end, and browsers decode
+    /// names that begin with `xn--` as Unicode.
     pub fn is_dns_label(&self) -> bool {
         !self.0.starts_with('-') && !self.0.ends_with('-') && !self.0.starts_with("xn--")
     }

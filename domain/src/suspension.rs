@@ -11,8 +11,8 @@ pub struct Suspension {
     pub reason: SuspensionReason,
 }
 
-/// Why an account is suspended. The account's people and agents can read it, so it is limited in length and never
-/// empty.
+/// Why an account is suspended. The account's people and agents can read it, so it is limited in length and
+/// never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SuspensionReason(String);
 

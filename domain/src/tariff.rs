@@ -1,5 +1,5 @@
-//! Prices, allowances and quotes. The API's early check and the ledger's commit call the same functions. These must
-//! be pure, so that both get the same price.
+//! Prices, allowances and quotes. The API's early check and the ledger's commit call the same functions.
+//! These must be pure, so that both get the same price.
 
 use std::time::Duration;
 
@@ -33,7 +33,8 @@ pub struct Tariff {
 pub struct BillingState {
     pub status: AccountStatus,
     pub balance: Micro,
-    /// The publishes that count against the allowance: all of them while provisional, afterwards those of the month.
+    /// The publishes that count against the allowance: all of them while provisional, afterwards those of the
+    /// month.
     pub publishes_used: u64,
 }
 
@@ -158,8 +159,8 @@ impl Tariff {
         self.dev_rail == DevPaymentTerms::Open && *payment == Payment::Dev(due)
     }
 
-    // Spec 2.9: the amount due is the price plus the arrears of a negative balance. A call that costs nothing ignores
-    // a payment.
+    // Spec 2.9: the amount due is the price plus the arrears of a negative balance. A call that costs nothing
+    // ignores a payment.
     fn settle(
         &self,
         balance: Micro,

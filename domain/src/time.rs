@@ -55,8 +55,8 @@ impl Time {
         }
     }
 
-    /// Parses RFC 3339 and nothing else. People write the end of the year 9999 for "never", which exceeds the range
-    /// of jiff's timestamps but not of its dates.
+    /// Parses RFC 3339 and nothing else. People write the end of the year 9999 for "never", which exceeds the
+    /// range of jiff's timestamps but not of its dates.
     pub fn parse_rfc3339(text: &str) -> Option<Self> {
         if !is_rfc3339(text) {
             return None;

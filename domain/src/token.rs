@@ -1,5 +1,5 @@
-//! The tokens of an account, and the rule for creating them: a new token never has more rights than its creator. A
-//! token's secret must never be in here.
+//! The tokens of an account, and the rule for creating them: a new token never has more rights than its
+//! creator. A token's secret must never be in here.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,8 +17,8 @@ pub struct Token {
     pub last_used_at: Option<Time>,
 }
 
-/// The name of a token. It is shown in lists, so it is short and contains no characters that control a terminal. It
-/// may contain an invite's code, which `Debug` does not print.
+/// The name of a token. It is shown in lists, so it is short and contains no characters that control a
+/// terminal. It may contain an invite's code, which `Debug` does not print.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TokenName(String);
 
@@ -85,8 +85,8 @@ impl TokenName {
         Self(format!("{}{}", Self::OF_INVITE, code.as_str()))
     }
 
-    /// The name for those who may not see the code: with the code they could join, and an invite may have the role
-    /// admin.
+    /// The name for those who may not see the code: with the code they could join, and an invite may have the
+    /// role admin.
     pub fn without_code(&self) -> Self {
         let code = self.0.strip_prefix(Self::OF_INVITE).and_then(|code| code.parse::<InviteCode>().ok());
         code.map_or_else(|| self.clone(), |code| Self(format!("{}{}…", Self::OF_INVITE, code.mark())))

@@ -1,5 +1,5 @@
-//! The URL to which an agent uploads files before it publishes them, so that their bytes do not pass through a model.
-//! Anyone with the URL may upload, so a ticket must never be logged.
+//! The URL to which an agent uploads files before it publishes them, so that their bytes do not pass through
+//! a model. Anyone with the URL may upload, so a ticket must never be logged.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,8 +9,8 @@ use subtle::ConstantTimeEq;
 use crate::signing_key::SigningKey;
 use crate::{AccountId, Chance, Time, UploadId};
 
-/// The right to upload files to one URL, once, for an account. It is signed and not stored: the upload's id contains
-/// the time of issue.
+/// The right to upload files to one URL, once, for an account. It is signed and not stored: the upload's id
+/// contains the time of issue.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct UploadTicket {
     pub account: AccountId,

@@ -1,5 +1,5 @@
-//! A person's username. A `Username` is always in its stored form, so that two spellings of a name cannot become two
-//! users.
+//! A person's username. A `Username` is always in its stored form, so that two spellings of a name cannot
+//! become two users.
 
 use std::fmt;
 use std::str::FromStr;

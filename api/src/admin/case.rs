@@ -55,8 +55,8 @@ pub struct CasePage<'a> {
     pub reports: Vec<ReportRow>,
     pub appeals: Vec<AppealRow>,
     pub decisions: Vec<DecisionRow>,
-    /// The newest decision, report and appeal on this page. They are sent with the decision, so that it fails if
-    /// there is a newer one.
+    /// The newest decision, report and appeal on this page. They are sent with the decision, so that it fails
+    /// if there is a newer one.
     pub seen_decision: String,
     pub seen_report: String,
     pub seen_appeal: String,

@@ -1,5 +1,5 @@
-//! The cookie of an operator's session. Browsers send it only to `/admin`, and never from another site, not even when a
-//! link is followed.
+//! The cookie of an operator's session. Browsers send it only to `/admin`, and never from another site, not
+//! even when a link is followed.
 
 use domain::OperatorSession;
 use domain::link::Addresses;

@@ -77,7 +77,8 @@ struct FlashMessage {
     pages: u64,
 }
 
-/// The message for a redirect's `done` parameter. Only these fixed texts are shown, whatever the URL contains.
+/// The message for a redirect's `done` parameter. Only these fixed texts are shown, whatever the URL
+/// contains.
 fn done(request: &Request) -> Option<String> {
     let flash: FlashMessage = request.params().unwrap_or_default();
     match flash.done.as_str() {

@@ -1,5 +1,5 @@
-//! Removes resource hints from a previewed page: links such as `preconnect` and `dns-prefetch` make browsers open
-//! connections, and no content security policy prevents that.
+//! Removes resource hints from a previewed page: links such as `preconnect` and `dns-prefetch` make browsers
+//! open connections, and no content security policy prevents that.
 
 use anyhow::Context;
 use lol_html::html_content::Element;

@@ -1,5 +1,5 @@
-//! The part of the queue that a moderator works through. The queue's filters choose it, and the URLs of its cases
-//! keep it, so that the next case comes from the same list.
+//! The part of the queue that a moderator works through. The queue's filters choose it, and the URLs of its
+//! cases keep it, so that the next case comes from the same list.
 
 use std::time::Duration;
 

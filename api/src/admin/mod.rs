@@ -1,8 +1,9 @@
 //! The operator's pages: the review queue, the audit log of decisions and the queue board. Access needs the
-//! operator's password or secret. To anyone else they must look as if they did not exist, or show the sign-in.
+//! operator's password or secret. To anyone else they must look as if they did not exist, or show the
+//! sign-in.
 //!
-//! A page begins with a [`frame::Frame`]: who is signed in, and what surrounds the page. A new page is a line in the
-//! table of routes. That line states who may call it, and its guard follows from that.
+//! A page begins with a [`frame::Frame`]: who is signed in, and what surrounds the page. A new page is a line
+//! in the table of routes. That line states who may call it, and its guard follows from that.
 
 pub mod audit;
 pub mod bulk;

@@ -1,6 +1,6 @@
-//! The files of a version for the operator's staff: rendered without any capability, or as source. A page may be made
-//! to attack its reviewer, so it must get no scripts, forms, origin or network. Errors are plain text, because the
-//! frame shows them.
+//! The files of a version for the operator's staff: rendered without any capability, or as source. A page may
+//! be made to attack its reviewer, so it must get no scripts, forms, origin or network. Errors are plain
+//! text, because the frame shows them.
 
 use bytes::Bytes;
 use domain::{Missing, Refusal};
@@ -77,8 +77,8 @@ async fn render(request: &Request, service: &Service) -> Result<Response, Refuse
             .body(Body::from_bytes_stream(bytes))
     };
     let mut response = sandboxed(response, SANDBOX);
-    // Browsers fetch fonts with CORS, and a sandboxed page has an opaque origin, so fonts must be readable from any
-    // origin.
+    // Browsers fetch fonts with CORS, and a sandboxed page has an opaque origin, so fonts must be readable
+    // from any origin.
     if is_font(&content_type) {
         response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     }

@@ -1,6 +1,6 @@
-//! The queue board: the queues' lengths, the processes, each job's state, and operations on them. Operators use it
-//! during incidents, so it shows current data: the script reloads it every two seconds. It must never show what
-//! somebody publishes or pays with; payloads are redacted.
+//! The queue board: the queues' lengths, the processes, each job's state, and operations on them. Operators
+//! use it during incidents, so it shows current data: the script reloads it every two seconds. It must never
+//! show what somebody publishes or pays with; payloads are redacted.
 
 pub mod board;
 pub mod done;

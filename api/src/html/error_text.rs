@@ -1,5 +1,5 @@
-//! The text that a person sees when something was refused: what happened, what to do next, and a link for it. A
-//! program gets a hint with the next call instead. Neither text may reveal more than the other.
+//! The text that a person sees when something was refused: what happened, what to do next, and a link for it.
+//! A program gets a hint with the next call instead. Neither text may reveal more than the other.
 
 use domain::{Missing, Refusal};
 

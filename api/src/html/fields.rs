@@ -10,7 +10,8 @@ use crate::http::refusal::RefusedCall;
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// A form's fields as an argument of a handler. An empty body without a content type is a form without fields.
+/// A form's fields as an argument of a handler. An empty body without a content type is a form without
+/// fields.
 pub struct Fields<T>(pub T);
 
 impl<'a, T: DeserializeOwned + Default + Send> FromRequest<'a> for Fields<T> {
@@ -31,8 +32,8 @@ impl<'a, T: DeserializeOwned + Default + Send> FromRequest<'a> for Fields<T> {
     }
 }
 
-/// Turns a mismatch into a fault of the body. Other errors, such as an interrupted body, are handled as for every
-/// request.
+/// Turns a mismatch into a fault of the body. Other errors, such as an interrupted body, are handled as for
+/// every request.
 fn fault_of(error: poem::Error) -> poem::Error {
     let fault = match (error.downcast_ref::<ParseFormError>(), error.downcast_ref::<ParseJsonError>()) {
         (Some(fault), _) => fault.to_string(),

@@ -1,6 +1,6 @@
-//! What all pages share: responses with their headers, refusals as text for people, form faults, figures, and the
-//! path after a sign-in. It contains no page, so that the pages, the operator's pages and the documents can use it
-//! without knowing each other.
+//! What all pages share: responses with their headers, refusals as text for people, form faults, figures, and
+//! the path after a sign-in. It contains no page, so that the pages, the operator's pages and the documents
+//! can use it without knowing each other.
 
 pub mod error_text;
 pub mod faults;

@@ -8,8 +8,8 @@ pub struct NextPath(String);
 impl NextPath {
     const LENGTH_MAX: usize = 2_048;
 
-    /// `None` for anything that a browser might read as another site's address: `//evil`, `/\evil`, an absolute URL,
-    /// or control characters, which browsers strip before they parse.
+    /// `None` for anything that a browser might read as another site's address: `//evil`, `/\evil`, an
+    /// absolute URL, or control characters, which browsers strip before they parse.
     pub fn parse(text: &str) -> Option<Self> {
         let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
         let is_path = text.starts_with('/') && !text.starts_with("//") && text.len() <= Self::LENGTH_MAX;

@@ -1,10 +1,11 @@
-//! Limits on every request body: its size, its total time and its minimum rate. While a body is slow to arrive, the
-//! request does not hold its permit, and the bytes that have arrived count against a memory budget. A pause must not
-//! end a body that was fast enough before it; a client that stops sending must always time out.
+//! Limits on every request body: its size, its total time and its minimum rate. While a body is slow to
+//! arrive, the request does not hold its permit, and the bytes that have arrived count against a memory
+//! budget. A pause must not end a body that was fast enough before it; a client that stops sending must
+//! always time out.
 //!
-//! If a server responds early and closes the connection while the client is still sending, the client sees a reset
-//! instead of the response. So the part of a body that a handler did not read is read and discarded in the
-//! background, within limits of its own.
+//! If a server responds early and closes the connection while the client is still sending, the client sees a
+//! reset instead of the response. So the part of a body that a handler did not read is read and discarded in
+//! the background, within limits of its own.
 
 use std::error::Error;
 use std::io;
@@ -37,7 +38,8 @@ pub const MCP_BYTES_MAX: u64 = 16 * 1_048_576;
 /// A body that takes longer is awaited without a permit. Most bodies arrive together with their headers.
 const PERMIT_KEPT_FOR: Duration = Duration::from_millis(20);
 
-/// How far a body can be ahead of its minimum rate. A pause may last this long, however much data came before it.
+/// How far a body can be ahead of its minimum rate. A pause may last this long, however much data came before
+/// it.
 const AHEAD_MAX: Duration = Duration::from_secs(64);
 
 const LINGER_BYTES_MAX: u64 = 64 * 1_048_576;
@@ -48,7 +50,8 @@ const LINGER_WAIT_MAX: Duration = Duration::from_secs(5);
 pub struct BodyTerms {
     /// The time limit for the whole body.
     pub timeout: Duration,
-    /// The minimum average rate since the body's start. A burst counts for a minute at most. 0 turns the check off.
+    /// The minimum average rate since the body's start. A burst counts for a minute at most. 0 turns the
+    /// check off.
     pub bytes_per_second_min: u32,
     /// The rate is not checked before this time has passed.
     pub grace: Duration,
@@ -86,8 +89,8 @@ impl BodyLimit {
     /// The memory budget of the sender's address. MCP messages are counted where they are read.
     fn share(self, request: &Request) -> Option<BodyShare> {
         match self {
-            // The handler releases the permit before it reads and counts the memory itself. This budget applies if it
-            // does not.
+            // The handler releases the permit before it reads and counts the memory itself. This budget
+            // applies if it does not.
             Self::Upload => Some(BodyShare::of(request)),
             Self::Message => None,
             Self::Event | Self::Form | Self::Small => Some(BodyShare::of_small(request)),
@@ -210,8 +213,8 @@ struct BoundedBody<S: Stream<Item = io::Result<Bytes>> + Send + Unpin + 'static>
     /// `None` until the body is first read.
     progress: Option<Progress>,
     arrived_bytes: usize,
-    /// The memory for what has arrived, counted while the permit is released. The permit itself bounds the memory of
-    /// the requests that hold one. `None` where the reader counts it.
+    /// The memory for what has arrived, counted while the permit is released. The permit itself bounds the
+    /// memory of the requests that hold one. `None` where the reader counts it.
     memory: Option<HeldMemory>,
 }
 

@@ -1,7 +1,7 @@
 //! Authentication: the only place where the credentials of a request become a [`Caller`] or a [`Person`].
 //!
-//! A bearer token takes precedence over a cookie. A call that relies on the cookie must not come from another site's
-//! page; see [`crate::http::same_site`].
+//! A bearer token takes precedence over a cookie. A call that relies on the cookie must not come from another
+//! site's page; see [`crate::http::same_site`].
 
 use domain::Refusal;
 use poem::{Request, RequestBody};
@@ -20,8 +20,8 @@ const ACCOUNT_HEADER: &str = "X-Account";
 const TOKEN_SCHEME: &str = "token";
 const SESSION_SCHEME: &str = "session";
 
-// Each of these comes first among a handler's arguments, so that an unauthenticated caller learns nothing about other
-// arguments.
+// Each of these comes first among a handler's arguments, so that an unauthenticated caller learns nothing
+// about other arguments.
 
 /// A bearer token; in dev mode also a person's session.
 pub struct Token(pub Caller);

@@ -1,5 +1,5 @@
-//! The client's address. `X-Forwarded-For` is trusted only as far as it was written by trusted proxies: rate limits
-//! depend on this address, so a client must not be able to choose it.
+//! The client's address. `X-Forwarded-For` is trusted only as far as it was written by trusted proxies: rate
+//! limits depend on this address, so a client must not be able to choose it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -45,8 +45,8 @@ impl TrustedProxies {
         self.0.iter().any(|network| network.contains(&address))
     }
 
-    /// Each proxy appends the address of its peer, so the list is read from its end: the first address that is not a
-    /// trusted proxy is the client's. Anything before it was sent by the client and may be forged.
+    /// Each proxy appends the address of its peer, so the list is read from its end: the first address that
+    /// is not a trusted proxy is the client's. Anything before it was sent by the client and may be forged.
     fn client(&self, peer: IpAddr, forwarded: &[&str]) -> IpAddr {
         let mut client = peer.to_canonical();
         for hop in forwarded.iter().flat_map(|line| line.split(',')).rev() {
@@ -83,7 +83,8 @@ pub fn is_forwarded(request: &Request) -> bool {
     names.any(|name| name.starts_with("x-forwarded-") || FORWARDED.contains(&name))
 }
 
-/// The address that a limit per client counts. An IPv6 client gets a whole network, so that network counts as one.
+/// The address that a limit per client counts. An IPv6 client gets a whole network, so that network counts as
+/// one.
 pub fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {

@@ -1,8 +1,8 @@
-//! Access to what only dev mode offers, from its own machine only. Outside dev mode these routes must respond as if
-//! they did not exist.
+//! Access to what only dev mode offers, from its own machine only. Outside dev mode these routes must respond
+//! as if they did not exist.
 //!
-//! Dev mode starts only on loopback, but a proxy or DNS rebinding (a public name that resolves to loopback) can still
-//! forward a remote request. Such a request names another host or has a header of a proxy.
+//! Dev mode starts only on loopback, but a proxy or DNS rebinding (a public name that resolves to loopback)
+//! can still forward a remote request. Such a request names another host or has a header of a proxy.
 
 use domain::{CardTerms, Missing, Payment, Refusal, is_loopback_host};
 use poem::http::uri::Authority;
@@ -62,8 +62,8 @@ impl DevPayment {
         }
     }
 
-    /// The payment that may settle the call. A refused payment settles nothing, and a call that costs nothing ignores
-    /// it.
+    /// The payment that may settle the call. A refused payment settles nothing, and a call that costs nothing
+    /// ignores it.
     pub fn settling(self, offered: Option<&Payment>) -> Option<Payment> {
         match (self, offered) {
             (Self::Refused(_), Some(Payment::Dev(_))) => Some(Payment::Unreadable),

@@ -1,5 +1,5 @@
-//! JSON request bodies. They are validated with the schema in the OpenAPI document, so that the two cannot differ. A
-//! fault names the field, which poem-openapi's own messages leave out.
+//! JSON request bodies. They are validated with the schema in the OpenAPI document, so that the two cannot
+//! differ. A fault names the field, which poem-openapi's own messages leave out.
 
 use std::any::TypeId;
 use std::collections::HashMap;
@@ -65,8 +65,8 @@ fn parse(bytes: &[u8]) -> Result<Value, Refusal> {
     parsed.map_err(|fault| Refusal::InvalidBody { fault: format!("it is not valid JSON: {fault}") })
 }
 
-/// The first mismatch between a body and the schema of `T`, beginning with the field's name. poem-openapi checks the
-/// rest, such as the length of a string, and names the field itself.
+/// The first mismatch between a body and the schema of `T`, beginning with the field's name. poem-openapi
+/// checks the rest, such as the length of a string, and names the field itself.
 fn misfit<T: Type + 'static>(body: &Value) -> Option<String> {
     let schemas = Schemas::of::<T>();
     let schema = schemas.resolve(T::schema_ref());

@@ -1,5 +1,5 @@
-//! HTTP for every route: body limits, uploads, authentication, client addresses, cookies, refusals, lists. It names
-//! no route and no page; callers pass in what differs between routes.
+//! HTTP for every route: body limits, uploads, authentication, client addresses, cookies, refusals, lists. It
+//! names no route and no page; callers pass in what differs between routes.
 
 pub mod api_result;
 pub mod body;

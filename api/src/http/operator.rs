@@ -1,5 +1,5 @@
-//! The operator's routes, which need the operator's secret. To anyone without it they must respond as if they did not
-//! exist, whatever the method and the body.
+//! The operator's routes, which need the operator's secret. To anyone without it they must respond as if they
+//! did not exist, whatever the method and the body.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
-//! Facts about each path from the OpenAPI document, for responses and logs that need them: the methods for a 405, the
-//! content type for a 415, the name of a parameter, the path in the log. They are read from the document once, never
-//! listed by hand.
+//! Facts about each path from the OpenAPI document, for responses and logs that need them: the methods for a
+//! 405, the content type for a 415, the name of a parameter, the path in the log. They are read from the
+//! document once, never listed by hand.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -26,8 +26,8 @@ impl Paths {
         Self(paths.map(|(path, item)| (pattern_of(path), ListedPath::new(path, item))).collect())
     }
 
-    /// Adds poem's routes, by pattern, with the methods of each. The document describes some of them. The methods
-    /// given here take precedence, because a described method may not exist (`GET /mcp`).
+    /// Adds poem's routes, by pattern, with the methods of each. The document describes some of them. The
+    /// methods given here take precedence, because a described method may not exist (`GET /mcp`).
     #[must_use]
     pub fn with_pages(mut self, pages: &[(&str, Vec<&str>)]) -> Self {
         for (pattern, methods) in pages {

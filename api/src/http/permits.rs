@@ -1,11 +1,11 @@
-//! A limit on the number of requests that are processed at once. More concurrency would not finish them sooner, it
-//! would make all of them late. Requests beyond the limit wait in a short queue. When the queue is full, or the wait
-//! too long, the request is refused and the client told to retry.
+//! A limit on the number of requests that are processed at once. More concurrency would not finish them
+//! sooner, it would make all of them late. Requests beyond the limit wait in a short queue. When the queue is
+//! full, or the wait too long, the request is refused and the client should retry.
 //!
-//! Each kind of work that may be slow has a queue of its own, so that none holds up the others: publishes wait for
-//! the workers, staged uploads for the blob store, passwords for hashing, and everything else only for the database.
-//! A request must hold its permit only while it is being processed. While a body arrives slowly, the permit is
-//! released, and an upload switches to the queue of the work that follows it.
+//! Each kind of work that may be slow has a queue of its own, so that none holds up the others: publishes
+//! wait for the workers, staged uploads for the blob store, passwords for hashing, and everything else only
+//! for the database. A request must hold its permit only while it is being processed. While a body arrives
+//! slowly, the permit is released, and an upload switches to the queue of the work that follows it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! The steps of every publish, for REST, MCP and the home page: refuse early, check, load, publish, release.
 //!
-//! A request that would be refused is refused before its files are read. While the workers have a publish, its request
-//! holds a publish permit and the memory of its files, and no request permit.
+//! A request that would be refused is refused before its files are read. While the workers have a publish,
+//! its request holds a publish permit and the memory of its files, and no request permit.
 
 use service::PublishRequest;
 

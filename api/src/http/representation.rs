@@ -1,5 +1,6 @@
-//! How documents and pages are sent: with an `ETag`, as a 304 if the client has them, and compressed if the client
-//! accepts it. Responses for programs are not changed: they are small, and some contain secrets that are shown once.
+//! How documents and pages are sent: with an `ETag`, as a 304 if the client has them, and compressed if the
+//! client accepts it. Responses for programs are not changed: they are small, and some contain secrets that
+//! are shown once.
 
 use std::sync::Arc;
 
@@ -117,7 +118,8 @@ impl Representation {
     }
 }
 
-/// Whether this is a page or document that may be represented: a success with the same content for every client.
+/// Whether this is a page or document that may be represented: a success with the same content for every
+/// client.
 fn is_whole(response: &Response) -> bool {
     let is_page = response.content_type().is_some_and(|kind| kind.starts_with("text/html"));
     response.status() == StatusCode::OK

@@ -1,5 +1,5 @@
-//! Cross-site request forgery: tells requests of our own pages from those that another site's page sends with the
-//! visitor's cookie.
+//! Cross-site request forgery: tells requests of our own pages from those that another site's page sends with
+//! the visitor's cookie.
 //!
 //! Browsers send the origin of a change in `Origin` or `Sec-Fetch-Site`; a client that sends neither is not a
 //! browser. A site that the edge serves counts as another site, even if only its port differs.

@@ -1,9 +1,9 @@
-//! The session cookie: how it is set at sign-in, read, renewed and cleared at sign-out. Scripts cannot read it, and
-//! forms of other sites cannot send it.
+//! The session cookie: how it is set at sign-in, read, renewed and cleared at sign-out. Scripts cannot read
+//! it, and forms of other sites cannot send it.
 //!
-//! Under https it is set under two names. The specification names `svc_sess`, but a page on a sibling host can plant
-//! a cookie of that name here, and so make a visitor act as somebody else. Browsers accept `__Host-svc_sess` only
-//! from this very host, so it takes precedence, and a browser must send it.
+//! Under https it is set under two names. The specification names `svc_sess`, but a page on a sibling host
+//! can plant a cookie of that name here, and so make a visitor act as somebody else. Browsers accept
+//! `__Host-svc_sess` only from this very host, so it takes precedence, and a browser must send it.
 
 use domain::link::Addresses;
 use poem::http::{HeaderValue, header};
@@ -55,8 +55,8 @@ pub async fn end(request: &Request, service: &Service) -> Result<(), RefusedCall
     Ok(())
 }
 
-/// The distinct values of a cookie. The header is parsed here because poem's cookie jar keeps only one value for a
-/// name.
+/// The distinct values of a cookie. The header is parsed here because poem's cookie jar keeps only one value
+/// for a name.
 fn sent_as<'r>(request: &'r Request, name: &str) -> Vec<&'r str> {
     let mut values = Vec::new();
     let lines = request.headers().get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
@@ -94,8 +94,8 @@ pub fn kept(secret: &str, addresses: &Addresses) -> String {
     SCOPE.set(secret, SESSION_KEPT, addresses)
 }
 
-/// Renews the cookie of the request's session: a session expires some time after its last use, so the cookie must
-/// too.
+/// Renews the cookie of the request's session: a session expires some time after its last use, so the cookie
+/// must too.
 pub fn kept_on(request: &Request, addresses: &Addresses) -> Option<String> {
     secret(request, addresses).map(|secret| kept(&secret, addresses))
 }

@@ -1,5 +1,5 @@
-//! The terms of a route: its body limit, its permit class and who may call it. The table of routes states them; code
-//! that runs before a handler reads them from the request.
+//! The terms of a route: its body limit, its permit class and who may call it. The table of routes states
+//! them; code that runs before a handler reads them from the request.
 
 use poem::Request;
 use poem::http::header;

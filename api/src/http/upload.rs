@@ -1,9 +1,9 @@
-//! The multipart body of a publish: one page (`html`) or the files of a site (`files`), the `slug`, and the `message`
-//! of the version.
+//! The multipart body of a publish: one page (`html`) or the files of a site (`files`), the `slug`, and the
+//! `message` of the version.
 //!
-//! An [`Upload`] is read only after a handler has checked the caller, so that a refused caller does not upload for
-//! nothing. It is read as a stream, within the limits of [`crate::http::body`] and [`FileSet`]: the first byte too
-//! many ends it.
+//! An [`Upload`] is read only after a handler has checked the caller, so that a refused caller does not
+//! upload for nothing. It is read as a stream, within the limits of [`crate::http::body`] and [`FileSet`]:
+//! the first byte too many ends it.
 
 use std::error::Error;
 
@@ -60,12 +60,12 @@ impl Upload {
         &self.permit
     }
 
-    /// Reads the body without a permit. The handler then waits in the queue of the work that follows, and a slow
-    /// upload must not hold a permit that others need.
+    /// Reads the body without a permit. The handler then waits in the queue of the work that follows, and a
+    /// slow upload must not hold a permit that others need.
     pub async fn read(self) -> Result<Uploaded, Refusal> {
         self.permit.release();
-        // The whole body counts against the memory budget, even what comes before its first part, which multer
-        // buffers.
+        // The whole body counts against the memory budget, even what comes before its first part, which
+        // multer buffers.
         let memory = Mutex::new(self.share.enter());
         let mut body = Box::pin(self.body.into_bytes_stream().and_then(|chunk| {
             let memory = &memory;
@@ -74,9 +74,9 @@ impl Upload {
                 Ok(chunk)
             }
         }));
-        // multer polls its stream twice in one poll of its own. If the first poll finds nothing and the second finds
-        // the whole form and its end, multer reports an incomplete form. So the end of the stream always comes in a
-        // poll of its own.
+        // multer polls its stream twice in one poll of its own. If the first poll finds nothing and the
+        // second finds the whole form and its end, multer reports an incomplete form. So the end of the
+        // stream always comes in a poll of its own.
         let end_by_itself = stream::once(yield_now()).filter_map(|()| future::ready(None));
         let mut fields = Multipart::new((&mut body).chain(end_by_itself), self.boundary);
         let mut parts = MultipartFields::default();

@@ -1,9 +1,10 @@
-//! Memory budgets of this process: one for uploads, and a separate one for small bodies that arrive slowly. A body
-//! must never wait long for memory; it is refused instead, and the client retries. Memory is counted when bytes
-//! arrive, not when they are announced: otherwise a client could block others by declaring a large body.
+//! Memory budgets of this process: one for uploads, and a separate one for small bodies that arrive slowly. A
+//! body must never wait long for memory; it is refused instead, and the client retries. Memory is counted
+//! when bytes arrive, not when they are announced: otherwise a client could block others by declaring a large
+//! body.
 //!
-//! A client's address may use at most as much of the budget as it leaves free: one alone gets half, each of two a
-//! third, and so on. So a client that fills its share and stalls cannot keep others out.
+//! A client's address may use at most as much of the budget as it leaves free: one alone gets half, each of
+//! two a third, and so on. So a client that fills its share and stalls cannot keep others out.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -17,15 +18,15 @@ use crate::http::client_ip::{client_of, network_of};
 
 /// The default memory for all uploads of a process.
 pub const UPLOAD_MEMORY_BYTES: usize = 256 * 1_048_576;
-/// The memory for small bodies: 256 slow ones of the maximum length. That is ample, because a body that arrives with
-/// its headers does not count, and small compared with the memory for uploads.
+/// The memory for small bodies: 256 slow ones of the maximum length. That is ample, because a body that
+/// arrives with its headers does not count, and small compared with the memory for uploads.
 const SMALL_BODY_MEMORY_BYTES: usize = 16 * 1_048_576;
 const MEMORY_WAIT_MAX: Duration = Duration::from_secs(1);
 /// The connection limit already bounds the number of waiting bodies.
 const QUEUE_MAX: usize = usize::MAX;
 
-/// The memory that uploads share. An upload beyond it is refused, so that the process neither swaps nor runs out of
-/// memory.
+/// The memory that uploads share. An upload beyond it is refused, so that the process neither swaps nor runs
+/// out of memory.
 #[derive(Clone, Debug)]
 pub struct BodyBudget {
     shares: FairShare<IpAddr>,
@@ -33,8 +34,8 @@ pub struct BodyBudget {
     queue: &'static str,
 }
 
-/// The memory that small bodies share. It is separate, so that uploads cannot keep sign-ins from the same address
-/// out, nor the reverse.
+/// The memory that small bodies share. It is separate, so that uploads cannot keep sign-ins from the same
+/// address out, nor the reverse.
 #[derive(Clone, Debug)]
 pub struct SmallBodyBudget(pub BodyBudget);
 

@@ -1,5 +1,5 @@
-//! Claiming an account: the page behind a claim link, and its form. A visitor who is signed out can sign in or
-//! register in the same form.
+//! Claiming an account: the page behind a claim link, and its form. A visitor who is signed out can sign in
+//! or register in the same form.
 
 use askama::Template;
 use domain::{Account, Password, Refusal, Token};

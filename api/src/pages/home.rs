@@ -1,5 +1,5 @@
-//! The front page: what the service is, the call that publishes a page, and a field to try it. The field does what
-//! `POST /v1/signup` and `POST /v1/publish` do, with the same operations and limits.
+//! The front page: what the service is, the call that publishes a page, and a field to try it. The field does
+//! what `POST /v1/signup` and `POST /v1/publish` do, with the same operations and limits.
 
 use std::borrow::Cow;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Joining an account as a person: the page behind an invite link, and its button. A signed-out visitor signs in
-//! first and then comes back.
+//! Joining an account as a person: the page behind an invite link, and its button. A signed-out visitor signs
+//! in first and then comes back.
 
 use askama::Template;
 use domain::Role;

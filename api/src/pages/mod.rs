@@ -1,7 +1,8 @@
-//! The pages for people: rendered on the server, usable without scripts, and without resources from other sites.
+//! The pages for people: rendered on the server, usable without scripts, and without resources from other
+//! sites.
 //!
-//! A page does what an endpoint does: parse, authenticate, call `service` once, render. Text written by users must
-//! reach a page only through a template, which escapes it.
+//! A page does what an endpoint does: parse, authenticate, call `service` once, render. Text written by users
+//! must reach a page only through a template, which escapes it.
 
 pub mod assets;
 pub mod claim;

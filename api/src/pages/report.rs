@@ -1,4 +1,5 @@
-//! The form to report a page. It accepts what `POST /v1/reports` accepts, and never says more about a page than that.
+//! The form to report a page. It accepts what `POST /v1/reports` accepts, and never says more about a page
+//! than that.
 
 use askama::Template;
 use domain::ReportCategory;

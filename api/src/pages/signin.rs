@@ -1,5 +1,5 @@
-//! Signing in and out. After a sign-in, the browser goes to a path of our own or to the dashboard, never to an
-//! address from a link.
+//! Signing in and out. After a sign-in, the browser goes to a path of our own or to the dashboard, never to
+//! an address from a link.
 
 use askama::Template;
 use domain::{Password, Refusal};
@@ -74,7 +74,8 @@ impl<'a> SignInPage<'a> {
         self.next.map_or("/dashboard", NextPath::as_str)
     }
 
-    /// The path for a person who does not want to sign in: the page they came from, if it can be seen without.
+    /// The path for a person who does not want to sign in: the page they came from, if it can be seen
+    /// without.
     fn back(&self) -> &str {
         let seen_by_anybody = |path: &&str| path.starts_with("/claim/") || path.starts_with("/invite/");
         self.next.map(NextPath::as_str).filter(seen_by_anybody).unwrap_or("/")

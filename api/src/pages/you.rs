@@ -1,5 +1,6 @@
-//! A person's own user account: password, sessions and recent activity. A new password and signing out everywhere end
-//! sessions that somebody else may hold, so both must also replace or end the session in the cookie.
+//! A person's own user account: password, sessions and recent activity. A new password and signing out
+//! everywhere end sessions that somebody else may hold, so both must also replace or end the session in the
+//! cookie.
 
 use askama::Template;
 use domain::{Password, Refusal};
@@ -127,8 +128,8 @@ pub async fn change_password(
     }
 }
 
-/// Another tab may have signed in somebody else since the page was rendered. A page for one user must not change
-/// another user's password.
+/// Another tab may have signed in somebody else since the page was rendered. A page for one user must not
+/// change another user's password.
 async fn change(
     person: &Person,
     form: PasswordForm,

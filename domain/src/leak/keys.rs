@@ -20,8 +20,8 @@ const DISTINCT_CHARACTERS_MIN: usize = 6;
 const EXAMPLE: &[u8] = b"EXAMPLE";
 /// No upper limit: the key ends where its characters end.
 const ANY: usize = usize::MAX;
-/// The number of characters that are read. Without a limit, a file that repeats a prefix would be read once for each
-/// repetition.
+/// The number of characters that are read. Without a limit, a file that repeats a prefix would be read once
+/// for each repetition.
 const BODY_READ_MAX: usize = 512;
 
 const REVOKE: &str = "if it is real, revoke it at its provider and publish again without it: anyone who can open the page can \

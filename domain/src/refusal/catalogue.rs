@@ -1,5 +1,5 @@
-//! The catalogue of all refusals: the meaning of each, with an example of its code, message and hint. The reference
-//! page of error codes is generated from it. The compiler ensures that it is complete.
+//! The catalogue of all refusals: the meaning of each, with an example of its code, message and hint. The
+//! reference page of error codes is generated from it. The compiler ensures that it is complete.
 
 use strum::IntoEnumIterator;
 

@@ -1,9 +1,10 @@
-//! The file name of a part in a multipart form, as clients send it: `filename*` of RFC 6266, quotes as browsers
-//! escape them, and whole paths percent-encoded as aiohttp does.
+//! The file name of a part in a multipart form, as clients send it: `filename*` of RFC 6266, quotes as
+//! browsers escape them, and whole paths percent-encoded as aiohttp does.
 
 use percent_encoding::percent_decode_str;
 
-/// The part's file name, if it has one. `disposition` is its `Content-Disposition`; `plain` is the `filename` in it.
+/// The part's file name, if it has one. `disposition` is its `Content-Disposition`; `plain` is the `filename`
+/// in it.
 pub fn file_name(disposition: &str, plain: Option<&str>) -> Option<String> {
     extended(disposition).or_else(|| plain.map(decoded))
 }

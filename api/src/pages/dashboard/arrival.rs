@@ -1,5 +1,6 @@
-//! A short-lived cookie that is set when a person claims or joins an account, so that the dashboard opens on that
-//! account and shows a message. It grants nothing: a forged cookie can only select an account that the person is on.
+//! A short-lived cookie that is set when a person claims or joins an account, so that the dashboard opens on
+//! that account and shows a message. It grants nothing: a forged cookie can only select an account that the
+//! person is on.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! One page: its versions, its visibility, and its deletion. Rolling back and forward is free and can be undone. A
-//! button for a change that costs money shows the price.
+//! One page: its versions, its visibility, and its deletion. Rolling back and forward is free and can be
+//! undone. A button for a change that costs money shows the price.
 
 use askama::Template;
 use domain::{

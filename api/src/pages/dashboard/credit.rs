@@ -1,5 +1,5 @@
-//! The account's credit: the balance, the ledger, and buying more. A dev payment settles in the call. A card payment
-//! is made at the processor, and credit is added only when the processor confirms it.
+//! The account's credit: the balance, the ledger, and buying more. A dev payment settles in the call. A card
+//! payment is made at the processor, and credit is added only when the processor confirms it.
 
 use askama::Template;
 use domain::{
@@ -124,7 +124,8 @@ pub struct CheckoutPage<'a> {
     pub back: &'a str,
 }
 
-/// Opens a checkout. The page links to the processor, because our policy does not let a form lead to another site.
+/// Opens a checkout. The page links to the processor, because our policy does not let a form lead to another
+/// site.
 #[handler]
 pub async fn check_out(
     request: &Request,

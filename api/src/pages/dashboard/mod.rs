@@ -1,7 +1,8 @@
 //! The account dashboard: pages, usage, credit, team, tokens and the audit log.
 //!
-//! Every page of an account begins with a [`page::DashboardPage`]: who is signed in, in which role, on which account.
-//! A role does not see buttons that it cannot use, but only the service decides whether a call is allowed.
+//! Every page of an account begins with a [`page::DashboardPage`]: who is signed in, in which role, on which
+//! account. A role does not see buttons that it cannot use, but only the service decides whether a call is
+//! allowed.
 
 pub mod arrival;
 pub mod artifact_page;
@@ -38,7 +39,8 @@ struct NoAccountPage<'a> {
     base_url: &'a str,
 }
 
-/// Redirects to the account that the person has just claimed or joined, otherwise to the one with their highest role.
+/// Redirects to the account that the person has just claimed or joined, otherwise to the one with their
+/// highest role.
 #[handler]
 pub async fn index(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
     let Some(person) = person_if_any(request, &service).await? else { return Ok(to_sign_in(request)) };
@@ -65,7 +67,8 @@ pub async fn index(request: &Request, service: Data<&Service>) -> Result<Respons
     })
 }
 
-/// Redirects a GET for the path of a form, which a refused form leaves in the address bar, to the page with the form.
+/// Redirects a GET for the path of a form, which a refused form leaves in the address bar, to the page with
+/// the form.
 #[handler]
 pub fn to_the_form(request: &Request) -> Response {
     found_at(page_to_open(request.uri().path()))

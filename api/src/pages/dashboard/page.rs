@@ -153,8 +153,8 @@ impl Frame {
     }
 }
 
-/// Renders a page of the dashboard, or renders it again after a form was refused. Using a session renews it, so its
-/// cookie is renewed too.
+/// Renders a page of the dashboard, or renders it again after a form was refused. Using a session renews it,
+/// so its cookie is renewed too.
 pub fn render_page(
     request: &Request,
     service: &Service,
@@ -201,7 +201,8 @@ struct DashboardFlash {
     done: Option<String>,
 }
 
-/// The message for a redirect's `done` parameter. Only these fixed texts are render_page, whatever the URL contains.
+/// The message for a redirect's `done` parameter. Only these fixed texts are shown, whatever the URL
+/// contains.
 pub fn done(request: &Request) -> Option<&'static str> {
     let flash: DashboardFlash = request.params().unwrap_or_default();
     Some(match flash.done?.as_str() {

@@ -1,5 +1,5 @@
-//! The confirmation of a destructive change: in a dialog where scripts run, otherwise on a page of its own. Both post
-//! the same form.
+//! The confirmation of a destructive change: in a dialog where scripts run, otherwise on a page of its own.
+//! Both post the same form.
 
 use askama::Template;
 use poem::{Request, Response};

@@ -1,5 +1,5 @@
-//! The account's tokens: listed without their secrets, created and revoked. A secret is render_page only in the response to
-//! the form that created it, which is never cached.
+//! The account's tokens: listed without their secrets, created and revoked. A secret is shown only in the
+//! response to the form that created it, which is never cached.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -49,7 +49,7 @@ pub struct TokensPage<'a> {
     pub faults: Faults,
 }
 
-/// A new token with its secret, render_page once.
+/// A new token with its secret, shown once.
 pub struct MintedTokenBox {
     pub name: String,
     pub secret: String,

@@ -1,5 +1,5 @@
-//! The account's usage this month, in total and by day, as a small chart with a table of the same numbers. Prices
-//! come from the tariff and are never calculated here.
+//! The account's usage this month, in total and by day, as a small chart with a table of the same numbers.
+//! Prices come from the tariff and are never calculated here.
 
 use askama::Template;
 use domain::{AccountSummary, Day, DayUse, Tariff};
