@@ -245,7 +245,7 @@ in_both_modes! {
         world.advance(Duration::from_secs(3601));
         stranger.get(framed).await.expect(302);
         let response = stranger.get(framed).header("Accept", BROWSER).await.expect(403);
-        assert!(response.text().contains("Open the page around it again"), "{response:?}");
+        assert!(response.text().contains("This preview has expired"), "{response:?}");
         assert_tied_up(&response);
         // The account has expired meanwhile. Moderators can still view its page.
         human.get(&format!("{preview}/")).await.expect(200);

@@ -74,7 +74,7 @@ in_both_modes! {
         let unpaid = dashboard.open("/credit?page=my-page&visibility=private").await;
         assert_has(&unpaid, &["Not enough credit to make my-page private"]);
         let paid = dashboard.open("/credit?page=my-page&visibility=private&done=paid-by-card").await;
-        assert_has(&paid, &["The credit appears when the processor confirms the payment."]);
+        assert_has(&paid, &["The credit is added when the card processor confirms the payment."]);
         assert_eq!(order.fields["line_items[0][price_data][unit_amount]"], "2000");
         let text = opened.text();
         let session = between(&text, &format!("href=\"{}/pay/", world.card().url()), "\"");

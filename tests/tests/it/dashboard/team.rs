@@ -43,7 +43,7 @@ in_both_modes! {
         assert_page(&third.post(&format!("/team/invites/{code}/revoke"), &[]).await, 403);
 
         let question = guest.open(&format!("/team/invites/{code}/revoke")).await;
-        assert_has(&question, &["Revoke the invite?", "Nobody joins by its link any more"]);
+        assert_has(&question, &["Revoke the invite?", "Its link stops working at once"]);
         let team = guest.submit(&format!("/team/invites/{code}/revoke"), &[]).await;
         assert_has(&team, &["Invite revoked", "Past invites", "revoked"]);
         person(&world, "late").await.join(&url).await.refused(409, "invite_revoked");
