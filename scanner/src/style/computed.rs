@@ -167,21 +167,21 @@ impl ComputedStyle {
     }
 
     fn paint(&mut self, won: &Won, hider: Hider, is_control: bool) {
-        let told = |value: &Value| match value {
+        let known_colour = |value: &Value| match value {
             Value::Colour(colour) => Some(*colour),
             _ => None,
         };
         if let Some(value) = won.get(Property::Colour) {
-            self.colour = told(value);
+            self.colour = known_colour(value);
         }
         if let Some(value) = won.get(Property::TextFill) {
-            self.fill = Some(told(value));
+            self.fill = Some(known_colour(value));
         }
         if let Some(value) = won.get(Property::LetterEdge) {
             self.has_letter_edge = *value == Value::Is(true);
         }
         if let Some(value) = won.get(Property::Ground) {
-            self.ground = told(value).and_then(|colour| match self.ground {
+            self.ground = known_colour(value).and_then(|colour| match self.ground {
                 Some(ground) => Some(colour.over(ground)),
                 None => (colour.alpha >= 1.0).then_some(colour),
             });
