@@ -1,5 +1,5 @@
-//! How a fault in the settings is told: the key, the place, the fault and what is expected, in one line. The value of
-//! a secret must never be part of it.
+//! Faults in the settings, reported in one line each: the key, the source, the fault and what is expected.
+//! The value of a secret must never be part of it.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     Default,
-    /// Follows from another setting, or from the machine.
+    /// Derived from another setting or from the machine.
     Derived(&'static str),
     File(PathBuf),
     Environment(String),
@@ -25,7 +25,7 @@ impl fmt::Display for Source {
     }
 }
 
-/// One thing that is wrong with the settings, told in one line.
+/// One fault in the settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub key: String,
@@ -40,7 +40,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Everything that is wrong with the settings, a line each. There is at least one.
+/// All faults in the settings, one per line. There is at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Faults(pub Vec<Fault>);
 

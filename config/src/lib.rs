@@ -1,10 +1,10 @@
-//! The settings of Handbill: one typed tree, read in one place from defaults, a file and the environment.
+//! The settings of Handbill: one typed tree, read from defaults, a file and the environment.
 //!
-//! A value is parsed once, here, to the type that the program believes from then on. Every fault is collected and
-//! told with the key, the place that the value came from and what is expected; the first fault never hides the
-//! second. The value of a secret is never shown, neither in a fault nor in [`Settings::describe`].
+//! Values are parsed here once, into types that the rest of the program trusts. All faults are collected and
+//! reported, each with its key, its source and what is expected. The value of a secret is never shown,
+//! neither in a fault nor in [`Settings::describe`].
 //!
-//! This crate reads no environment of its own and must not start anything: the environment is handed in.
+//! This crate does not read the process's environment, which is passed in, and must not start anything.
 
 mod fault;
 mod load;

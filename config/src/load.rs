@@ -1,5 +1,5 @@
-//! The sections put together, and what other crates are given of them. Nothing is opened or connected here: settings
-//! can be read and shown where none of the parts exists.
+//! Assembles the sections, and defines what other crates get. Nothing is opened or connected here, so
+//! settings can be read and shown without any of the services.
 
 use std::path::{Path, PathBuf};
 
@@ -14,11 +14,11 @@ use crate::{
     Api, Card, Database, Edge, Limits, Log, Ops, Queue, Redis, Secrets, Service, Storage, Traces, Workers,
 };
 
-/// Everything that can be set, parsed and checked.
+/// All settings, parsed and checked.
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub dev_mode: bool,
-    /// Whether dev mode may be reached from other machines.
+    /// Whether dev mode may be reachable from other machines.
     pub allow_public_dev: bool,
     pub data_dir: PathBuf,
     pub log: Log,
@@ -38,16 +38,16 @@ pub struct Settings {
     lines: Vec<SettingLine>,
 }
 
-/// Where settings are read from, beside the built-in defaults.
+/// The sources of settings, besides the built-in defaults.
 #[derive(Clone, Debug)]
 pub struct Sources<E> {
-    /// The file that was named. `None`: `handbill.toml` in the working directory, if there is one.
+    /// The settings file. `None`: `handbill.toml` in the working directory, if it exists.
     pub file: Option<PathBuf>,
     /// The environment of the process.
     pub env: E,
 }
 
-/// What a process is there for.
+/// The role of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Everything in one process.
@@ -58,7 +58,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// As the command line has it.
+    /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Role::Serve => "serve",
@@ -69,29 +69,29 @@ impl Role {
     }
 }
 
-/// Reads all settings, or tells all that is wrong with them.
+/// Reads all settings, or returns all faults.
 pub fn load<E: Iterator<Item = (String, String)>>(sources: Sources<E>) -> Result<Settings, Faults> {
     let mut reader = Reader::new(sources.file, sources.env);
     let settings = read(&mut reader);
     reader.finish(settings).map(|(settings, lines)| Settings { lines, ..settings })
 }
 
-/// Reads the settings of an installation beside the one that runs: a settings file, or the data directory of one that
-/// has none. The environment has no say, because what it sets would hold for both.
-pub fn load_apart(place: &Path) -> Result<Settings, Faults> {
-    if !place.is_dir() {
-        return load(Sources { file: Some(place.to_owned()), env: std::iter::empty() });
+/// Reads the settings of another installation: from its settings file, or from its data directory if it has
+/// none. The environment is ignored, because it would apply to both installations.
+pub fn load_apart(location: &Path) -> Result<Settings, Faults> {
+    if !location.is_dir() {
+        return load(Sources { file: Some(location.to_owned()), env: std::iter::empty() });
     }
-    let own = place.join("handbill.toml");
-    // Without a file of its own it has none: the one in the working directory is somebody else's.
+    let own = location.join("handbill.toml");
+    // The file in the working directory belongs to another installation.
     let file = if own.is_file() { own } else { NO_FILE.into() };
-    let data_dir = ("HANDBILL_DATA_DIR".to_owned(), place.display().to_string());
+    let data_dir = ("HANDBILL_DATA_DIR".to_owned(), location.display().to_string());
     load(Sources { file: Some(file), env: std::iter::once(data_dir) })
 }
 
 const NO_FILE: &str = "/dev/null";
 
-// Every section is read before the first `?`, so that a fault in one hides none in another.
+// Every section is read before the first `?`, so that a fault in one does not hide those in another.
 pub(crate) fn read(reader: &mut Reader) -> Option<Settings> {
     let mode = Mode::read(reader);
     let data_dir = reader.required::<PathBuf>("data_dir");
@@ -134,24 +134,24 @@ pub(crate) fn read(reader: &mut Reader) -> Option<Settings> {
 }
 
 impl Settings {
-    /// Every setting in effect, secrets hidden, and where each came from.
+    /// Every setting in effect and where it came from. Secrets are hidden.
     pub fn describe(&self) -> &[SettingLine] {
         &self.lines
     }
 
-    /// Whether `/admin` is open, and others reach the API who do not get in there.
+    /// Whether `/admin` is open without a password to this machine, while other machines can reach the API.
     pub fn is_admin_for_this_machine_alone(&self) -> bool {
         let is_open =
             self.dev_mode && self.secrets.operator_password.is_none() && self.secrets.operators.is_empty();
         is_open && !self.api.listen.ip().is_loopback()
     }
 
-    /// Whether they are enough for an edge and for nothing else: its keys may be good for reading alone.
+    /// Whether the settings suffice for an edge only. Its storage keys may then be read-only.
     pub fn are_of_an_edge_alone(&self) -> bool {
         !self.dev_mode && self.secrets.signing.is_none() && self.secrets.links.is_some()
     }
 
-    /// Whether these settings are enough for what a process is there for.
+    /// Whether these settings suffice for a role.
     pub fn check_role(&self, role: Role) -> Result<(), Faults> {
         let faults = [self.missing_secret(role), self.missing_redis(role), self.taken_address(role)];
         let faults = faults.into_iter().flatten().chain(self.refused_site(role));
@@ -181,17 +181,17 @@ impl Settings {
         is_missing.then(|| Fault {
             key: "redis.url".to_owned(),
             source: Source::Default,
-            fault: format!("is not set, and `handbill {name}` hears from the other processes through it"),
+            fault: format!("is not set, and `handbill {name}` needs it to communicate with other processes"),
             expected:
                 "expected HANDBILL_REDIS__URL=redis://host:6379/0, or run everything with `handbill serve`"
                     .to_owned(),
         })
     }
 
-    /// A worker serves neither pages nor the API.
+    /// Applies to roles that serve pages or the API, so not to a worker.
     fn refused_site(&self, role: Role) -> Vec<Fault> {
-        let is_wanted = self.dev_mode || self.edge.allow_same_site || role == Role::Worker;
-        if is_wanted { Vec::new() } else { self.same_site_faults() }
+        let is_allowed = self.dev_mode || self.edge.allow_same_site || role == Role::Worker;
+        if is_allowed { Vec::new() } else { self.same_site_faults() }
     }
 
     pub(crate) fn source_of(&self, key: &str) -> Source {
@@ -199,22 +199,22 @@ impl Settings {
         line.map_or(Source::Default, |line| line.source.clone())
     }
 
-    /// Told here and not by whichever door comes second, which would name the wrong setting.
+    /// Checked here, because the listener that fails to bind second would report the wrong setting.
     fn taken_address(&self, role: Role) -> Option<Fault> {
         let (own, api, edge) =
             (self.ops.listen?, ("api.listen", self.api.listen), ("edge.listen", self.edge.listen));
-        let doors: &[_] = match role {
+        let listeners: &[_] = match role {
             Role::Serve => &[api, edge],
             Role::Api => &[api],
             Role::Edge => &[edge],
             Role::Worker => &[],
         };
-        let (taken_by, _) = doors.iter().find(|(_, door)| *door == own && own.port() != 0)?;
+        let (taken_by, _) = listeners.iter().find(|(_, listen)| *listen == own && own.port() != 0)?;
         Some(Fault {
             key: "ops.listen".to_owned(),
             source: self.source_of("ops.listen"),
-            fault: format!("{own} is {taken_by}, too"),
-            expected: "expected an address of its own, such as 127.0.0.1:9090".to_owned(),
+            fault: format!("{own} is also the address of {taken_by}"),
+            expected: "expected a separate address, such as 127.0.0.1:9090".to_owned(),
         })
     }
 
@@ -257,11 +257,11 @@ mod tests {
         let api = with_ops_at("127.0.0.1:0").api.listen.to_string();
         let settings = with_ops_at(&api);
         for role in [Role::Serve, Role::Api] {
-            let told = format!(
-                "ops.listen (environment variable HANDBILL_OPS__LISTEN): {api} is api.listen, too; expected an \
-                 address of its own, such as 127.0.0.1:9090"
+            let expected = format!(
+                "ops.listen (environment variable HANDBILL_OPS__LISTEN): {api} is also the address of api.listen; \
+                 expected a separate address, such as 127.0.0.1:9090"
             );
-            assert_eq!(settings.check_role(role).unwrap_err().to_string(), told);
+            assert_eq!(settings.check_role(role).unwrap_err().to_string(), expected);
         }
         for role in [Role::Edge, Role::Worker] {
             assert!(settings.check_role(role).is_ok(), "there the API is another process");

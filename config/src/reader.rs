@@ -1,4 +1,4 @@
-//! Reads setting by setting, remembers where each value came from, and collects the faults.
+//! Reads each setting, records where its value came from, and collects the faults.
 //!
 //! Written by hand because the libraries for layered settings stop at the first fault.
 
@@ -14,14 +14,14 @@ use crate::value::Value;
 pub(crate) const DEFAULT_TOML: &str = include_str!("../default.toml");
 const DEFAULT_FILE: &str = "handbill.toml";
 const PREFIX: &str = "HANDBILL_";
-/// Variables of the program that are no settings: the client's, and the path of the settings file.
+/// Variables of the program that are not settings: the client's, and the path of the settings file.
 const NOT_SETTINGS: [&str; 3] = ["HANDBILL_CONFIG", "HANDBILL_TOKEN", "HANDBILL_URL"];
 const TEST_PREFIX: &str = "HANDBILL_TEST_";
-/// How alike an unknown key must be to a known one to be called a near miss.
+/// The similarity from which an unknown key is reported with a suggestion.
 const LIKENESS_MIN: f64 = 0.7;
 const SHOWN_LENGTH_MAX: usize = 100;
 
-/// One setting in effect, as `handbill config` shows it.
+/// A setting in effect, as shown by `handbill config`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingLine {
     pub key: &'static str,
@@ -39,7 +39,7 @@ pub(crate) struct Reader {
     faults: Vec<Fault>,
 }
 
-/// A value as it was given, and where.
+/// A value as given, and its source.
 struct SettingValue {
     text: Result<String, &'static str>,
     source: Source,
@@ -66,7 +66,7 @@ impl Reader {
         reader
     }
 
-    /// A setting that always has a value. `None` means that a fault was noted.
+    /// A setting that always has a value. `None` means that a fault was recorded.
     pub fn required<T: Value>(&mut self, key: &'static str) -> Option<T> {
         let Some(given) = self.given(key) else {
             self.fault(key, "has no value", "expected one in the built-in defaults");
@@ -75,7 +75,8 @@ impl Reader {
         self.parse(key, given)
     }
 
-    /// A setting that may be unset; an empty text unsets it. `None` may also mean that a fault was noted.
+    /// A setting that may be unset. An empty string unsets it. `None` may also mean that a fault was
+    /// recorded.
     pub fn optional<T: Value>(&mut self, key: &'static str) -> Option<T> {
         match self.given(key).filter(|given| given.text.as_deref() != Ok("")) {
             Some(given) => self.parse(key, given),
@@ -86,7 +87,7 @@ impl Reader {
         }
     }
 
-    /// A setting that follows from something else while it is unset.
+    /// A setting that is derived from something else while it is unset.
     pub fn derived<T: Value>(
         &mut self,
         key: &'static str,
@@ -94,7 +95,8 @@ impl Reader {
         derive: impl FnOnce() -> T,
     ) -> T {
         match self.given(key).filter(|given| given.text.as_deref() != Ok("")) {
-            // After a fault the derived value stands in, so that the rest is read; the load fails in the end.
+            // After a fault the derived value is used, so that the other settings are read. Loading fails in
+            // the end.
             Some(given) => self.parse(key, given).unwrap_or_else(derive),
             None => {
                 let value = derive();
@@ -104,7 +106,7 @@ impl Reader {
         }
     }
 
-    /// Notes a fault of a setting that was read already, such as one that does not go with another.
+    /// Records a fault of a setting that was already read, such as one that conflicts with another.
     pub fn fault(&mut self, key: &'static str, fault: impl Into<String>, expected: impl Into<String>) {
         let source = self
             .lines
@@ -119,10 +121,10 @@ impl Reader {
         });
     }
 
-    /// What was read with its lines, or all that is wrong with it. What nobody has asked for by now is unknown.
+    /// Returns the value with its lines, or all faults. Keys that were not read are unknown.
     pub fn finish<T>(mut self, read: Option<T>) -> Result<(T, Vec<SettingLine>), Faults> {
-        self.note_unknown_keys();
-        self.note_unknown_variables();
+        self.report_unknown_keys();
+        self.report_unknown_variables();
         match read {
             Some(read) if self.faults.is_empty() => Ok((read, self.lines)),
             _ => Err(Faults(self.faults)),
@@ -158,8 +160,8 @@ impl Reader {
         }
         let fault = match given.text {
             Err(fault) => fault.to_owned(),
-            Ok(_) if T::IS_SECRET => "the value (not shown) does not fit".to_owned(),
-            Ok(text) => format!("{:?} does not fit", text.chars().take(SHOWN_LENGTH_MAX).collect::<String>()),
+            Ok(_) if T::IS_SECRET => "the value (not shown) is invalid".to_owned(),
+            Ok(text) => format!("{:?} is invalid", text.chars().take(SHOWN_LENGTH_MAX).collect::<String>()),
         };
         let expected = format!("expected {}", T::EXPECTED);
         self.faults.push(Fault { key: key.to_owned(), source: given.source, fault, expected });
@@ -169,13 +171,13 @@ impl Reader {
     fn flat(&mut self, text: &str, source: &Source) -> BTreeMap<String, Toml> {
         match text.parse::<Table>() {
             Ok(table) => flatten(table),
-            // Only the message: the error's own text quotes the line, which may hold a secret.
+            // Only the position, because the error quotes the line, which may hold a secret.
             Err(error) => {
                 let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
                 self.faults.push(Fault {
                     key: format!("line {line}"),
                     source: source.clone(),
-                    fault: "is no TOML".to_owned(),
+                    fault: "is not valid TOML".to_owned(),
                     expected: "expected lines such as key = \"value\" under a [section]".to_owned(),
                 });
                 BTreeMap::new()
@@ -188,18 +190,18 @@ impl Reader {
             key: "settings file".to_owned(),
             source: Source::File(path.to_owned()),
             fault: format!("cannot be read: {fault}"),
-            expected: "expected the readable file that --config or HANDBILL_CONFIG names".to_owned(),
+            expected: "expected a readable file in --config or HANDBILL_CONFIG".to_owned(),
         });
     }
 
-    fn note_unknown_keys(&mut self) {
+    fn report_unknown_keys(&mut self) {
         for (key, value) in &self.file {
             let is_section = value.is_table() && self.known.iter().any(|known| is_key_of(known, key));
             if self.known.contains(key.as_str()) || is_section {
                 continue;
             }
             self.faults.push(Fault {
-                key: told(key),
+                key: shortened(key),
                 source: Source::File(self.file_path.clone()),
                 fault: "unknown key".to_owned(),
                 expected: suggestion(near_miss(&self.known, key).map(str::to_owned)),
@@ -207,13 +209,13 @@ impl Reader {
         }
     }
 
-    fn note_unknown_variables(&mut self) {
+    fn report_unknown_variables(&mut self) {
         let known: BTreeSet<String> = self.known.iter().map(|key| variable_of(key)).collect();
         for name in self.environment.keys().filter(|name| !known.contains(*name)) {
             let key = name.trim_start_matches(PREFIX).to_ascii_lowercase().replace("__", ".");
             self.faults.push(Fault {
-                key: told(&key),
-                source: Source::Environment(told(name)),
+                key: shortened(&key),
+                source: Source::Environment(shortened(name)),
                 fault: "unknown key".to_owned(),
                 expected: suggestion(near_miss(&self.known, &key).map(variable_of)),
             });
@@ -230,7 +232,7 @@ pub(crate) fn variable_of(key: &str) -> String {
     format!("{PREFIX}{}", key.replace('.', "__").to_ascii_uppercase())
 }
 
-/// Sections unfold to `section.key`; an empty section stays, so that a misspelt one is seen.
+/// Flattens sections to `section.key`. An empty section stays, so that a misspelled one is reported.
 pub(crate) fn flatten(table: Table) -> BTreeMap<String, Toml> {
     let mut flat = BTreeMap::new();
     for (name, value) in table {
@@ -259,7 +261,7 @@ fn text_of(value: &Toml) -> Result<String, &'static str> {
     }
 }
 
-/// What is set is shown in a line, and goes into addresses, headers and names of files.
+/// Values are shown in one line, and are used in addresses, headers and file names.
 fn in_one_line(text: String) -> Result<String, &'static str> {
     if text.contains(char::is_control) {
         Err("has a control character, such as a line break")
@@ -268,8 +270,8 @@ fn in_one_line(text: String) -> Result<String, &'static str> {
     }
 }
 
-/// A name that nobody here chose, in one line and not a long one.
-fn told(name: &str) -> String {
+/// An unknown name, escaped to one line and truncated.
+fn shortened(name: &str) -> String {
     if name.is_empty() {
         return "\"\"".to_owned();
     }

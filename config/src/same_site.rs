@@ -1,5 +1,6 @@
-//! Whether pages and the API are one site for a browser. Anybody may publish a page, and a script in it can plant cookies
-//! for every host of its site. So the API must be on another registrable domain, and each page on an origin of its own.
+//! Checks that pages and the API are separate sites for browsers. Anybody may publish a page, and a script in
+//! it can set cookies for every host of its site. So the API must be on another registrable domain, and each
+//! page on its own origin.
 
 use domain::is_loopback_host;
 use domain::link::UrlStyle;
@@ -8,13 +9,14 @@ use url::Url;
 use crate::Settings;
 use crate::fault::Fault;
 
-const SEPARATE: &str = "expected another registrable domain for pages than for the API, or edge.allow_same_site=true \
+const SEPARATE: &str = "expected different registrable domains for pages and the API, or edge.allow_same_site=true \
                         if what is published is as trusted as the API";
-const HOST_STYLE: &str = "expected host, which makes each page an origin of its own, or edge.allow_same_site=true if \
+const HOST_STYLE: &str = "expected host, which gives each page its own origin, or edge.allow_same_site=true if \
                           what is published is as trusted as the API";
 
 impl Settings {
-    /// What lets a page act on the API or on other pages. Nothing does where all of them are on this machine alone.
+    /// Settings that let a page act on the API or on other pages. None if all of them are on this machine
+    /// only.
     pub fn same_site_faults(&self) -> Vec<Fault> {
         let (base_url, serve_url) = (&self.api.base_url, &self.edge.serve_url);
         let (api, pages, domain) = (host_of(base_url), host_of(serve_url), self.edge.domain.clone());
@@ -24,11 +26,11 @@ impl Settings {
         let shares = |host: &str| site_of(host) == site_of(&api);
         let shared = |key, host: &str| {
             let fault =
-                format!("{host} and {api} of api.base_url are one site for browsers: {}", site_of(&api));
+                format!("{host} and {api} of api.base_url are the same site for browsers: {}", site_of(&api));
             self.site_fault(key, fault, SEPARATE)
         };
         let path_style = (self.edge.url_style == UrlStyle::Path).then(|| {
-            self.site_fault("edge.url_style", "path makes all pages one origin".to_owned(), HOST_STYLE)
+            self.site_fault("edge.url_style", "path puts all pages on one origin".to_owned(), HOST_STYLE)
         });
         let pages = shares(&pages).then(|| shared("edge.serve_url", &pages));
         let domain = shares(&domain).then(|| shared("edge.domain", &domain));
@@ -40,14 +42,14 @@ impl Settings {
     }
 }
 
-/// The host of a web address, which was parsed before.
+/// The host of a URL that was already parsed.
 fn host_of(address: &str) -> String {
     let url = Url::parse(address).ok();
     url.and_then(|url| url.host_str().map(|host| host.trim_end_matches('.').to_owned())).unwrap_or_default()
 }
 
-/// What browsers share cookies within: the registrable domain by the public suffix list. An address is a site of its own,
-/// and so is a public suffix.
+/// The registrable domain by the public suffix list, within which browsers share cookies. An IP address is
+/// its own site, and so is a public suffix.
 fn site_of(host: &str) -> &str {
     let is_address = host.starts_with('[') || host.parse::<std::net::Ipv4Addr>().is_ok();
     if is_address { host } else { psl::domain_str(host).unwrap_or(host) }

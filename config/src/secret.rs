@@ -1,5 +1,5 @@
-//! Settings that hide what is secret in them. It leaves by `reveal` alone, and must never come out of `Debug`, of a
-//! fault or of `handbill config`.
+//! Settings that contain secrets. Only `reveal` returns a secret. It must never appear in `Debug` output, a
+//! fault or `handbill config`.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::value::Value;
 
 const HIDDEN: &str = "(hidden)";
 
-/// A text that never shows itself.
+/// A string that is never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -18,7 +18,7 @@ impl Secret {
         Self(text.into())
     }
 
-    /// The secret itself, for the one place that needs it.
+    /// The secret itself, for the code that needs it.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -43,16 +43,16 @@ impl Value for Secret {
     }
 }
 
-/// The address of a database. It may carry a password, so it shows itself without.
+/// The URL of a database. It may contain a password, which is hidden.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DatabaseUrl(String);
 
-/// The address of Redis. It may carry a password, so it shows itself without.
+/// The URL of Redis. It may contain a password, which is hidden.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RedisUrl(String);
 
 impl DatabaseUrl {
-    /// A file of SQLite. The characters that mean something in an address are escaped, as the driver unescapes them.
+    /// A SQLite file. Special characters are escaped in the way that the driver unescapes them.
     pub fn sqlite(path: &std::path::Path) -> Self {
         let escaped = path.display().to_string().replace('%', "%25").replace('?', "%3F");
         Self(format!("sqlite://{escaped}"))
@@ -101,7 +101,7 @@ fn has_host(address: &str) -> bool {
     Url::parse(address).is_ok_and(|url| url.host_str().is_some_and(|host| !host.is_empty()))
 }
 
-// Drivers take a password in the query too, so the query is never shown.
+// Drivers also accept a password in the query, so the query is never shown.
 fn without_password(address: &str) -> String {
     let Ok(mut url) = Url::parse(address) else { return HIDDEN.to_owned() };
     if url.query().is_some() {
@@ -116,7 +116,7 @@ fn without_password(address: &str) -> String {
 macro_rules! revealed_only_on_demand {
     ($($name:ident),+) => {$(
         impl $name {
-            /// The whole address, with its password, for the driver.
+            /// The whole URL with its password, for the driver.
             pub fn reveal(&self) -> &str {
                 &self.0
             }

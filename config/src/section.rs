@@ -1,4 +1,4 @@
-//! One file per section of the settings: its fields, how they are read, and what must hold among them.
+//! One file per section of the settings: its fields, how they are read, and the constraints among them.
 
 pub mod api;
 pub mod card;

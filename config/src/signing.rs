@@ -1,4 +1,4 @@
-//! The signing secret of a playground: made at the first start, kept in the data directory, the same ever after.
+//! The generated signing secret of dev mode: created at the first start and stored in the data directory.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -11,11 +11,11 @@ use domain::Chance;
 use crate::{Secret, Settings};
 
 const FILE_NAME: &str = "signing-secret";
-/// 43 characters of 62 hold more than 256 bits.
+/// 43 characters of 62 contain more than 256 bits.
 const LENGTH: usize = 43;
 
 impl Settings {
-    /// The secret that signs private links: one of its own, or the signing secret.
+    /// The secret that signs private links: its own, or the signing secret.
     pub fn link_secret(&self, chance: &Chance) -> Result<Secret> {
         match &self.secrets.links {
             Some(secret) => Ok(secret.clone()),
@@ -23,12 +23,12 @@ impl Settings {
         }
     }
 
-    /// Where a secret that was made is kept; nothing is there when it was set.
+    /// The file of a generated secret. It does not exist if the secret is configured.
     pub fn secret_file(&self) -> PathBuf {
         self.data_dir.join(FILE_NAME)
     }
 
-    /// The secret that opens the operator's routes: as set, or from the data directory.
+    /// The signing secret: as configured, or from the data directory.
     pub fn signing_secret(&self, chance: &Chance) -> Result<Secret> {
         match &self.secrets.signing {
             Some(secret) => Ok(secret.clone()),
@@ -46,25 +46,25 @@ fn kept_secret(data_dir: &Path, chance: &Chance) -> Result<Secret> {
         .recursive(true)
         .mode(0o700)
         .create(data_dir)
-        .with_context(|| format!("making the data directory {}", data_dir.display()))?;
-    make(&path, chance).with_context(|| format!("making {}", path.display()))?;
-    // Another process may have been first; what stands there now is everyone's.
-    read(&path)?.with_context(|| format!("{} went away while it was made", path.display()))
+        .with_context(|| format!("create the data directory {}", data_dir.display()))?;
+    make(&path, chance).with_context(|| format!("create {}", path.display()))?;
+    // Another process may have created it first, and then its secret counts.
+    read(&path)?.with_context(|| format!("{} was deleted while it was created", path.display()))
 }
 
 fn read(path: &Path) -> Result<Option<Secret>> {
     match fs::read_to_string(path) {
         Ok(text) if text.trim().len() == LENGTH => Ok(Some(Secret::new(text.trim()))),
         Ok(_) => bail!(
-            "{} does not hold {LENGTH} characters; restore it, or remove it to make a new one",
+            "{} does not contain {LENGTH} characters; restore it, or delete it to create a new one",
             path.display()
         ),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error).with_context(|| format!("reading {}", path.display())),
+        Err(error) => Err(error).with_context(|| format!("read {}", path.display())),
     }
 }
 
-// A hard link puts the whole file there at once, and never over one that is there already.
+// A hard link creates the complete file atomically, and never replaces an existing one.
 fn make(path: &Path, chance: &Chance) -> std::io::Result<()> {
     let draft = path.with_extension(chance.base36(12));
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;

@@ -1,4 +1,4 @@
-//! What the settings promise: every key from every source, every fault at once, and no secret shown.
+//! Every key from every source, every fault at once, and no secret shown.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,7 +23,7 @@ fn with_variables(variables: &[(&str, &str)]) -> Result<Settings, Faults> {
     load(Sources { file: None, env })
 }
 
-/// Settings from a file with this text. The folder must live as long as the path is asked for.
+/// Settings from a file with this text. The directory must outlive the use of the path.
 fn with_file(text: &str) -> (TempDir, Result<Settings, Faults>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("handbill.toml");
@@ -31,7 +31,7 @@ fn with_file(text: &str) -> (TempDir, Result<Settings, Faults>) {
     (folder, load(Sources { file: Some(path), env: std::iter::empty() }))
 }
 
-/// The lines of the faults.
+/// The faults, one per line.
 fn refused(loaded: Result<Settings, Faults>) -> Vec<String> {
     loaded.unwrap_err().to_string().lines().map(str::to_owned).collect()
 }
@@ -164,14 +164,14 @@ fn all_faults_are_told_at_once_each_with_key_source_and_expectation() {
     let faults = refused(load(Sources { file: Some(path.clone()), env }));
     let file = format!("file {}", path.display());
     let expected = [
-        format!("api.listen ({file}): \"8080\" does not fit; expected an IP address with a port, such as 127.0.0.1:8080"),
-        "edge.serve_url (environment variable HANDBILL_EDGE__SERVE_URL): \"ftp://example.com\" does not fit; \
+        format!("api.listen ({file}): \"8080\" is invalid; expected an IP address with a port, such as 127.0.0.1:8080"),
+        "edge.serve_url (environment variable HANDBILL_EDGE__SERVE_URL): \"ftp://example.com\" is invalid; \
          expected an address such as https://pages.example.com, without user, query or fragment"
             .to_owned(),
         "limits.provisional_lifetime (environment variable HANDBILL_LIMITS__PROVISIONAL_LIFETIME): \"soon\" does \
          not fit; expected a duration with its unit, such as 30m, 24h or 2s"
             .to_owned(),
-        format!("limits.free_views ({file}): \"-1\" does not fit; expected a whole number from 0 to 9223372036854775807"),
+        format!("limits.free_views ({file}): \"-1\" is invalid; expected a whole number from 0 to 9223372036854775807"),
         format!("api.lissten ({file}): unknown key; did you mean api.listen?"),
         format!("workes ({file}): unknown key; expected one of the keys that `handbill config` lists"),
         "api_base_url (environment variable HANDBILL_API_BASE_URL): unknown key; did you mean HANDBILL_API__BASE_URL?"
@@ -189,13 +189,13 @@ fn a_fault_is_one_line_and_so_is_every_value_whatever_the_file_holds() {
     let (_folder, loaded) = with_file(text);
     let faults = refused(loaded);
     assert_eq!(faults.len(), 4, "{faults:?}");
-    for (fault, told) in faults.iter().zip([
+    for (fault, expected) in faults.iter().zip([
         ("log (", "has a control character, such as a line break"),
         ("database.url (", "has a control character"),
         ("\"\" (", "unknown key"),
         ("two\\nlines (", "unknown key"),
     ]) {
-        assert!(fault.starts_with(told.0) && fault.contains(told.1), "{fault}");
+        assert!(fault.starts_with(expected.0) && fault.contains(expected.1), "{fault}");
     }
 }
 
@@ -370,7 +370,7 @@ fn settings_beside_the_running_ones_come_from_their_own_place_alone() {
     let bare = load_apart(folder.path()).unwrap();
     assert_eq!(bare.data_dir, folder.path());
     assert_eq!(bare.database.url.reveal(), format!("sqlite://{}/handbill.db", folder.path().display()));
-    // The folder's own file is read, and the folder stays the data directory.
+    // The directory's own file is read, and the directory stays the data directory.
     fs::write(folder.path().join("handbill.toml"), "[storage]\nurl = \"file:///elsewhere\"\n").unwrap();
     let with_file = load_apart(folder.path()).unwrap();
     assert_eq!(with_file.data_dir, folder.path());

@@ -1,5 +1,5 @@
-//! From text to type: how each kind of setting is read and shown. All that is given, in a file or in the
-//! environment, arrives here as text, so both are read by the same rule.
+//! Parses and shows each kind of setting. Values from files and from the environment arrive here as text and
+//! follow the same rules.
 
 use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
@@ -12,7 +12,7 @@ use ipnet::IpNet;
 use url::Url;
 
 pub(crate) trait Value: Sized {
-    /// What a good value is, in words that follow "expected".
+    /// What a valid value is, as it follows "expected".
     const EXPECTED: &'static str;
     /// Whether a fault must not repeat the value.
     const IS_SECRET: bool = false;
@@ -21,47 +21,47 @@ pub(crate) trait Value: Sized {
     fn show(&self) -> String;
 }
 
-/// An address of our own that links begin with: http or https, with no slash at the end.
+/// A public base URL: http or https, without a trailing slash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WebAddress(pub String);
 
-/// The name of a host or a domain, in small letters, with neither scheme nor port.
+/// The name of a host or a domain in lower case, without scheme and port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HostName(pub String);
 
-/// How many jobs a process takes at a time.
+/// How many jobs a process runs concurrently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Concurrency(pub usize);
 
-/// How many of something there are at a time, such as connections.
+/// A concurrency limit, such as of connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AtATime(pub usize);
 
-/// Connections of a process to a database. Some of its work holds one while it asks for another.
+/// The number of connections of a process to a database. Some work holds one while it needs another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PoolSize(pub u32);
 
-/// What the head of a request may take. HTTP itself cannot do with less than the least.
+/// The size limit of a request's head. HTTP libraries need the minimum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HeadBytes(pub usize);
 
-/// What uploads may take together: half of it must do for the largest, and for what comes beside it.
+/// The memory limit of all uploads. Half of it must suffice for the largest upload and what comes with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UploadBytes(pub usize);
 
-/// How long something is waited for. Neither no time nor for ever.
+/// A timeout. Neither zero nor unlimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wait(pub Duration);
 
-/// The operator's people who have passwords of their own, each with the hash.
+/// Operators with their own passwords, each with the hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OperatorList(pub Vec<OperatorAccount>);
 
-/// A part of a whole.
+/// A fraction from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Share(pub f64);
 
-/// How to reach the people behind the service: a URI. A bare e-mail address becomes one.
+/// The contact of the people behind the service, as a URI. A plain e-mail address becomes one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ContactAddress(pub String);
 
@@ -117,7 +117,7 @@ impl Value for bool {
 impl Value for u64 {
     const EXPECTED: &'static str = "a whole number from 0 to 9223372036854775807";
 
-    // The database counts with a sign.
+    // The database uses signed integers.
     fn parse(text: &str) -> Option<Self> {
         text.parse().ok().filter(|number| i64::try_from(*number).is_ok())
     }
@@ -221,7 +221,7 @@ impl Value for HostName {
 impl Value for IpNet {
     const EXPECTED: &'static str = "a network such as 10.0.0.0/8";
 
-    // A single address is the network of itself.
+    // A single address is a network with only that address.
     fn parse(text: &str) -> Option<Self> {
         text.parse().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from))
     }
@@ -326,7 +326,7 @@ impl Value for OperatorList {
         "a list of name=hash, as `handbill admin operator add NAME` prints them, each name once";
     const IS_SECRET: bool = true;
 
-    // A hash has commas too. What begins an entry has a `=` before the `$` of its hash.
+    // A hash contains commas, too. A part that starts an entry has a `=` before the `$` of its hash.
     fn parse(text: &str) -> Option<Self> {
         let mut entries: Vec<String> = Vec::new();
         for part in text.split([',', ' ']).filter(|part| !part.is_empty()) {
@@ -337,8 +337,8 @@ impl Value for OperatorList {
         }
         let accounts: Vec<OperatorAccount> =
             entries.iter().map(|entry| entry.parse()).collect::<Result<_, _>>().ok()?;
-        let is_first = |(place, one): (usize, &OperatorAccount)| {
-            !accounts[..place].iter().any(|other| other.is_named(&one.name))
+        let is_first = |(index, one): (usize, &OperatorAccount)| {
+            !accounts[..index].iter().any(|other| other.is_named(&one.name))
         };
         accounts.iter().enumerate().all(is_first).then_some(Self(accounts))
     }
@@ -349,7 +349,7 @@ impl Value for OperatorList {
     }
 }
 
-/// A list is separated by commas or spaces.
+/// List items are separated by commas or spaces.
 impl<T: Value> Value for Vec<T> {
     const EXPECTED: &'static str = T::EXPECTED;
 

@@ -1,5 +1,5 @@
-//! Where the API listens, how it calls itself, which proxies it believes, and how much it takes on at a time. In dev mode
-//! it is held to this machine, as `mode` says.
+//! The API: its listener, its public address, its trusted proxies and its load limits. In dev mode it is
+//! restricted to this machine, see `mode`.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -11,35 +11,35 @@ use crate::section::connections::{ConnectionLimits, connection_limits};
 use crate::section::mode::Mode;
 use crate::value::{AtATime, UploadBytes, Wait, WebAddress};
 
-/// The control plane.
+/// The settings of the API.
 #[derive(Clone, Debug)]
 pub struct Api {
     pub listen: SocketAddr,
-    /// `{base_url}`, without a slash at the end.
+    /// The base URL, without a trailing slash.
     pub base_url: String,
     pub trusted_proxies: Vec<IpNet>,
     pub connections: ConnectionLimits,
     pub load: ApiLoad,
 }
 
-/// How much the control plane takes on at a time.
+/// The load limits of the API.
 #[derive(Clone, Debug)]
 pub struct ApiLoad {
-    /// Requests that are worked on at a time, but for what has a bound of its own.
+    /// Concurrent requests, except those with their own limit.
     pub requests_max: usize,
     pub sign_ins_max: usize,
-    /// Publishes that are on their way at a time.
+    /// Concurrent publishes.
     pub publishes_max: usize,
-    /// Staged uploads that are put into the blob store, or fetched from it, at a time.
+    /// Concurrent transfers of staged uploads to or from the blob store.
     pub uploads_max: usize,
-    /// How many wait for each, and how long.
+    /// The length of each queue, and how long a request waits in it.
     pub waiting_max: usize,
     pub wait_max: Duration,
     pub body_timeout: Duration,
-    /// On the average since the body began, looked at once the grace is over.
+    /// The minimum average rate since the body started, checked after the grace.
     pub body_bytes_per_second_min: u32,
     pub body_grace: Duration,
-    /// Memory for uploads that are on their way.
+    /// Memory for uploads in progress.
     pub upload_bytes_max: usize,
 }
 

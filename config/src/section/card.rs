@@ -1,5 +1,5 @@
-//! How the card processor is reached, and the secrets shared with it. All of it may be unset: a missing part must
-//! never keep the program from starting.
+//! The address of the card processor and the secrets shared with it. All of it may be unset: a missing part
+//! must never prevent the start.
 
 use domain::CardTerms;
 
@@ -8,18 +8,18 @@ use crate::secret::Secret;
 use crate::section::mode::Mode;
 use crate::value::WebAddress;
 
-/// The card processor. What is unset is not configured, and its calls answer 501.
+/// The card processor. The routes of an unset part respond with 501.
 #[derive(Clone, Debug)]
 pub struct Card {
     pub webhook_secret: Option<Secret>,
     pub api_url: Option<String>,
     pub secret_key: Option<Secret>,
-    /// Whether events of real money count, or those of test mode. Unset: what the key's prefix says.
+    /// Whether events of live mode or of test mode are accepted. Unset: the mode of the key's prefix.
     pub livemode: Option<bool>,
 }
 
 impl Card {
-    /// Whether a checkout can be opened: that takes an address and a key.
+    /// Whether a checkout can be opened, which needs an address and a key.
     pub fn rail(&self) -> CardTerms {
         let is_open = self.api_url.is_some() && self.secret_key.is_some();
         if is_open { CardTerms::Open } else { CardTerms::Closed }

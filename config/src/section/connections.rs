@@ -1,28 +1,28 @@
-//! What a door takes of connections and allows on them. Nothing on them may be without a bound.
+//! The connection limits of a listener. Everything on a connection must have a limit.
 
 use std::time::Duration;
 
-/// The bounds of a door. The keys of both doors bear the same names.
+/// The limits of a listener. Both listeners have the same keys.
 #[derive(Clone, Debug)]
 pub struct ConnectionLimits {
-    /// How many are open at a time.
+    /// Open connections.
     pub max: usize,
-    /// How many of them one address may have.
+    /// Open connections of one address.
     pub per_address_max: usize,
-    /// Until when the head of the first request must have come.
+    /// The timeout of the first request's head.
     pub head_timeout: Duration,
-    /// After which time without a request one is closed.
+    /// The timeout of a connection without a request.
     pub idle_timeout: Duration,
     pub head_bytes_max: usize,
     pub headers_max: usize,
-    /// Requests at a time on one of HTTP/2.
+    /// Concurrent requests on an HTTP/2 connection.
     pub streams_max: usize,
-    /// The least pace at which an answer must be taken; 0: any.
+    /// The minimum rate at which a client must read a response. 0: no minimum.
     pub answer_bytes_per_second_min: u32,
 }
 
-/// Reads the bounds of the door of a section. A macro because keys are whole texts in the program: they can be searched
-/// for.
+/// Reads the limits of a section's listener. A macro, so that each key is a whole string in the program and
+/// can be searched for.
 macro_rules! connection_limits {
     ($reader:expr, $section:literal) => {{
         use $crate::section::connections::ConnectionLimits;

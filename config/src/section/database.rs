@@ -1,4 +1,4 @@
-//! Where the truth is kept. Unset, it is a file in the data directory, so that one program and a folder are enough.
+//! The database. Unset, it is a file in the data directory, so that one program and a directory are enough.
 
 use std::path::Path;
 
@@ -6,11 +6,11 @@ use crate::reader::Reader;
 use crate::secret::DatabaseUrl;
 use crate::value::PoolSize;
 
-/// Where accounts, artifacts and the ledger are kept.
+/// The database of accounts, artifacts and the ledger.
 #[derive(Clone, Debug)]
 pub struct Database {
     pub url: DatabaseUrl,
-    /// Of one process, to PostgreSQL.
+    /// The limit of one process' connections to PostgreSQL.
     pub connections_max: u32,
 }
 

@@ -1,5 +1,5 @@
-//! Where pages are served, how their addresses are written, how much memory they may take, and how much is read for them
-//! at a time. In dev mode it is held to this machine, as `mode` says.
+//! The edge: its listener, the addresses of pages, its memory and its load limits. In dev mode it is
+//! restricted to this machine, see `mode`.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -12,11 +12,11 @@ use crate::section::connections::{ConnectionLimits, connection_limits};
 use crate::section::mode::Mode;
 use crate::value::{AtATime, HostName, Value, Wait, WebAddress};
 
-/// The serving edge.
+/// The settings of the edge.
 #[derive(Clone, Debug)]
 pub struct Edge {
     pub listen: SocketAddr,
-    /// `{serve_url}`, without a slash at the end.
+    /// The base URL of pages, without a trailing slash.
     pub serve_url: String,
     pub domain: String,
     pub url_style: UrlStyle,
@@ -24,22 +24,22 @@ pub struct Edge {
     pub allow_same_site: bool,
     pub cache_bytes: u64,
     pub font_hosts: Vec<String>,
-    /// The proxies before it.
+    /// Proxies in front of the edge.
     pub trusted_proxies: Vec<IpNet>,
     pub connections: ConnectionLimits,
-    /// Looks at the database at a time.
+    /// Concurrent route reads from the database.
     pub route_reads_max: usize,
-    /// Reads of contents at a time.
+    /// Concurrent reads of contents.
     pub content_reads_max: usize,
-    /// Answers at a time that are too large for memory.
+    /// Concurrent responses that are too large for memory.
     pub streamed_answers_max: usize,
-    /// How many visitors wait for a turn at each of these, and how long.
+    /// The length of each queue, and how long a request waits in it.
     pub waiting_max: usize,
     pub wait_max: Duration,
 }
 
 impl Edge {
-    /// `api_proxies` are those that the API believes.
+    /// `api_proxies` are the API's trusted proxies.
     pub(crate) fn read(reader: &mut Reader, mode: Option<Mode>, api_proxies: &[IpNet]) -> Option<Self> {
         let listen = reader.required("edge.listen");
         let serve_url = reader.required::<WebAddress>("edge.serve_url");
@@ -63,7 +63,7 @@ impl Edge {
             mode.guard_address(reader, "edge.serve_url", &serve_url.0);
         }
         if let Some(mode) = mode {
-            // Those of the API have a fault of their own.
+            // The API's own proxies are reported as a fault of the API.
             let has_own = !trusted_proxies.is_empty() && trusted_proxies != api_proxies;
             mode.guard_unset(reader, "edge.trusted_proxies", has_own);
         }

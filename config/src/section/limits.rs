@@ -1,18 +1,17 @@
-//! What an operator may tune of what is free, how long things live and how often one may knock. Prices are not among
-//! them: those are the tariff's own.
+//! Free amounts, lifetimes and rate limits. Prices are not settings: they belong to the tariff.
 
 use std::time::Duration;
 
 use crate::reader::Reader;
 use crate::section::mode::Mode;
 
-// Outside dev mode, while nothing else is set. In dev mode these limits are 0.
+// Defaults outside dev mode. In dev mode these limits are 0.
 const CLAIMS_PER_PERSON: u32 = 20;
 const CLAIMS_PER_ADDRESS_PER_DAY: u32 = 30;
 const PUBLISHES_PER_MINUTE: u32 = 60;
 const EDGE_MISSES_PER_MINUTE: u32 = 120;
 
-/// How much is free, how long things live and how often one may knock.
+/// Free amounts, lifetimes and rate limits.
 #[derive(Clone, Debug)]
 pub struct Limits {
     pub provisional_lifetime: Duration,
@@ -21,15 +20,16 @@ pub struct Limits {
     pub logins_per_minute: u32,
     pub registrations_per_minute: u32,
     pub reports_per_minute: u32,
-    /// Accounts that a person may own through claims. 0: any number.
+    /// Accounts that a person may own through claims. 0: no limit.
     pub claims_per_person: u32,
-    /// Claims per IP address in 24 hours. 0: any number.
+    /// Claims per IP address in 24 hours. 0: no limit.
     pub claims_per_address_per_day: u32,
-    /// Publishes of one account per minute. 0: any number.
+    /// Publishes of one account per minute. 0: no limit.
     pub publishes_per_minute: u32,
-    /// Requests for sites that do not exist, per IP address and minute, on one edge. 0: any number.
+    /// Requests for sites that do not exist, per IP address and minute, on one edge. 0: no limit.
     pub edge_misses_per_minute: u32,
-    /// Scan time of one account in one process. Beyond it the scans of others come first. 0: any.
+    /// Scan time of one account in one process per minute. Beyond it the scans of other accounts come first.
+    /// 0: no limit.
     pub scan_seconds_per_minute: u32,
     pub provisional_free_publishes: u64,
     pub claimed_free_publishes: u64,

@@ -1,10 +1,10 @@
-//! What is logged, and in which form. The filter is only passed on here; whether it can be read shows when logging
+//! The log's filter and format. The filter is not validated here: an invalid one is reported when logging
 //! starts.
 
 use crate::reader::Reader;
 use crate::value::Value;
 
-/// What is logged, and in which form. Its keys stand at the top level: `log` and `log_format`.
+/// The log's filter and format. Its keys are at the top level: `log` and `log_format`.
 #[derive(Clone, Debug)]
 pub struct Log {
     /// A filter of `tracing`, such as `info,edge=debug`.

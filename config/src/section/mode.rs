@@ -1,5 +1,5 @@
-//! Dev mode, which lets every caller sign in as any user. It must start only where nothing is public, unless
-//! the operator allowed that by a setting of its own.
+//! Dev mode, which lets every caller sign in as any user. It must start only if nothing is public, unless the
+//! operator explicitly allows that.
 
 use std::net::SocketAddr;
 
@@ -9,9 +9,9 @@ use url::Url;
 use crate::reader::Reader;
 
 const EXPECTED: &str =
-    "set dev_mode to false (HANDBILL_DEV_MODE), or allow_public_dev to true on a closed network";
+    "set dev_mode to false (HANDBILL_DEV_MODE), or allow_public_dev to true on a private network";
 
-/// Whether this is a playground, and who may reach it.
+/// Dev mode, and who may reach it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mode {
     pub dev_mode: bool,
@@ -25,19 +25,20 @@ impl Mode {
         Some(Self { dev_mode: dev_mode?, allow_public_dev: allow_public_dev? })
     }
 
-    /// The default of a limit that would only slow down development: 0, none, in dev mode.
+    /// A limit that would only slow down development: 0, which means none, in dev mode.
     pub fn limit_outside_dev_mode(self, limit: u32) -> u32 {
         if self.dev_mode { 0 } else { limit }
     }
 
-    /// In dev mode anyone who reaches the service is anyone they like, so only this machine may reach it.
+    /// In dev mode every client can act as anybody, so only this machine may connect.
     pub fn guard_listener(self, reader: &mut Reader, key: &'static str, listen: SocketAddr) {
         if !listen.ip().to_canonical().is_loopback() {
             self.refuse(reader, key, format!("{listen} is not loopback"));
         }
     }
 
-    /// A listener on loopback may stand behind a proxy. An address that is not plain http to this machine gives it away.
+    /// A loopback listener may be behind a proxy. A public address that is not plain http to this machine
+    /// reveals one.
     pub fn guard_address(self, reader: &mut Reader, key: &'static str, address: &str) {
         let url = Url::parse(address).ok();
         let is_local =
@@ -47,7 +48,7 @@ impl Mode {
         }
     }
 
-    /// So do proxies, and a card key is for real money.
+    /// The same for trusted proxies. A card key is for real money.
     pub fn guard_unset(self, reader: &mut Reader, key: &'static str, is_set: bool) {
         if is_set {
             self.refuse(reader, key, "is set".to_owned());

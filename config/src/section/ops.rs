@@ -1,11 +1,11 @@
-//! Where a process tells of itself to whoever looks after it. In dev mode it is held to this machine, as `mode` says.
+//! The operator's address of a process. In dev mode it is restricted to this machine, see `mode`.
 
 use std::net::SocketAddr;
 
 use crate::reader::Reader;
 use crate::section::mode::Mode;
 
-/// The operator's own address: metrics and health. It asks for no secret.
+/// The operator's address, which serves metrics and health without authentication.
 #[derive(Clone, Debug)]
 pub struct Ops {
     pub listen: Option<SocketAddr>,

@@ -1,5 +1,5 @@
-//! Where jobs wait: in the main database when that is PostgreSQL, else in a file of their own, because SQLite has one
-//! writer per file and a push must never wait for the ledger.
+//! The job queue: in the main database if that is PostgreSQL, else in a file of its own, because SQLite has
+//! one writer per file and a push must never wait for the ledger.
 
 use std::path::Path;
 
@@ -8,11 +8,11 @@ use crate::secret::DatabaseUrl;
 use crate::section::database::Database;
 use crate::value::PoolSize;
 
-/// Where jobs wait.
+/// The job queue.
 #[derive(Clone, Debug)]
 pub struct Queue {
     pub url: DatabaseUrl,
-    /// Of one process, to PostgreSQL.
+    /// The limit of one process' connections to PostgreSQL.
     pub connections_max: u32,
 }
 

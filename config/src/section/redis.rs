@@ -1,10 +1,10 @@
-//! The way to the other processes. One process needs none; whether a role can do without is asked by
-//! `Settings::check_role`.
+//! Communication with other processes. A single process does not need it; `Settings::check_role` checks which
+//! roles do.
 
 use crate::reader::Reader;
 use crate::secret::RedisUrl;
 
-/// What crosses processes and may be lost.
+/// The server for signals between processes, which may be lost.
 #[derive(Clone, Debug)]
 pub struct Redis {
     pub url: Option<RedisUrl>,

@@ -1,9 +1,9 @@
-//! What the service says of itself to strangers: whom to write to, and what crawlers may visit.
+//! Public information about the service: the contact, and the rules for crawlers.
 
 use crate::reader::Reader;
 use crate::value::{ContactAddress, RobotsText};
 
-/// Nothing of it need be set.
+/// All of it is optional.
 #[derive(Clone, Debug, Default)]
 pub struct Service {
     /// A URI, such as `mailto:abuse@example.com`.

@@ -1,5 +1,5 @@
-//! Where contents are kept: in a folder, or in a bucket with the key that opens it. A bucket without its key is a
-//! fault at the start, never a surprise at the first publish.
+//! The blob store: a directory, or a bucket with its key. A bucket without a key is a fault at the start, not
+//! at the first publish.
 
 use std::path::{Path, PathBuf};
 
@@ -7,29 +7,29 @@ use crate::reader::Reader;
 use crate::secret::Secret;
 use crate::value::{Concurrency, Value, WebAddress};
 
-/// Where blobs are kept.
+/// The location of blobs.
 #[derive(Clone, Debug)]
 pub enum Storage {
     Folder(PathBuf),
     Bucket(Bucket),
 }
 
-/// A bucket of an S3-compatible store, with the key that opens it.
+/// A bucket of an S3-compatible store, with its key.
 #[derive(Clone, Debug)]
 pub struct Bucket {
     pub name: String,
-    /// Goes before every object's name; without slashes at either end, and possibly empty.
+    /// The prefix of every object's name. Without slashes at either end, and possibly empty.
     pub prefix: String,
-    /// `None`: Amazon's own for the region.
+    /// `None`: Amazon's endpoint for the region.
     pub endpoint: Option<String>,
     pub region: String,
     pub access_key_id: Secret,
     pub secret_access_key: Secret,
-    /// Objects that `handbill scrub` reads at a time.
+    /// How many objects `handbill scrub` reads concurrently.
     pub scrub_concurrency: usize,
 }
 
-/// What `storage.url` says.
+/// The value of `storage.url`.
 #[derive(Clone)]
 enum Location {
     Folder(PathBuf),
@@ -48,8 +48,8 @@ impl Storage {
             Location::Folder(folder) => return Some(Self::Folder(folder)),
             Location::Bucket { name, prefix } => (name, prefix),
         };
-        demand(reader, "storage.access_key_id", &access_key_id);
-        demand(reader, "storage.secret_access_key", &secret_access_key);
+        require(reader, "storage.access_key_id", &access_key_id);
+        require(reader, "storage.secret_access_key", &secret_access_key);
         Some(Self::Bucket(Bucket {
             name,
             prefix,
@@ -62,16 +62,16 @@ impl Storage {
     }
 }
 
-fn demand(reader: &mut Reader, key: &'static str, given: &Option<Secret>) {
+fn require(reader: &mut Reader, key: &'static str, given: &Option<Secret>) {
     if given.is_none() {
-        reader.fault(key, "is not set, and storage.url is s3://", "expected the key that opens the bucket");
+        reader.fault(key, "is not set, and storage.url is s3://", "expected the access key of the bucket");
     }
 }
 
 impl Value for Location {
     const EXPECTED: &'static str = "file://<folder> or s3://<bucket>/<prefix>";
 
-    // The folder stands as it is behind file://, relative or not; nothing in it is unescaped.
+    // The directory follows `file://` literally, relative or absolute, without escapes.
     fn parse(text: &str) -> Option<Self> {
         let (scheme, rest) = text.split_once("://")?;
         if rest.is_empty() {

@@ -1,4 +1,4 @@
-//! Where traces go, and which. Without a collector there are none.
+//! Where traces are sent, and how many. Without a collector there are none.
 
 use crate::reader::Reader;
 use crate::value::{Share, WebAddress};
@@ -6,7 +6,7 @@ use crate::value::{Share, WebAddress};
 /// Traces by OpenTelemetry.
 #[derive(Clone, Debug)]
 pub struct Traces {
-    /// The collector, without a slash at the end.
+    /// The collector's address, without a trailing slash.
     pub otlp_url: Option<String>,
     /// The share of traces that are kept, from 0 to 1.
     pub sample: f64,

@@ -1,10 +1,10 @@
-//! How many jobs of each queue one process works at a time: by its cores, unless something is set, and bounded either
-//! way.
+//! How many jobs of each queue a process runs concurrently. Defaults to a multiple of the cores, with a
+//! limit.
 
 use crate::reader::Reader;
 use crate::value::{AtATime, Concurrency};
 
-/// Jobs wait for disks and networks, and what waits at the same time is committed together.
+/// Jobs mostly wait for disks and networks, and concurrent ones are committed together.
 const JOBS_PER_CORE: usize = 16;
 /// A scan waits less and computes more than other jobs.
 const SCANS_PER_CORE: usize = 4;
@@ -13,11 +13,11 @@ const JOBS_MAX: usize = 1024;
 /// The worker pool of this process.
 #[derive(Clone, Debug)]
 pub struct Workers {
-    /// Jobs of each queue at a time, but for the scans.
+    /// Concurrent jobs of each queue, except scans.
     pub concurrency: usize,
-    /// Scans that are fetched from the queue at a time.
+    /// Concurrent scans that are fetched from the queue.
     pub scan_concurrency: usize,
-    /// Memory that scans may take while they compute, in megabytes.
+    /// Memory for computing scans, in megabytes.
     pub scan_memory_mb: usize,
 }
 

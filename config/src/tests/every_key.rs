@@ -1,6 +1,6 @@
-//! What can be set, and how it is shown.
+//! All keys, and how their values are shown.
 
-/// Every key, with a value that is not its default, and how that value is shown.
+/// Every key with a value other than its default, and how that value is shown.
 pub const EVERY_KEY: [(&str, &str, &str); 90] = [
     ("dev_mode", "false", "false"),
     ("allow_public_dev", "true", "true"),

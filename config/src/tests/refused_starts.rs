@@ -1,4 +1,4 @@
-//! What stops the start because the service could not be safe in public with it.
+//! Settings that prevent the start because the service would not be safe in public.
 
 use domain::DevPaymentTerms;
 
@@ -96,7 +96,7 @@ fn outside_dev_mode_a_secret_of_few_different_bytes_is_refused() {
         let with_secret = |secret: &str| with_variables(&[("HANDBILL_DEV_MODE", "false"), (name, secret)]);
         for weak in ["0".repeat(64), "secret".repeat(8), "change-me".repeat(4), "12345678".repeat(4)] {
             let faults = refused(with_secret(&weak));
-            assert!(faults[0].contains("different bytes only"), "{faults:?}");
+            assert!(faults[0].contains("distinct bytes"), "{faults:?}");
             assert!(faults[0].contains("openssl rand -hex 32") && !faults[0].contains(&weak), "{faults:?}");
             assert!(with_variables(&[(name, &weak)]).is_ok(), "dev mode takes it");
         }
@@ -119,7 +119,7 @@ fn outside_dev_mode_a_common_operator_password_is_refused() {
     assert!(with_password("false", "a password of the operator's own").is_ok());
 }
 
-/// Settings of a service outside dev mode under these addresses.
+/// The settings of a service outside dev mode with these addresses.
 fn under(base_url: &str, serve_url: &str, domain: &str, url_style: &str, more: &[(&str, &str)]) -> Settings {
     let addresses = [
         ("HANDBILL_DEV_MODE", "false"),
@@ -133,7 +133,7 @@ fn under(base_url: &str, serve_url: &str, domain: &str, url_style: &str, more: &
     with_variables(&[&addresses[..], more].concat()).unwrap()
 }
 
-/// The keys that stop the start.
+/// The keys that prevent the start.
 fn stopped_by(settings: &Settings) -> Vec<String> {
     let faults = settings.check_role(Role::Serve).err();
     faults.map_or_else(Vec::new, |faults| faults.0.into_iter().map(|fault| fault.key).collect())
@@ -173,7 +173,7 @@ fn the_fault_of_a_shared_site_names_the_domain_and_the_setting_that_allows_it() 
     assert_eq!(
         settings.check_role(Role::Api).unwrap_err().to_string(),
         "edge.serve_url (environment variable HANDBILL_EDGE__SERVE_URL): pages.example.com and example.com of \
-         api.base_url are one site for browsers: example.com; expected another registrable domain for pages than for \
+         api.base_url are the same site for browsers: example.com; expected different registrable domains for pages and \
          the API, or edge.allow_same_site=true if what is published is as trusted as the API"
     );
 }
