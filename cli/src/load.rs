@@ -115,8 +115,8 @@ mod tests {
     #[test]
     fn this_machine_is_trusted_with_connections_like_a_proxy() {
         let networks = with_this_machine(&["10.0.0.0/8".parse().unwrap()]);
-        let told: Vec<_> = networks.iter().map(ToString::to_string).collect();
-        assert_eq!(told, ["10.0.0.0/8", "127.0.0.0/8", "::1/128"]);
+        let listed: Vec<_> = networks.iter().map(ToString::to_string).collect();
+        assert_eq!(listed, ["10.0.0.0/8", "127.0.0.0/8", "::1/128"]);
     }
 
     #[test]
@@ -135,10 +135,10 @@ mod tests {
             let request = poem::Request::from_parts(head.into(), poem::Body::empty());
             network_of(&request).map(|network| network.to_string())
         };
-        let told = |network: &str| Some(network.to_owned());
-        assert_eq!(share("192.0.2.1", Some("198.51.100.7")), told("192.0.2.1"));
-        assert_eq!(share("[2001:db8:1:2::3]", None), told("2001:db8:1:2::"));
-        assert_eq!(share("10.0.0.1", Some("1.2.3.4, 198.51.100.7")), told("198.51.100.7"));
+        let network = |network: &str| Some(network.to_owned());
+        assert_eq!(share("192.0.2.1", Some("198.51.100.7")), network("192.0.2.1"));
+        assert_eq!(share("[2001:db8:1:2::3]", None), network("2001:db8:1:2::"));
+        assert_eq!(share("10.0.0.1", Some("1.2.3.4, 198.51.100.7")), network("198.51.100.7"));
         for of_all in ["10.0.0.1", "127.0.0.1", "[::1]", "[::ffff:127.0.0.1]"] {
             assert_eq!(share(of_all, None), None, "{of_all}");
         }

@@ -207,7 +207,7 @@ mod tests {
             UnconfirmedPrice { what: "this costs something", price: PRICE, may_use_credit }.advice()
         };
         assert!(advice(true).contains("`handbill credits 5`"));
-        assert_eq!(advice(false), "--yes pays $0.005, --max-price 0.005 pays up to that");
+        assert_eq!(advice(false), "pay $0.005 with --yes, or with --max-price 0.005 or more");
     }
 
     #[test]

@@ -237,9 +237,9 @@ mod tests {
         Part { name, when_away, check: Box::new(check) }
     }
 
-    async fn told(vitals: &Vitals, audience: Audience) -> (u16, Value) {
-        let told = vitals.readiness(audience).await;
-        (told.status, serde_json::from_str(&told.body).unwrap())
+    async fn readiness(vitals: &Vitals, audience: Audience) -> (u16, Value) {
+        let response = vitals.readiness(audience).await;
+        (response.status, serde_json::from_str(&response.body).unwrap())
     }
 
     #[tokio::test(start_paused = true)]
@@ -251,11 +251,11 @@ mod tests {
         let to_operator = json!({"status": "not ready", "parts": [
             {"name": "database", "is_ready": true}, {"name": "storage", "is_ready": false, "fault": "gone"},
         ]});
-        assert_eq!(told(&vitals, Audience::Operator).await, (503, to_operator));
-        assert_eq!(told(&vitals, Audience::Stranger).await, (503, json!({"status": "not ready"})));
+        assert_eq!(readiness(&vitals, Audience::Operator).await, (503, to_operator));
+        assert_eq!(readiness(&vitals, Audience::Stranger).await, (503, json!({"status": "not ready"})));
         gone.store(true, Ordering::SeqCst);
         tokio::time::advance(Duration::from_secs(1)).await;
-        assert_eq!(told(&vitals, Audience::Stranger).await, (200, json!({"status": "ready"})));
+        assert_eq!(readiness(&vitals, Audience::Stranger).await, (200, json!({"status": "ready"})));
     }
 
     #[tokio::test(start_paused = true)]
@@ -267,11 +267,11 @@ mod tests {
         let to_operator = json!({"status": "degraded", "parts": [
             {"name": "redis", "is_ready": false, "fault": "gone"}, {"name": "database", "is_ready": true},
         ]});
-        assert_eq!(told(&vitals, Audience::Operator).await, (200, to_operator));
-        assert_eq!(told(&vitals, Audience::Stranger).await, (200, json!({"status": "ready"})));
+        assert_eq!(readiness(&vitals, Audience::Operator).await, (200, to_operator));
+        assert_eq!(readiness(&vitals, Audience::Stranger).await, (200, json!({"status": "ready"})));
         database.store(false, Ordering::SeqCst);
         tokio::time::advance(Duration::from_secs(1)).await;
-        assert_eq!(told(&vitals, Audience::Stranger).await, (503, json!({"status": "not ready"})));
+        assert_eq!(readiness(&vitals, Audience::Stranger).await, (503, json!({"status": "not ready"})));
     }
 
     #[tokio::test(start_paused = true)]
@@ -279,16 +279,16 @@ mod tests {
         let check: HealthCheck = Box::new(|| futures::future::pending().boxed());
         let silent = Part { name: "database", when_away: WhenAway::NotReady, check };
         let vitals = Vitals::new(VitalsParts { parts: vec![silent], ..VitalsParts::default() });
-        let (status, body) = told(&vitals, Audience::Operator).await;
+        let (status, body) = readiness(&vitals, Audience::Operator).await;
         assert_eq!((status, &body["parts"][0]["fault"]), (503, &json!("no response within 2 s")));
     }
 
     #[tokio::test]
     async fn a_process_that_stops_is_not_ready_whatever_is_there() {
         let vitals = Vitals::default();
-        assert_eq!(told(&vitals, Audience::Stranger).await.0, 200);
+        assert_eq!(readiness(&vitals, Audience::Stranger).await.0, 200);
         vitals.0.parts.stopping.cancel();
-        assert_eq!(told(&vitals, Audience::Operator).await, (503, json!({"status": "stopping"})));
+        assert_eq!(readiness(&vitals, Audience::Operator).await, (503, json!({"status": "stopping"})));
     }
 
     #[tokio::test(start_paused = true)]
@@ -307,11 +307,11 @@ mod tests {
         let readings =
             vec![Reading { read: Box::new(|| futures::future::pending().boxed()), forget: forget_queues }];
         let vitals = Vitals::new(VitalsParts { readings, ..VitalsParts::default() });
-        let told = timeout(READING_WAIT + Duration::from_millis(1), vitals.metrics()).await.unwrap();
-        assert_eq!(told.status, 200);
-        assert!(told.body.contains("handbill_build_info{version="), "{}", told.body);
-        assert!(!told.body.contains("handbill_queue_jobs{"), "{}", told.body);
-        assert!(!told.body.contains("handbill_queue_workers{"), "{}", told.body);
+        let response = timeout(READING_WAIT + Duration::from_millis(1), vitals.metrics()).await.unwrap();
+        assert_eq!(response.status, 200);
+        assert!(response.body.contains("handbill_build_info{version="), "{}", response.body);
+        assert!(!response.body.contains("handbill_queue_jobs{"), "{}", response.body);
+        assert!(!response.body.contains("handbill_queue_workers{"), "{}", response.body);
     }
 
     #[tokio::test(start_paused = true)]
@@ -323,9 +323,9 @@ mod tests {
         let readings = vec![Reading { read, forget: || {} }];
         let parts = vec![part("there", WhenAway::NotReady, &there), silent];
         let vitals = Vitals::new(VitalsParts { parts, readings, ..VitalsParts::default() });
-        let told = timeout(CHECK_WAIT + Duration::from_millis(1), vitals.metrics()).await.unwrap();
+        let response = timeout(CHECK_WAIT + Duration::from_millis(1), vitals.metrics()).await.unwrap();
         for line in ["handbill_part_ready{part=\"there\"} 1\n", "handbill_part_ready{part=\"silent\"} 0\n"] {
-            assert!(told.body.contains(line), "{}", told.body);
+            assert!(response.body.contains(line), "{}", response.body);
         }
     }
 }
