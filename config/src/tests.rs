@@ -168,8 +168,8 @@ fn all_faults_are_told_at_once_each_with_key_source_and_expectation() {
         "edge.serve_url (environment variable HANDBILL_EDGE__SERVE_URL): \"ftp://example.com\" is invalid; \
          expected an address such as https://pages.example.com, without user, query or fragment"
             .to_owned(),
-        "limits.provisional_lifetime (environment variable HANDBILL_LIMITS__PROVISIONAL_LIFETIME): \"soon\" does \
-         not fit; expected a duration with its unit, such as 30m, 24h or 2s"
+        "limits.provisional_lifetime (environment variable HANDBILL_LIMITS__PROVISIONAL_LIFETIME): \"soon\" is \
+         invalid; expected a duration with its unit, such as 30m, 24h or 2s"
             .to_owned(),
         format!("limits.free_views ({file}): \"-1\" is invalid; expected a whole number from 0 to 9223372036854775807"),
         format!("api.lissten ({file}): unknown key; did you mean api.listen?"),
