@@ -14,7 +14,8 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::Shed;
 
-/// A budget of units, such as bytes or responses, shared by the clients that `K` tells apart. Clones share one budget.
+/// A budget of units, such as bytes or responses, shared by the clients that `K` identifies. Clones share one
+/// budget.
 #[derive(Clone, Debug)]
 pub struct FairShare<K>(Arc<Budget<K>>);
 

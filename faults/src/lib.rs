@@ -1,26 +1,26 @@
-//! Fault points: named places where a test makes a process die, fail or wait.
+//! Fault points: named points at which a test makes a process crash, fail or wait.
 //!
-//! A test sets `HANDBILL_TEST_FAULTS=publish.before_commit:kill` for a process that it started. In a release
-//! build the points are empty: nothing in production reads that variable.
+//! A test sets `HANDBILL_TEST_FAULTS=publish.before_commit:kill` for a process that it starts. In a release
+//! build the points do nothing, and the variable is not read.
 
 use std::time::Duration;
 
-/// What a test asked for at a point.
+/// What happens at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// End the process at once, as `kill -9` would.
+    /// Abort the process at once, as `kill -9` would.
     Kill,
     /// Fail the operation.
     Fail,
-    /// Panic with words that must not get into a log.
+    /// Panic with a text that must not appear in a log.
     Panic,
     /// Wait first.
     Pause(Duration),
-    /// Take this number instead of the real one.
+    /// Use this number instead of the real one.
     Instead(u32),
 }
 
-/// The fault that stands at this point, if a test put one there.
+/// The fault that a test has set for this point.
 #[cfg(debug_assertions)]
 pub fn at(point: &str) -> Option<Fault> {
     use std::sync::LazyLock;
@@ -34,8 +34,8 @@ pub fn at(_point: &str) -> Option<Fault> {
     None
 }
 
-/// Passes the point, or suffers what a test put there. `Err` means: fail as the real thing would.
-#[expect(clippy::panic, reason = "that is what a test asks for")]
+/// Executes the fault of this point, if there is one. On `Err` the caller fails as the real operation would.
+#[expect(clippy::panic, reason = "a test requests it")]
 pub fn pass(point: &'static str) -> Result<(), InjectedFault> {
     match at(point) {
         None | Some(Fault::Instead(_)) => Ok(()),
