@@ -1,4 +1,4 @@
-//! Signing up, and what an account may know of itself.
+//! Sign-up, and an account's view of itself: its summary, its claim link and whether agents may join.
 
 use std::net::IpAddr;
 
@@ -7,7 +7,7 @@ use store::{AgentJoin, NewToken};
 
 use crate::{Caller, Service, ServiceResult};
 
-/// A fresh account, with the secrets that are shown this once.
+/// A new account, with the secrets that are shown only once.
 #[derive(Clone)]
 pub struct SignedUp {
     pub account: Account,
@@ -15,7 +15,7 @@ pub struct SignedUp {
     pub claim_url: String,
 }
 
-/// One sign-up within the limit. Only asking the limit makes one, and it serves once.
+/// The right to one sign-up, taken from the rate limit.
 #[derive(Debug)]
 pub struct SignUpTurn {
     pub(crate) from: IpAddr,
@@ -29,19 +29,19 @@ pub struct ClaimLink {
 }
 
 impl Service {
-    /// Makes a provisional account with its first token (spec 4.1).
+    /// Creates a provisional account with its first token (spec 4.1).
     pub async fn sign_up(&self, from: IpAddr) -> ServiceResult<SignedUp> {
         let turn = self.turn_to_sign_up(from).await?;
         self.sign_up_in(turn).await
     }
 
-    /// Takes a turn of the limit of sign-ups, for a caller from whom nothing is to be read before there is one.
+    /// Takes one sign-up from the rate limit, before the caller's body is read.
     pub async fn turn_to_sign_up(&self, from: IpAddr) -> ServiceResult<SignUpTurn> {
         self.take_by_address("signup", from, self.0.rules.signups_per_minute).await?;
         Ok(SignUpTurn { from })
     }
 
-    /// What `sign_up` does, in a turn that was taken before.
+    /// As [`Self::sign_up`], with a permit that was taken before.
     pub async fn sign_up_in(&self, _turn: SignUpTurn) -> ServiceResult<SignedUp> {
         let now = self.0.clock.now();
         let chance = &self.0.chance;
@@ -54,33 +54,33 @@ impl Service {
         Ok(SignedUp { account, token: secret, claim_url })
     }
 
-    /// The account with its use of this month: what `GET /v1/account` and `GET /v1/usage` show.
+    /// The account with its usage this month, for `GET /v1/account` and `GET /v1/usage`.
     pub async fn account(&self, caller: &Caller) -> ServiceResult<AccountSummary> {
         caller.may(Scope::ArtifactsRead)?;
         self.summary_of(caller).await
     }
 
-    /// How many people are on the account: a number, which says of nobody who they are.
+    /// How many people are on the account. The number does not reveal who they are.
     pub async fn member_count(&self, caller: &Caller) -> ServiceResult<u64> {
         caller.may(Scope::ArtifactsRead)?;
         Ok(self.0.store.members().count(caller.account).await?)
     }
 
-    /// The link to claim the account with, while it is anybody's to claim: for whoever has the owner's rights, since
-    /// whoever opens it becomes the owner.
+    /// The claim link of a provisional account. The person who opens it becomes the owner, so only callers
+    /// with the owner's rights get it.
     pub fn claim_url(&self, caller: &Caller, account: &Account) -> Option<String> {
         let is_shown = account.status == AccountStatus::Provisional && caller.has_owner_s_rights();
         is_shown.then(|| self.addresses().claim(&account.claim_code))
     }
 
-    /// Switches joining by agents on or off. The account as it then is.
+    /// Lets agents join the account or not, and returns the changed account.
     pub async fn set_agent_join(
         &self,
         caller: &Caller,
         agent_join: AgentJoin,
     ) -> ServiceResult<AccountSummary> {
         caller.may_own(self.0.clock.now())?;
-        // Read before the change: after it nothing may fail.
+        // Read before the change, because nothing may fail after it.
         let mut summary = self.summary_of(caller).await?;
         self.0.store.accounts().set_agent_join(&self.change_by(caller), agent_join).await?;
         summary.account.allow_agent_join = agent_join == AgentJoin::Allowed;
@@ -92,7 +92,7 @@ impl Service {
         Ok(summary)
     }
 
-    /// Makes a new claim link; the old one leads nowhere from now on.
+    /// Creates a new claim link. The old one stops working.
     pub async fn rotate_claim_link(&self, caller: &Caller) -> ServiceResult<ClaimLink> {
         caller.may_own(self.0.clock.now())?;
         let claim_code = Account::claim_code(&self.0.chance);

@@ -1,23 +1,24 @@
-//! An owner's appeal against what was decided of the live version of a page. It puts the page in the moderators' queue.
+//! An owner's appeal against the decision on the live version of a page. It puts the page into the review
+//! queue.
 
 use domain::{AppealId, AppealMessage, Host, ModerationStatus, Scope, Slug};
 use store::NewAppeal;
 
 use crate::{Caller, Service, ServiceResult};
 
-/// An appeal that was taken in.
+/// An appeal that was accepted for review.
 #[derive(Clone, Debug)]
 pub struct AppealTaken {
     pub id: AppealId,
     pub slug: Slug,
     pub host: Host,
-    /// The `seq` of the version that it is for.
+    /// The `seq` of the version under appeal.
     pub seq: u32,
     pub moderation: ModerationStatus,
 }
 
 impl Service {
-    /// Takes in an appeal for the live version of a page, once for each version.
+    /// Files an appeal for the live version of a page. Each version can be appealed once.
     pub async fn appeal(
         &self,
         caller: &Caller,

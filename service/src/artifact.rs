@@ -1,5 +1,5 @@
-//! What an account does with what it has published: list, look, roll back, delete. An operation that changes what
-//! visitors see returns only when no edge serves the old state.
+//! An account's operations on its artifacts: list, read, roll back and delete. An operation that changes what
+//! visitors see returns only once no edge serves the old state.
 
 use std::collections::HashMap;
 
@@ -10,19 +10,19 @@ use store::ActivationResult;
 
 use crate::{Caller, ModerationNotice, Service, ServiceResult};
 
-/// An artifact with a page of its versions, the newest first.
+/// An artifact with a page of its versions, newest first.
 #[derive(Clone)]
 pub struct ArtifactDetail {
     pub artifact: Artifact,
     pub versions: Paged<Version>,
-    /// Where the live version stands with the moderators.
+    /// The moderation state of the live version.
     pub moderation: ModerationNotice,
-    /// The link to hand out, for a private artifact.
+    /// The shareable link, for a private artifact.
     pub signed_url: Option<String>,
 }
 
 impl Service {
-    /// The account's artifacts, the newest first. A pinned token sees its own only.
+    /// The account's artifacts, newest first. A pinned token sees only its own.
     pub async fn artifacts(&self, caller: &Caller, page: &Page) -> ServiceResult<Paged<Artifact>> {
         caller.may(Scope::ArtifactsRead)?;
         Ok(self.0.store.artifacts().list(caller.account, caller.pinned_to(), page).await?)
@@ -47,8 +47,8 @@ impl Service {
         self.find(caller, slug).await
     }
 
-    /// More versions of an artifact that the caller has found. They can be read to their end even when the artifact is
-    /// deleted meanwhile.
+    /// More versions of an artifact that the caller has found. They stay readable if the artifact is deleted
+    /// in the meantime.
     pub async fn versions(
         &self,
         caller: &Caller,
@@ -60,7 +60,7 @@ impl Service {
         Ok(self.0.store.artifacts().list_versions(caller.account, artifact, page).await?)
     }
 
-    /// The slugs of those of these artifacts that are not deleted.
+    /// The slugs of these artifacts, except deleted ones.
     pub async fn slugs(
         &self,
         caller: &Caller,
@@ -70,7 +70,7 @@ impl Service {
         Ok(self.0.store.artifacts().slugs(caller.account, artifacts).await?)
     }
 
-    /// Makes any existing version the live one: rollback and roll forward are the same call.
+    /// Makes any existing version live. Rollback and roll forward are the same call.
     pub async fn activate(&self, caller: &Caller, slug: &Slug, seq: u32) -> ServiceResult<Artifact> {
         let now = self.0.clock.now();
         caller.may_write(Scope::ArtifactsWrite, now)?;
@@ -86,7 +86,7 @@ impl Service {
         }
     }
 
-    /// Soft-deletes an artifact; once this returns, its address serves nothing.
+    /// Soft-deletes an artifact. Once this returns, its address serves nothing.
     pub async fn delete(&self, caller: &Caller, slug: &Slug) -> ServiceResult<Slug> {
         let now = self.0.clock.now();
         caller.may_write(Scope::ArtifactsWrite, now)?;
@@ -99,12 +99,12 @@ impl Service {
         Ok(artifact.slug)
     }
 
-    /// The link to hand out, for a private artifact.
+    /// The shareable link, for a private artifact.
     pub(crate) fn signed_url(&self, artifact: &Artifact) -> Option<String> {
         self.signed_url_at(&artifact.host, artifact.visibility)
     }
 
-    /// The link to hand out for what was published, if its artifact is private.
+    /// The shareable link of a published artifact, if it is private.
     pub fn signed_url_of(&self, published: &Published) -> Option<String> {
         self.signed_url_at(&published.host, published.visibility)
     }
@@ -114,13 +114,13 @@ impl Service {
             .then(|| self.addresses().signed_page(host, &self.0.rules.link_key))
     }
 
-    /// The address at which those who belong to the account read a page: signed, when it is private.
+    /// The address at which members of the account read a page. It is signed if the page is private.
     pub fn member_url(&self, artifact: &Artifact) -> String {
         self.signed_url(artifact).unwrap_or_else(|| self.addresses().page(&artifact.host))
     }
 
-    /// The artifact with this slug. A pinned token gets the same refusal for every slug but its own, so that it does not
-    /// learn which slugs exist.
+    /// The artifact with this slug. A pinned token gets the same refusal for every slug except its own, so
+    /// that it does not learn which slugs exist.
     pub(crate) async fn find(&self, caller: &Caller, slug: &Slug) -> ServiceResult<Artifact> {
         let found = self.0.store.artifacts().find(caller.account, slug).await?;
         let allowed = found.filter(|artifact| caller.may_touch(artifact.id).is_ok());

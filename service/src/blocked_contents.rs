@@ -1,14 +1,14 @@
-//! The list of contents that no new version may bring, for the operator's people.
+//! The list of blocked contents, which no new version may contain, for operators.
 
 use domain::{BlobHash, Job, JobEnvelope, JobId, Missing, OperatorName, Refusal, Time};
 use store::{BlockedContent, BlockedContentCursor, RescanTarget};
 
 use crate::{Service, ServiceResult};
 
-/// How many contents one page of the list has.
+/// Contents on one page of the list.
 const LIST_MAX: usize = 50;
 
-/// One page of the list, the newest first.
+/// One page of the list, newest first.
 #[derive(Clone, Debug)]
 pub struct BlockedContentList {
     pub contents: Vec<BlockedContent>,
@@ -28,7 +28,8 @@ impl Service {
         Ok(BlockedContentList { contents, next })
     }
 
-    /// Takes a content off the list. The pages that it alone has blocked are served again once they are scanned.
+    /// Removes a content from the list. Pages that were blocked only because of it are served again after a
+    /// scan.
     pub async fn unblock_content(&self, who: &OperatorName, hash: BlobHash) -> ServiceResult<()> {
         let now = self.0.clock.now();
         if !self.0.store.blocked_contents().unblock(hash, who, now, &self.0.chance).await? {
@@ -39,8 +40,8 @@ impl Service {
         Ok(())
     }
 
-    /// Asks for scans of versions that were settled while contents were blocked at this time: what was scanned before the
-    /// block was committed was not compared with it.
+    /// Requests rescans of versions that were settled while a block made at this time was being committed.
+    /// Their scans may not have seen the block.
     pub(crate) async fn compare_since(&self, blocked_at: Time) {
         let now = self.0.clock.now();
         match self.0.store.scans().request_rescans(&RescanTarget::BlockedAt(blocked_at), now).await {
@@ -53,7 +54,7 @@ impl Service {
         }
     }
 
-    /// Queues the sweep that finds the scans that were asked for. If that fails, the schedule's next sweep finds them.
+    /// Queues the sweep that finds requested scans. If that fails, the next scheduled sweep finds them.
     pub(crate) async fn sweep_scans_soon(&self) {
         let id = JobId::new(self.0.clock.now(), &self.0.chance);
         let sweep = JobEnvelope { id, reply_to: None, trace: None, job: Job::SweepScans };

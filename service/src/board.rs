@@ -1,6 +1,6 @@
-//! The queues as the operator's people see and steer them, whatever carries them: [`Board`] is what the workers crate
-//! gives, and the operations here are what a page, a route and the command line call. Nothing here may show what
-//! somebody publishes or pays with: payloads come redacted.
+//! The queues as operators see and control them. The workers crate implements [`Board`]; the pages, the API
+//! and the command line call the operations here. Payloads must be redacted, because they hold content and
+//! payments of users.
 
 use async_trait::async_trait;
 use domain::{Job, JobEnvelope, JobId, Missing, OperatorName, Queue, Refusal, Time};
@@ -8,27 +8,27 @@ use serde_json::Value;
 
 use crate::{Service, ServiceResult};
 
-/// Jobs in one list.
+/// Jobs on one page of a list.
 pub const JOBS_SHOWN_MAX: usize = 50;
 
-/// Everything at a glance.
+/// The state of all queues and processes.
 #[derive(Clone, Debug)]
 pub struct BoardFigures {
     pub at: Time,
-    /// One for each queue, in the order of [`Queue::ALL`].
+    /// One per queue, in the order of [`Queue::ALL`].
     pub queues: Vec<QueueFigures>,
-    /// Every process whose heartbeat was seen within five minutes, the workers first.
+    /// Every process with a heartbeat in the last five minutes, workers first.
     pub processes: Vec<ProcessInfo>,
-    /// How many processes fell silent longer ago than that, within the last hour.
+    /// Processes that were lost earlier than that, within the last hour.
     pub lost_earlier: u64,
-    /// How many more processes there are than are listed.
+    /// Processes beyond the limit of the list.
     pub processes_not_listed: u64,
-    /// How many more jobs are running than are listed with the processes.
+    /// Running jobs beyond the limit of the list.
     pub running_not_listed: u64,
 }
 
 impl BoardFigures {
-    /// A sentence for each list that does not have everything.
+    /// A sentence for each truncated list.
     pub fn omissions(&self) -> Vec<String> {
         let processes = self.processes.len() as u64;
         let running = self.processes.iter().map(|process| process.running.len() as u64).sum();
@@ -46,30 +46,30 @@ impl BoardFigures {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueFigures {
     pub queue: Queue,
-    /// Not begun, due or not.
+    /// Not started, due or not.
     pub waiting: u64,
     pub running: u64,
     /// Waiting for another attempt.
     pub failed: u64,
-    /// Given up: they wait for a person.
+    /// No attempt is left. They wait for an operator.
     pub dead: u64,
-    /// Called off by an operator, before they were begun or when they were dead.
+    /// Cancelled by an operator, before they started or when they were dead.
     pub cancelled: u64,
-    /// Since when the oldest job that is due, for its first attempt or for another, has not been begun.
+    /// When the job that has been due for longest became due, for its first attempt or for another.
     pub oldest_waiting_since: Option<Time>,
-    /// Attempts that ended well, and badly, in the last minute that is over, in all processes.
+    /// Attempts that succeeded and failed in the last full minute, in all processes.
     pub done_last_minute: u64,
     pub failed_last_minute: u64,
     pub paused: Option<Paused>,
 }
 
 impl BoardFigures {
-    /// Whether some process that lives takes jobs of this queue. If none does, they wait for ever.
+    /// Whether a running process takes jobs of this queue. If none does, its jobs wait forever.
     pub fn is_taken(&self, queue: Queue) -> bool {
         self.takers(queue).next().is_some()
     }
 
-    /// The processes that live and take jobs of this queue.
+    /// The running processes that take jobs of this queue.
     pub fn takers(&self, queue: Queue) -> impl Iterator<Item = &ProcessInfo> {
         let takes = move |process: &ProcessInfo| process.takes.iter().any(|(taken, _)| *taken == queue);
         self.processes.iter().filter(move |process| !process.is_lost && takes(process))
@@ -77,7 +77,7 @@ impl BoardFigures {
 }
 
 impl QueueFigures {
-    /// Jobs that are still to be done.
+    /// Jobs that are not finished.
     pub fn depth(&self) -> u64 {
         self.waiting + self.running + self.failed
     }
@@ -100,9 +100,9 @@ pub struct ProcessInfo {
     pub version: String,
     pub started_at: Time,
     pub seen_at: Time,
-    /// It has been silent for so long that its jobs are taken over.
+    /// It has missed so many heartbeats that its jobs are taken over.
     pub is_lost: bool,
-    /// Which queues it takes, and how many jobs of each at a time.
+    /// The queues that it takes jobs of, with the number of concurrent jobs of each.
     pub takes: Vec<(Queue, usize)>,
     pub running: Vec<RunningJob>,
 }
@@ -117,14 +117,14 @@ pub struct RunningJob {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum JobState {
-    /// Not begun.
+    /// Not started.
     Waiting,
     Running,
     /// Waiting for another attempt.
     Failed,
-    /// Given up: no attempt was left, or none could help.
+    /// No attempt is left, or another could not help.
     Dead,
-    /// Called off by an operator. It is forgotten with what is done.
+    /// Cancelled by an operator. It is deleted along with done jobs.
     Cancelled,
     Done,
 }
@@ -155,7 +155,7 @@ impl JobState {
     }
 }
 
-/// A list of jobs that is asked for: those of one queue in one state, the newest first.
+/// A query for the jobs of one queue in one state, newest first.
 #[derive(Clone, Copy, Debug)]
 pub struct JobsWanted {
     pub queue: Queue,
@@ -175,7 +175,7 @@ pub struct JobList {
 pub struct JobInfo {
     pub id: JobId,
     pub queue: Queue,
-    /// `unreadable` when the row holds no job.
+    /// `unreadable` when the row does not decode.
     pub kind: String,
     pub state: JobState,
     pub attempts: u32,
@@ -184,7 +184,7 @@ pub struct JobInfo {
     pub due_at: Time,
     pub begun_at: Option<Time>,
     pub ended_at: Option<Time>,
-    /// The worker that has it or had it last.
+    /// The worker that runs it or ran it last.
     pub worker: Option<String>,
     pub last_error: Option<String>,
 }
@@ -192,11 +192,11 @@ pub struct JobInfo {
 #[derive(Clone, Debug)]
 pub struct JobDetail {
     pub job: JobInfo,
-    /// What the job is about, without what is secret or somebody's.
+    /// The payload without secrets and user content.
     pub payload: Value,
     /// The process that waits for its outcome.
     pub reply_to: Option<String>,
-    /// What happened to it, the oldest first.
+    /// The history of the job, oldest event first.
     pub timeline: Vec<JobEvent>,
 }
 
@@ -217,52 +217,55 @@ pub enum JobHappening {
     Cancelled { by: String },
 }
 
-/// What came of an operator's word on a job.
+/// The result of an operator's action on a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Steered {
     Done,
-    /// It is in a state in which that cannot be done.
+    /// The state of the job does not allow the action.
     Is(JobState),
     Unknown,
 }
 
-/// A schedule, and when it is due.
+/// A schedule and its next fire time.
 #[derive(Clone, Debug)]
 pub struct Planned {
     pub name: &'static str,
-    /// As cron has it, in UTC.
+    /// In cron syntax, UTC.
     pub cron: &'static str,
     pub job: Job,
     pub next: Time,
 }
 
-/// A schedule with what is known of its past.
+/// A schedule with its last fire time.
 #[derive(Clone, Debug)]
 pub struct ScheduleInfo {
     pub planned: Planned,
     pub last_slot: Option<Time>,
 }
 
-/// What the carrier of the queues shows of them, and lets be done. In force in every process within two seconds.
+/// What the queue implementation offers to operators. Changes take effect in every process within two
+/// seconds.
 #[async_trait]
 pub trait Board: Send + Sync {
     async fn shown(&self) -> anyhow::Result<BoardFigures>;
     async fn jobs(&self, wanted: JobsWanted) -> anyhow::Result<JobList>;
     async fn job(&self, queue: Queue, id: JobId) -> anyhow::Result<Option<JobDetail>>;
-    /// Has a job that is dead or cancelled, or waits for another attempt, begun anew now, with all its attempts before it.
+    /// Restarts a job that is dead, cancelled or waiting for another attempt, with all its attempts.
     async fn retry(&self, queue: Queue, id: JobId, by: &OperatorName) -> anyhow::Result<Steered>;
-    /// Ends a job that waits: it is cancelled. One that runs is let be.
+    /// Cancels a waiting job. A running one is left alone.
     async fn cancel(&self, queue: Queue, id: JobId, by: &OperatorName) -> anyhow::Result<Steered>;
-    /// Gives a dead job up for good: it is cancelled.
+    /// Cancels a dead job.
     async fn discard(&self, queue: Queue, id: JobId, by: &OperatorName) -> anyhow::Result<Steered>;
-    /// Has every dead job of the queue begun anew. How many there were.
+    /// Restarts every dead job of the queue, and returns how many.
     async fn requeue_dead(&self, queue: Queue, by: &OperatorName) -> anyhow::Result<u64>;
-    /// Gives every dead job of the queue up for good. How many there were.
+    /// Cancels every dead job of the queue, and returns how many.
     async fn discard_dead(&self, queue: Queue, by: &OperatorName) -> anyhow::Result<u64>;
-    /// No worker begins a job of the queue until it is resumed; what runs is finished. Pausing twice keeps the first.
+    /// No worker starts a job of the queue until it is resumed; running jobs finish. Pausing twice keeps the
+    /// first pause.
     async fn pause(&self, queue: Queue, by: &OperatorName) -> anyhow::Result<()>;
     async fn resume(&self, queue: Queue) -> anyhow::Result<()>;
-    /// Whether an operator has paused the queue, as of a second ago at most: cheap enough to be asked for each request.
+    /// Whether an operator has paused the queue, as of at most a second ago. Cheap enough to call for each
+    /// request.
     async fn is_paused(&self, queue: Queue) -> bool;
     fn schedules(&self, now: Time) -> anyhow::Result<Vec<Planned>>;
 }
@@ -298,14 +301,14 @@ impl Service {
         Ok(())
     }
 
-    /// How many jobs begin anew.
+    /// Returns how many jobs were requeued.
     pub async fn requeue_dead(&self, queue: Queue, by: &OperatorName) -> ServiceResult<u64> {
         let jobs = self.0.board.requeue_dead(queue, by).await?;
         tracing::info!(jobs.requeued = jobs, queue.name = queue.name(), operator.name = %by, "an operator requeues the dead");
         Ok(jobs)
     }
 
-    /// How many jobs are discarded.
+    /// Returns how many jobs were discarded.
     pub async fn discard_dead(&self, queue: Queue, by: &OperatorName) -> ServiceResult<u64> {
         let jobs = self.0.board.discard_dead(queue, by).await?;
         tracing::info!(jobs.discarded = jobs, queue.name = queue.name(), operator.name = %by, "an operator discards the dead");
@@ -333,7 +336,7 @@ impl Service {
         Ok(shown)
     }
 
-    /// Does now what a schedule does; its slots go on as if nothing had been. The id of the job.
+    /// Runs the job of a schedule now, without affecting its fire times. Returns the id of the job.
     pub async fn run_schedule(&self, name: &str, by: &OperatorName) -> ServiceResult<JobId> {
         let now = self.0.clock.now();
         let planned = self.0.board.schedules(now)?.into_iter().find(|planned| planned.name == name);
@@ -345,7 +348,6 @@ impl Service {
     }
 }
 
-/// Nothing, or why not.
 fn settled(steered: Steered) -> Result<(), Refusal> {
     match steered {
         Steered::Done => Ok(()),

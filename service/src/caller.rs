@@ -1,7 +1,7 @@
-//! Who calls and what they may: the checks that every operation begins with.
+//! The caller of an operation and its permissions. Every operation begins with these checks.
 //!
-//! A call comes by a token or by a person. A token carries scopes; a person has a role on the account. Nothing else in
-//! the service may ask which of the two it is: it asks here what they may.
+//! A caller is a token with scopes, or a person with a role on the account. No other code in the service may
+//! distinguish the two; it checks permissions here.
 
 use std::time::Duration;
 
@@ -15,15 +15,15 @@ use crate::{Service, ServiceResult};
 
 /// A session ends this long after its last use.
 pub const SESSION_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
-/// A use moves the end of a session when the last one that did is older than this; so most uses write nothing.
+/// A use extends the session if the last extension is older than this, so most uses write nothing.
 const SESSION_RENEWED_EVERY: Duration = Duration::from_secs(3600);
 
-/// Who calls, for which account, and what they may.
+/// An authenticated caller, acting for one account.
 #[derive(Clone, Debug)]
 pub struct Caller {
     pub account: AccountId,
     pub handle: String,
-    /// The end of a provisional account; past it, reads work and writes do not.
+    /// The end of a provisional account. After it, reads work and writes do not.
     pub account_expires_at: Option<Time>,
     /// While the account is suspended, reads work and writes do not.
     pub suspension: Option<Suspension>,
@@ -37,18 +37,18 @@ pub enum CallerIdentity {
     Person(Person, Role),
 }
 
-/// Whoever holds a bearer token.
+/// An authenticated bearer token.
 #[derive(Clone, Debug)]
 pub struct TokenHolder {
     pub id: TokenId,
     pub scopes: Scopes,
     pub pinned_to: Option<ArtifactId>,
     pub expires_at: Option<Time>,
-    /// The person behind the token: who minted it, or who invited its agent.
+    /// The person behind the token: its minter, or the person who invited its agent.
     pub created_by: Option<UserId>,
 }
 
-/// Someone who is signed in.
+/// A person who is signed in.
 #[derive(Clone, Debug)]
 pub struct Person {
     pub user: UserId,
@@ -57,7 +57,7 @@ pub struct Person {
 }
 
 impl Service {
-    /// Finds who holds a bearer token. Everything that is wrong with one gets the same answer.
+    /// Authenticates a bearer token. Every failure gets the same refusal.
     pub async fn authenticate(&self, bearer: Option<&str>, origin: Origin) -> ServiceResult<Caller> {
         let secret: TokenSecret = bearer.and_then(|text| text.parse().ok()).ok_or(Refusal::Unauthorized)?;
         let grant = self.0.store.tokens().find_grant(&secret.hash()).await?.ok_or(Refusal::Unauthorized)?;
@@ -82,7 +82,7 @@ impl Service {
         })
     }
 
-    /// Finds whose session this is. A session is kept alive by being used.
+    /// The person of a session. Using a session extends it.
     pub async fn person(&self, session: &str, origin: Origin) -> ServiceResult<Person> {
         let (secret_hash, now) = (hash_secret(session), self.0.clock.now());
         let grant = self.0.store.sessions().find(&secret_hash).await?.ok_or(Refusal::NotSignedIn)?;
@@ -95,8 +95,8 @@ impl Service {
         Ok(Person { user: grant.user, username: grant.username, origin })
     }
 
-    /// The account that a person's call is about: the one that it names by id or handle, else the one in which the
-    /// role is highest, the oldest first.
+    /// The account that a person's call is for: the one named by id or handle, else the one with the highest
+    /// role, oldest first.
     pub async fn caller_of(&self, person: &Person, named: Option<&str>) -> ServiceResult<Caller> {
         let memberships = self.0.store.members().list_memberships(person.user).await?;
         let chosen = memberships.into_iter().find(|one| {
@@ -116,7 +116,7 @@ impl Service {
         })
     }
 
-    /// Whether somebody has proved to be the operator, by knowing the signing secret.
+    /// Whether a caller knows the signing secret, which proves that it is the operator.
     pub fn is_operator(&self, offered_secret: &[u8]) -> bool {
         self.0.rules.signing_key.is_known_to(offered_secret)
     }
@@ -135,7 +135,7 @@ impl Service {
 }
 
 impl Caller {
-    /// What the caller may hand on to a token.
+    /// The scopes that the caller may grant to a token.
     pub fn scopes(&self) -> Scopes {
         match &self.who {
             CallerIdentity::Token(holder) => holder.scopes,
@@ -143,7 +143,7 @@ impl Caller {
         }
     }
 
-    /// The one artifact that the caller may touch, if it is bound to one.
+    /// The only artifact that the caller may access, if it is pinned to one.
     pub fn pinned_to(&self) -> Option<ArtifactId> {
         match &self.who {
             CallerIdentity::Token(holder) => holder.pinned_to,
@@ -158,7 +158,7 @@ impl Caller {
         }
     }
 
-    /// The person who answers for the call: the caller, or who made the caller's token.
+    /// The person responsible for the call: the caller, or the person behind the token.
     pub fn user(&self) -> Option<UserId> {
         match &self.who {
             CallerIdentity::Token(holder) => holder.created_by,
@@ -166,12 +166,12 @@ impl Caller {
         }
     }
 
-    /// Who answers for what the caller makes.
+    /// The recorded creator of what the caller creates.
     pub(crate) fn maker(&self) -> Maker {
         Maker { user: self.user(), token: self.token() }
     }
 
-    /// What the caller may hand on, where, and until when.
+    /// The rights that the caller may grant, with their pin and expiry.
     pub(crate) fn rights(&self) -> Rights {
         let expires_at = match &self.who {
             CallerIdentity::Token(holder) => holder.expires_at,
@@ -180,7 +180,7 @@ impl Caller {
         Rights { scopes: self.scopes(), pinned_to: self.pinned_to(), expires_at }
     }
 
-    /// The tokens that are there for the caller.
+    /// The tokens that the caller may see.
     pub(crate) fn sees(&self) -> Reach {
         self.pinned_to().map_or(Reach::All, Reach::PinnedTo)
     }
@@ -193,12 +193,12 @@ impl Caller {
         }
     }
 
-    /// Whether the caller is this very person.
+    /// Whether the caller is this person.
     pub(crate) fn is(&self, user: UserId) -> bool {
         matches!(&self.who, CallerIdentity::Person(person, _) if person.user == user)
     }
 
-    /// Who did it, for the audit trail.
+    /// The actor for the audit log.
     pub fn actor(&self) -> String {
         match &self.who {
             CallerIdentity::Token(holder) => holder.id.to_string(),
@@ -206,13 +206,13 @@ impl Caller {
         }
     }
 
-    /// The same, with where the call came from.
+    /// The actor with the origin of the call.
     pub(crate) fn called_by(&self) -> CalledBy {
         CalledBy { actor: self.actor(), origin: self.origin }
     }
 
-    // Spec 2.5: whoever is a member publishes, reads and mints tokens; what a person may beyond that is a question
-    // of the role, asked by `may_lead` and `may_own`.
+    // Spec 2.5: every member publishes, reads and mints tokens. `may_lead` and `may_own` check the role for
+    // anything beyond that.
     pub(crate) fn may(&self, scope: Scope) -> Result<(), Refusal> {
         match &self.who {
             CallerIdentity::Token(holder) if !holder.scopes.has(scope) => {
@@ -222,7 +222,7 @@ impl Caller {
         }
     }
 
-    // An account that is suspended is read-only and, by spec 5.7, a provisional one past expiry.
+    // A suspended account is read-only. So is a provisional one past its expiry (spec 5.7).
     pub(crate) fn may_write(&self, scope: Scope, now: Time) -> Result<(), Refusal> {
         self.may(scope)?;
         self.must_take_writes(now)
@@ -236,7 +236,7 @@ impl Caller {
         }
     }
 
-    /// Why an artifact that the caller named is not there for it.
+    /// The refusal for an artifact that does not exist or is out of the caller's reach.
     pub(crate) fn no_such_artifact(&self) -> Refusal {
         match self.pinned_to() {
             Some(_) => Refusal::InsufficientScope(MissingRight::OtherArtifact),
@@ -244,39 +244,40 @@ impl Caller {
         }
     }
 
-    /// Invites, members and other people's tokens: an admin or the owner.
+    /// Invites, members and other people's tokens need an admin or the owner.
     pub(crate) fn may_lead(&self, now: Time) -> Result<(), Refusal> {
         self.may_manage(Role::Admin)?;
         self.must_take_writes(now)
     }
 
-    /// Whoever may lead, also when the account has expired: what it has can be read.
+    /// As [`Self::may_lead`], but also for an expired account, which stays readable.
     pub(crate) fn may_see_invites(&self) -> Result<(), Refusal> {
         self.may_manage(Role::Admin)
     }
 
-    /// The audit trail: an admin, the owner, or a token that manages the account; also when the account has expired.
+    /// The audit log needs an admin, the owner, or a token that manages the account. It stays readable after
+    /// expiry.
     pub(crate) fn may_see_audit(&self) -> Result<(), Refusal> {
         self.may_manage(Role::Admin)
     }
 
-    /// Who is on the account: a person of any role, or a token that manages the account.
+    /// The team is visible to a person of any role, or a token that manages the account.
     pub(crate) fn may_see_team(&self) -> Result<(), Refusal> {
         self.may_manage(Role::Member)
     }
 
-    /// Whoever is the owner or acts with the owner's rights.
+    /// Whether the caller is the owner or acts with the owner's rights.
     pub(crate) fn has_owner_s_rights(&self) -> bool {
         self.may_manage(Role::Owner).is_ok()
     }
 
-    /// Credit, the claim link and the switch for agents: the owner.
+    /// Credit, the claim link and the setting for agents need the owner.
     pub(crate) fn may_own(&self, now: Time) -> Result<(), Refusal> {
         self.may_manage(Role::Owner)?;
         self.must_take_writes(now)
     }
 
-    // A token that manages the account acts with the owner's rights; one that is pinned to an artifact does not.
+    // A token that manages the account acts with the owner's rights, unless it is pinned to an artifact.
     fn may_manage(&self, least: Role) -> Result<(), Refusal> {
         match &self.who {
             CallerIdentity::Token(holder) => {

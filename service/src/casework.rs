@@ -1,5 +1,5 @@
-//! What lets moderators work through the queue: the case after this one, the record of the account behind a page, and one
-//! decision on several pages.
+//! Support for moderators: the neighbouring cases in the review queue, the history of the account behind a
+//! page, and bulk decisions.
 
 use domain::{Artifact, Host, OperatorName};
 use futures::StreamExt;
@@ -9,30 +9,30 @@ use store::{AccountReport, QueueWanted, WaitingPlace};
 use crate::review::LIST_MAX;
 use crate::{DecisionMade, DecisionRequest, DecisionShown, Service, ServiceResult};
 
-/// With how many pages one bulk decision deals: as many as a list shows.
+/// Pages in one bulk decision: as many as a list shows.
 pub const BULK_MAX: usize = LIST_MAX;
-/// How many pages of a bulk decision are decided at a time. Each waits for the edges.
+/// Pages of a bulk decision that are decided concurrently. Each waits for the edges.
 const BULK_CONCURRENCY: usize = 2;
 
-/// The cases next to one in the queue.
+/// The neighbours of a case in the queue.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CasesAround {
     pub previous: Option<Host>,
     pub next: Option<Host>,
 }
 
-/// The record of an account, but for the page that is shown beside it.
+/// The history of an account, without the page that is shown beside it.
 #[derive(Clone, Debug, Default)]
 pub struct AccountHistoryPage {
     /// Pages that are not deleted.
     pub pages: u64,
-    /// Decisions by moderators, the newest first.
+    /// Decisions by moderators, newest first.
     pub decisions: Vec<DecisionShown>,
-    /// The newest first.
+    /// Newest first.
     pub reports: Vec<AccountReport>,
 }
 
-/// What came of one page of a bulk decision.
+/// The result for one page of a bulk decision.
 #[derive(Debug)]
 pub struct BulkOutcome {
     pub host: Host,
@@ -40,7 +40,8 @@ pub struct BulkOutcome {
 }
 
 impl Service {
-    /// The cases before and after a page in the queue. Beside a page that is not in the queue, the next case is the first.
+    /// The cases before and after a page in the queue. For a page that is not in the queue, the next case is
+    /// the first.
     pub async fn cases_around(&self, wanted: &QueueWanted, host: &Host) -> ServiceResult<CasesAround> {
         let (store, now) = (&self.0.store, self.0.clock.now());
         let place = store.review_queue().find_position(wanted, host, now).await?;
@@ -54,7 +55,7 @@ impl Service {
         })
     }
 
-    /// The place of a page in the queue; none when it is not in it.
+    /// The position of a page in the queue, if it is there.
     pub async fn place_in_queue(
         &self,
         wanted: &QueueWanted,
@@ -63,7 +64,7 @@ impl Service {
         Ok(self.0.store.review_queue().find_position(wanted, host, self.0.clock.now()).await?)
     }
 
-    /// The case to open once a page has been decided on that was at this place: the one after it, or the first.
+    /// The case to open after a decision on the page at this position: the next one, or the first.
     pub async fn case_after(
         &self,
         wanted: &QueueWanted,
@@ -78,7 +79,7 @@ impl Service {
         }
     }
 
-    /// The record of the account behind a page.
+    /// The history of the account behind a page.
     pub async fn history_beside(&self, artifact: &Artifact) -> ServiceResult<AccountHistoryPage> {
         let history = self.0.store.accounts().history(artifact.account, artifact.id).await?;
         Ok(AccountHistoryPage {
@@ -88,7 +89,7 @@ impl Service {
         })
     }
 
-    /// Each of these decisions by itself, in their order: one that is refused leaves the others as they are.
+    /// Decides each request separately, in order. A refused one does not affect the others.
     pub async fn decide_each(&self, who: &OperatorName, requests: Vec<DecisionRequest>) -> Vec<BulkOutcome> {
         let decided = requests.into_iter().map(|request| {
             Box::pin(async move {

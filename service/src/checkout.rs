@@ -1,37 +1,37 @@
-//! Credit by card: a person is sent to the processor's checkout. Nothing is credited here; that is the webhook's word
-//! alone, however the person comes back.
+//! Credit by card: sends a person to the processor's checkout. Only the webhook adds the credit, however the
+//! person returns.
 
 use card::CheckoutOrder;
 use domain::{CheckoutAmount, Refusal, Slug, Visibility};
 
 use crate::{Person, Service, ServiceResult};
 
-/// A page that is to leave the public once there is credit for it.
+/// A page to make unlisted or private once there is credit for it.
 #[derive(Clone, Debug)]
 pub struct CheckoutRequest {
     pub page: Slug,
     pub visibility: Visibility,
 }
 
-/// A checkout that waits to be paid.
+/// A checkout that is not yet paid.
 #[derive(Clone, Debug)]
 pub struct Checkout {
     pub session: String,
-    /// Where a person pays.
+    /// Where the person pays.
     pub url: String,
     pub amount: CheckoutAmount,
-    /// The path of the page to come back to.
+    /// The path of the page to return to.
     pub way_back: String,
 }
 
 impl Service {
-    /// Whether credit can be bought by card here.
+    /// Whether credit can be bought by card.
     pub fn has_card_rail(&self) -> bool {
         self.0.card.processor.is_some()
     }
 
-    /// Opens a checkout for the account that the person named: only its owner buys credit. They come back to the
-    /// account's credit page, which keeps what the credit is wanted for.
+    /// Opens a checkout for the account that the person named. Only its owner buys credit. The person returns
+    /// to the account's credit page, which remembers what the credit is for.
     pub async fn open_checkout(
         &self,
         person: &Person,

@@ -1,5 +1,5 @@
-//! Claiming: a person makes a provisional account their own, for good. When it is answered, no edge shows the badge or
-//! the expiry any more.
+//! Claiming: a person makes a provisional account permanent and becomes its owner. Once a claim returns, no
+//! edge shows the badge or the expiry.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -13,19 +13,19 @@ use store::{Claimed, Claimer, Reach, TokenFate};
 
 use crate::{Person, Service, ServiceResult};
 
-/// How many of its pages an account is offered with, the newest first.
+/// Pages of the account on the claim page, newest first.
 const PAGES_SHOWN_MAX: u32 = 100;
-/// How many of its active tokens, the newest first.
+/// Active tokens of the account on the claim page, newest first.
 const TOKENS_SHOWN_MAX: u32 = 20;
 
-/// What a claim code offers.
+/// What a claim code gives access to.
 #[derive(Clone, Debug)]
 pub struct Claimable {
     pub account: Account,
-    /// The newest of its pages, and how many there are.
+    /// The newest pages, with the total.
     pub artifacts: Paged<Artifact>,
-    /// The newest of its active tokens, and how many there are. They keep working after the claim, unless the claimer
-    /// ends them.
+    /// The newest active tokens, with the total. They keep working after the claim, unless the claimer
+    /// revokes them.
     pub tokens: Paged<Token>,
     /// The names of the tokens that minted these.
     pub minters: HashMap<TokenId, TokenName>,
@@ -33,7 +33,7 @@ pub struct Claimable {
 }
 
 impl Service {
-    /// What a code offers to whoever opens the claim page; refused as the claim itself would be.
+    /// The account behind a code, for the claim page. Refused as the claim itself would be.
     pub async fn claimable(&self, code: &str) -> ServiceResult<Claimable> {
         must_be_code(code)?;
         let found = self.0.store.accounts().find_by_claim_code(code).await?;
@@ -58,8 +58,8 @@ impl Service {
         Ok(Claimable { account, artifacts, tokens, minters, time_left })
     }
 
-    /// Makes the account the claimer's (spec 3.1), and ends its tokens if they wish. Of two who come at once, one does. A
-    /// claim that is refused does not count against the limits.
+    /// Makes the claimer the owner of the account (spec 3.1), and revokes its tokens on request. Of two
+    /// concurrent claims, one succeeds. A refused claim does not count against the limits.
     pub async fn claim(
         &self,
         code: &str,
@@ -102,7 +102,7 @@ impl Service {
     }
 }
 
-/// What has not the form of a code was given out by nobody, and no database need be asked.
+/// Refuses a malformed code without a database query.
 fn must_be_code(code: &str) -> Result<(), Refusal> {
     if Account::is_claim_code(code) { Ok(()) } else { Err(Refusal::NotFound(Missing::ClaimLink)) }
 }

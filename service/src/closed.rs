@@ -1,5 +1,5 @@
-//! Whether publishes can be carried out at present. What cannot be done is refused at once and in the right words, rather
-//! than taken on and left to its deadline.
+//! Whether publishes can be executed now. One that cannot is refused at once with the reason, instead of
+//! waiting for its deadline.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use crate::Service;
 
 /// An operator's pause rarely ends within seconds.
 const PAUSED_RETRY_SECONDS: u64 = 15;
-/// How long the queue is asked whether it is paused.
+/// How long to wait for the query whether the queue is paused.
 const PAUSE_WAIT: Duration = Duration::from_secs(1);
 
-/// What is known of the file store. It is asked only while something is wrong: when a publish waits, or the last answer
-/// was none.
+/// The state of the file store. The store is pinged only while something may be wrong: a publish is waiting,
+/// or the last ping failed.
 #[derive(Debug, Default)]
 pub struct FileStoreWatch(Mutex<Seen>);
 
@@ -29,9 +29,9 @@ struct Seen {
 impl FileStoreWatch {
     const CHECK_INTERVAL: Duration = Duration::from_secs(1);
     const PING_WAIT: Duration = Duration::from_millis(1500);
-    /// A store that restarts is waited for.
+    /// How long a restart of the store may take.
     const RESTART_WAIT: Duration = Duration::from_secs(2);
-    /// An older observation says nothing about now.
+    /// An older observation is ignored.
     const FORGOTTEN_AFTER: Duration = Duration::from_secs(30);
 
     /// Whether the store has been failing for longer than a restart takes.
@@ -49,7 +49,7 @@ impl FileStoreWatch {
         seen.failing_since.is_some_and(|since| since.elapsed() >= Self::RESTART_WAIT)
     }
 
-    /// The same for a request that has not waited yet: a store that was well is not asked.
+    /// As [`Self::is_down`], for a request that has not waited yet: a store that was well is not pinged.
     async fn is_still_away(&self, blobs: &Blobs) -> bool {
         let was_failing = self.0.lock().await.failing_since.is_some();
         was_failing && self.is_away(blobs).await
@@ -57,7 +57,7 @@ impl FileStoreWatch {
 }
 
 impl Service {
-    /// Why a publish would be taken on in vain, if that is known.
+    /// Why a new publish could not be executed, if that is known.
     pub(crate) async fn closed(&self) -> Option<Refusal> {
         if let Some(refusal) = self.closed_here().await {
             return Some(refusal);
@@ -65,7 +65,7 @@ impl Service {
         self.0.file_store.is_still_away(&self.0.blobs).await.then(file_store_is_away)
     }
 
-    /// Why a publish that waits for its worker waits in vain, if that is known.
+    /// Why a publish that waits for its worker cannot be executed, if that is known.
     pub(crate) async fn closed_meanwhile(&self) -> Option<Refusal> {
         if let Some(refusal) = self.closed_here().await {
             return Some(refusal);

@@ -1,4 +1,4 @@
-//! The bytes of a publish on their way: inside the job while small, in the spool while large.
+//! The content of a publish in transit: in the job while small, in the spool while large.
 
 use anyhow::{Context, ensure};
 use base64::Engine;
@@ -8,14 +8,15 @@ use domain::{Content, PublishJob, SitePath, SpooledFile};
 
 use crate::UploadedFile;
 
-/// Up to this much content rides in the job; beyond it a spooled object is cheaper than a fat queue row.
+/// Content up to this size is stored in the job. Above it, a spooled object is cheaper than a large queue
+/// row.
 pub(crate) const INLINE_BYTES_MAX: usize = 64 * 1024;
 
 pub(crate) fn encode(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
-/// The content of a job, if the job carries it.
+/// The content of a job, if the job holds it.
 pub(crate) fn inline(job: &PublishJob) -> anyhow::Result<Option<Bytes>> {
     match &job.content {
         Content::Inline(text) => Ok(Some(STANDARD.decode(text).context("decode a job's content")?.into())),
@@ -23,7 +24,7 @@ pub(crate) fn inline(job: &PublishJob) -> anyhow::Result<Option<Bytes>> {
     }
 }
 
-/// The files one behind the other.
+/// The files, concatenated.
 pub(crate) fn joined(mut files: Vec<UploadedFile>) -> Bytes {
     if files.len() == 1 {
         return files.pop().map(|file| file.bytes).unwrap_or_default();
@@ -35,14 +36,14 @@ pub(crate) fn joined(mut files: Vec<UploadedFile>) -> Bytes {
     bytes.freeze()
 }
 
-/// Where each file stands in the content.
+/// The path and size of each file, in the order of the content.
 pub(crate) fn places_of(files: &[UploadedFile]) -> Vec<SpooledFile> {
     let place =
         |file: &UploadedFile| SpooledFile { path: file.path.clone(), size_bytes: file.bytes.len() as u64 };
     files.iter().map(place).collect()
 }
 
-/// Cuts the content into its files.
+/// Splits the content into its files.
 pub(crate) fn split(places: &[SpooledFile], mut content: Bytes) -> anyhow::Result<Vec<(SitePath, Bytes)>> {
     let mut files = Vec::with_capacity(places.len());
     for file in places {

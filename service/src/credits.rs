@@ -1,5 +1,6 @@
-//! Buying credit with a call (spec 4.8), and credit that operators give and take. Whether the payment fits is decided before the ledger is asked: a job stands
-//! for a payment that fits, so handing it in again can only finish what was paid.
+//! Credit that is bought with an API call (spec 4.8), and credit that operators grant. The payment is checked
+//! before the ledger is involved. A job therefore has a payment that fits, and repeating its request can only
+//! finish what was paid.
 
 use domain::{
     CalledBy, GrantOperation, JobId, LedgerOperation, Micro, Missing, Moved, OperatorName, Origin, Outcome,
@@ -11,7 +12,7 @@ use crate::deadline::{Awaited, answer_until, failure_before, may_start_anew, rep
 use crate::idempotency::{Begun, KeyedRequest, credit_hash};
 use crate::{Caller, Failure, Service, ServiceResult};
 
-/// Credit that a caller wants, and what it offers for it.
+/// A request for credit, with its payment.
 #[derive(Clone, Debug)]
 pub struct CreditRequest {
     pub amount: Micro,
@@ -19,15 +20,15 @@ pub struct CreditRequest {
     pub idempotency_key: Option<String>,
 }
 
-/// Credit that an operator gives, or takes when the amount is negative.
+/// Credit that an operator grants, or deducts when the amount is negative.
 #[derive(Clone, Debug)]
 pub struct CreditGrant {
     /// The account's handle or id.
     pub account: String,
     pub amount: Micro,
-    /// Why. Only operators see it.
+    /// The reason. Only operators see it.
     pub note: RulingNote,
-    /// Chosen by the caller: the same grant twice is made once. Without it, every call is a grant.
+    /// Chosen by the caller, so that a repeated request grants only once. Without it, every call is a grant.
     pub id: Option<JobId>,
 }
 
@@ -43,7 +44,7 @@ pub struct Granted {
 }
 
 impl Service {
-    /// Gives credit to an account, or takes it; the balance may go below zero.
+    /// Grants or deducts credit. The balance may become negative.
     pub async fn grant_credit(
         &self,
         by: &OperatorName,
@@ -85,7 +86,7 @@ impl Service {
         Ok(Granted { handle, id, amount, balance, is_new })
     }
 
-    /// Credits the account with what was paid, exactly; arrears are not added.
+    /// Credits the account with exactly what was paid. Arrears are not added.
     pub async fn buy_credit(&self, caller: &Caller, request: CreditRequest) -> ServiceResult<ToppedUp> {
         caller.may_own(self.0.clock.now())?;
         let until = answer_until();
@@ -109,7 +110,7 @@ impl Service {
         let unknown = |error| failure_before(repeating, error);
         let job = match begun {
             Begun::Fresh(job) => job,
-            // The ledger would give the same answer, and not before it has given up the whole commit.
+            // The ledger would return the same outcome, but only after it has given up its whole commit.
             Begun::Earlier(job) => match self.0.store.outcomes().find(job).await.map_err(unknown)? {
                 Some(outcome) => return answer(outcome),
                 None => job,
@@ -129,7 +130,8 @@ impl Service {
         answer(self.settle(operation, &awaited).await?)
     }
 
-    /// Nothing is claimed without a payment that fits, but a repeat of a request that was paid gets its response again.
+    /// Claims a key only with a payment that fits. A repeat of a paid request gets its response again even
+    /// without one.
     async fn begin_top_up(&self, caller: &Caller, request: &CreditRequest) -> ServiceResult<Begun> {
         let quote = self.tariff().settle_credit(request.amount, request.payment.as_ref());
         let quote = quote.map_err(Refusal::PaymentRequired);

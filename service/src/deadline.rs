@@ -1,8 +1,9 @@
-//! Until when a caller's operation may be settled, and what the caller gets when it was not.
+//! The deadline of a caller's operation, and the response when it is missed.
 //!
-//! Every response is final. The deadline is kept in the job and compared with the database's clock where the operation is
-//! settled. A caller that has waited until then is answered from the outcome, which is written here if there is none
-//! yet. The first to write it, a worker or the API, decides. See docs/decisions/0025.
+//! Every response is final. The deadline is stored in the job and compared with the database's clock when the
+//! operation is settled. A caller that has waited until then is answered from the outcome. If there is none
+//! yet, the caller writes a refusal as the outcome. The first to write one, a worker or the API, decides. See
+//! docs/decisions/0025.
 
 use std::time::Duration;
 
@@ -12,16 +13,17 @@ use tokio::time::{Instant, timeout};
 
 use crate::{Failure, Service, ServiceResult};
 
-/// How long a caller waits for its operation. With what follows it stays below the patience of common proxies.
+/// How long a caller waits for its operation. Together with the steps that follow, it stays below the
+/// timeouts of common proxies.
 const ANSWER_WAIT: Duration = Duration::from_secs(20);
-/// How long the database may take to say, or to decide, how an operation ended.
+/// How long the database may take to return or decide the outcome of an operation.
 const LAST_WORD_WAIT: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deadline {
-    /// By the database's clock, as the job has it.
+    /// By the database's clock, as stored in the job.
     pub(crate) at: Time,
-    /// The same by this process's clock: so long the caller waits.
+    /// The same moment by this process's clock.
     pub(crate) until: Instant,
 }
 
@@ -30,24 +32,26 @@ pub(crate) struct Deadline {
 pub(crate) struct Awaited {
     pub(crate) account: AccountId,
     pub(crate) job: JobId,
-    /// What is kept beside the outcome: [`LedgerOperation::kind`].
+    /// Stored beside the outcome: [`LedgerOperation::kind`].
     pub(crate) kind: &'static str,
     pub(crate) repeating: Repeating,
 }
 
 impl Service {
-    /// The deadline of an operation whose caller waits until a moment: [`answer_until`].
+    /// The deadline of an operation whose caller waits until this moment.
     pub(crate) async fn deadline(&self, until: Instant) -> anyhow::Result<Deadline> {
         let wait = until.saturating_duration_since(Instant::now());
         Ok(Deadline { at: self.0.store.now().await?.plus(wait), until })
     }
 
-    /// Whether nobody waits for an operation any more. It is a guess, since clocks differ; the outcome decides.
+    /// Whether nobody waits for an operation any more. This is an estimate, since clocks differ; the outcome
+    /// decides.
     pub(crate) fn is_past_deadline(&self, job: JobId) -> bool {
         self.0.clock.now() >= job.created_at().plus(answer_wait())
     }
 
-    /// Has the account's ledger settle a caller's operation. An error that leaves its fate open is resolved here.
+    /// Settles a caller's operation through the account's ledger. After an error with an unknown outcome, the
+    /// operation is given up.
     pub(crate) async fn settle(
         &self,
         operation: LedgerOperation,
@@ -59,7 +63,7 @@ impl Service {
         }
     }
 
-    /// Refuses an operation for good, unless it has ended already: then that is its outcome.
+    /// Refuses an operation for good. If it has ended already, returns its outcome.
     pub(crate) async fn give_up(&self, awaited: &Awaited, refusal: Refusal) -> ServiceResult<Outcome> {
         let refused =
             Refused { account: awaited.account, kind: awaited.kind, refusal, now: self.0.clock.now() };
@@ -75,20 +79,20 @@ impl Service {
     }
 }
 
-/// Until when a caller waits that arrives now.
+/// Until when a caller that arrives now waits.
 pub(crate) fn answer_until() -> Instant {
     Instant::now() + answer_wait()
 }
 
-/// Whether a request found that the earlier attempt under its key was refused by its deadline, and has time left for an
-/// attempt of its own: the refusal has freed the key.
+/// Whether a request may make an attempt of its own: the earlier attempt under its key was refused by its
+/// deadline, which has freed the key, and there is time left.
 pub(crate) fn may_start_anew<T>(answer: &ServiceResult<T>, until: Instant) -> bool {
     let is_refused = matches!(answer, Err(Failure::Refused(refusal)) if refusal.is_past_deadline());
     is_refused && Instant::now() < until
 }
 
-/// An error that came up before anything was done of a request. Under its key or id an earlier request may still be carried
-/// out, which only the database knows.
+/// An error that occurred before any work on a request. With a key or id, an earlier request may still be
+/// executing, which only the database knows.
 pub(crate) fn failure_before(repeating: Repeating, error: anyhow::Error) -> Failure {
     let is_named = matches!(repeating, Repeating::WithTheSameKey | Repeating::WithTheSameId);
     if is_named && store::is_outage(&error) {
@@ -98,7 +102,7 @@ pub(crate) fn failure_before(repeating: Repeating, error: anyhow::Error) -> Fail
     error.into()
 }
 
-/// How a request that takes an `Idempotency-Key` may be repeated.
+/// How a request with an optional `Idempotency-Key` may be repeated.
 pub(crate) fn repeating(key: Option<&str>) -> Repeating {
     key.map_or(Repeating::AfterACheck, |_| Repeating::WithTheSameKey)
 }

@@ -1,4 +1,4 @@
-//! A publish as the worker sees it: store the files, settle the deed, tell the edges, answer.
+//! Execution of a publish by a worker: store the files, settle the operation, notify the edges, reply.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use tracing::Instrument;
 use crate::compute::compute;
 use crate::{Service, content};
 
-/// Blobs of one publish that are put at the same time.
+/// Blobs of one publish that are stored concurrently.
 const PUTS_AT_ONCE: usize = 8;
 
 /// A publish that a worker took from the queue.
@@ -23,13 +23,13 @@ const PUTS_AT_ONCE: usize = 8;
 pub struct PublishTask<'a> {
     pub job: &'a PublishJob,
     pub reply_to: Option<&'a str>,
-    /// An earlier attempt was made: it may have done some of the work, or all of it.
+    /// An earlier attempt may have done some or all of the work.
     pub is_redelivery: bool,
 }
 
 impl Service {
-    /// Carries out a queued publish. Idempotent by version id: whatever an earlier attempt did stays as it is, and
-    /// whatever it left undone is done.
+    /// Executes a queued publish. Idempotent by version id: the work of an earlier attempt is kept, and the
+    /// rest is done.
     pub async fn carry_out_publish(&self, task: &PublishTask<'_>) -> anyhow::Result<()> {
         let outcome = self.settled(task).await?;
         let order = &task.job.order;
@@ -50,7 +50,7 @@ impl Service {
             self.0.bus.reply(instance, order.job(), &outcome).await;
         }
         faults::pass("publish.after_reply")?;
-        // After commit nothing may fail the job: a scan that is not queued here is queued by the sweep.
+        // After the commit nothing may fail the job. A scan that is not queued here is queued by the sweep.
         if matches!(outcome, Outcome::Published(_))
             && let Err(error) =
                 self.enqueue_scan(ScanJob { account: order.account, version: order.version }).await
@@ -71,10 +71,11 @@ impl Service {
         self.0.queue.push(JobEnvelope { id, reply_to: None, trace: None, job: Job::Scan(scan) }).await
     }
 
-    /// How the job ended before this attempt, or ends now because its deadline has passed. By its own clock a process only
-    /// finds out whether it is worth asking: the database's clock decides, here or where the deed is settled. A publish that
-    /// was refused after an attempt goes on to the settling: only there the contents that the attempt put are noted, and
-    /// without a note nothing would ever delete them.
+    /// The outcome of an earlier attempt, or the refusal if the deadline has passed by now. The process's
+    /// clock only shows whether a query is worthwhile; the database's clock decides, here or when the
+    /// operation is settled. A redelivered publish that was refused is settled again: only the settlement
+    /// records the contents that the earlier attempt stored, and without a record nothing would ever delete
+    /// them.
     async fn ended(&self, task: &PublishTask<'_>) -> anyhow::Result<Option<Outcome>> {
         let (job, id) = (task.job, task.job.order.job());
         let seems_late = job.order.deadline.is_some_and(|deadline| self.0.clock.now() >= deadline);
@@ -96,12 +97,12 @@ impl Service {
         }
     }
 
-    /// The outcome of the deed, from an earlier attempt if there is one.
+    /// The outcome of the operation, from an earlier attempt if there is one.
     async fn settled(&self, task: &PublishTask<'_>) -> anyhow::Result<Outcome> {
         let job = task.job;
         let total_bytes = job.files.iter().map(|file| file.size_bytes).sum();
         let _content_permit = self.0.publish_bounds.content_permit(&job.content, total_bytes).await?;
-        // After the wait: a publish whose deadline passed meanwhile must not do the work.
+        // After the wait, so that a publish whose deadline passed meanwhile does no work.
         if let Some(outcome) = self.ended(task).await? {
             return Ok(outcome);
         }
@@ -109,7 +110,7 @@ impl Service {
             Some(content) => content,
             None => match self.0.blobs.spooled(job.order.version).await? {
                 Some(content) => content,
-                // Whoever took the upload away had settled the deed.
+                // An upload is deleted only after the operation is settled.
                 None => match self.0.store.outcomes().find(job.order.job()).await? {
                     Some(outcome) => return Ok(outcome),
                     None => bail!("the upload of a publish is gone and it was never settled"),
@@ -133,14 +134,15 @@ impl Service {
         Ok(outcome)
     }
 
-    /// Kept like any outcome: the caller may have to look for it, and no other attempt is made.
+    /// Stored like any outcome, because the caller may have to query it. No other attempt is made.
     async fn refuse(&self, job: &PublishJob, refusal: Refusal) -> anyhow::Result<Outcome> {
         let now = self.0.clock.now();
         let refused = Refused { account: job.order.account, kind: "publish", refusal, now };
         self.0.store.outcomes().record_refusal(job.order.job(), refused).await
     }
 
-    /// Puts the contents that are not stored yet, each once, and says where every file lies, and as of when.
+    /// Stores each content that is not stored yet. Returns the locations of all files, and the sweep number
+    /// at which they were read.
     async fn store_files(&self, files: Vec<(SitePath, Bytes)>) -> ChangeResult<(Manifest, SweepNumber)> {
         let total_bytes = files.iter().map(|(_, bytes)| bytes.len() as u64).sum();
         let hash = move || {
@@ -153,8 +155,8 @@ impl Service {
             .collect();
         let hashes: Vec<BlobHash> = missing.keys().copied().collect();
         let StoredBlobs { as_of, variants: mut stored, lost } =
+        // Before anything new is stored, so that a refusal leaves no object without a row that refers to it.
             self.0.store.blob_index().find_stored(&hashes, self.0.clock.now()).await?;
-        // Before anything new is put: a refusal leaves nothing in the store that no row tells of.
         self.put_lost_again(&lost, &hashed).await?;
         stored.extend(lost);
         missing.retain(|hash, _| !stored.contains_key(hash));
@@ -175,7 +177,7 @@ impl Service {
         Ok((Manifest::new(files), as_of))
     }
 
-    /// Stores one of the contents of a publish of so many bytes.
+    /// Stores one content of a publish that has `total_bytes` in total.
     async fn put(
         &self,
         hash: BlobHash,

@@ -1,17 +1,17 @@
-//! Why an operation did not do what was asked: an expected no, or a bug.
+//! Why an operation failed: an expected refusal, an outage or a bug.
 
 use actors::LedgerError;
 use anyhow::anyhow;
 use domain::{Outcome, Refusal};
 use store::{ChangeError, Outage};
 
-/// What an operation answers.
+/// The result of an operation.
 pub type ServiceResult<T> = Result<T, Failure>;
 
-/// Why an operation did not do what was asked.
+/// Why an operation failed.
 #[derive(Debug)]
 pub enum Failure {
-    /// An expected no.
+    /// An expected error response.
     Refused(Box<Refusal>),
     /// A part of the service does not respond. The caller gets the refusal; the error is logged by [`Failure::handle`].
     Outage { refusal: Box<Refusal>, error: anyhow::Error },
@@ -32,16 +32,16 @@ impl Failure {
         }
     }
 
-    /// Why an outcome is not the success that its deed has.
+    /// The failure behind an outcome that is not the expected success.
     pub(crate) fn behind(outcome: Outcome) -> Self {
         match outcome {
-            // No deed measures a request: what is too large for one is too large for the account. It is kept in the form
-            // that releases before this one read.
+            // No operation checks the size of a request, so "too large" means too large for the account. The
+            // outcome is stored in the form that earlier releases read.
             Outcome::Refused(refusal) => Failure::Refused(match *refusal {
                 Refusal::TooLarge { limit } => Box::new(Refusal::StorageFull { limit }),
                 _ => refusal,
             }),
-            other => Failure::Bug(anyhow!("a deed has the outcome of another: {other:?}")),
+            other => Failure::Bug(anyhow!("an operation has an outcome of another kind: {other:?}")),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A publish without an account: it makes one, with the page on it.
+//! A publish without an account: it creates one, with the page on it.
 
 use std::net::IpAddr;
 
@@ -9,15 +9,15 @@ use crate::account::{SignUpTurn, SignedUp};
 use crate::deadline::repeating;
 use crate::{Failure, Publication, PublishRequest, Service, ServiceResult};
 
-/// A fresh account and what was published on it.
+/// A new account and the page that was published on it.
 pub struct FirstPublish {
     pub signed_up: SignedUp,
     pub publication: Publication,
 }
 
 impl Service {
-    /// Signs up and publishes. A publish that is refused for a secret in its files makes no account and does not count as
-    /// a sign-up.
+    /// Signs up and publishes. A publish that is refused for a secret in its files creates no account and
+    /// does not count as a sign-up.
     pub async fn sign_up_and_publish(
         &self,
         turn: SignUpTurn,
@@ -40,8 +40,8 @@ impl Service {
         Ok(FirstPublish { signed_up, publication: Publication { published, warnings } })
     }
 
-    /// Gives back as many sign-ups a minute as an address has. Beyond that a refused publish counts, because its files were
-    /// read and searched all the same.
+    /// Returns sign-ups to the rate limit, at most as many per minute as it grants. Beyond that a refused
+    /// publish counts, because its files were read and searched all the same.
     async fn give_back_sign_up(&self, from: IpAddr) {
         let per_minute = self.0.rules.signups_per_minute;
         if self.take_by_address("signup-given-back", from, per_minute).await.is_ok() {

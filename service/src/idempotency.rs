@@ -1,8 +1,8 @@
-//! Requests with an `Idempotency-Key`: who holds the key, and by what two requests are the same.
+//! Requests with an `Idempotency-Key`: claims on keys, and the comparison of repeated requests.
 //!
-//! A key is stored with a hash of its request, and both live for a day. A repeat is compared with what an earlier
-//! release stored, so the bytes that are hashed must never change: they are spelled out here, field by field, and a
-//! test holds them. A change would answer every repeat across an upgrade with 409.
+//! A key is stored for a day with a hash of its request. A repeat is compared with the hash that an earlier
+//! release stored, so the hashed bytes must never change. They are therefore written field by field, and a
+//! test pins them. A change would answer every repeat across an upgrade with 409.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use store::{KeyClaim, KeyHolder};
 use crate::deadline::failure_before;
 use crate::{PublishRequest, Service, ServiceResult};
 
-/// How long a key gives the same response.
+/// How long a repeat gets the same response.
 pub(crate) const KEY_KEPT: Duration = Duration::from_secs(24 * 3600);
 
-/// The job that responds to a request: a new one, or that of an earlier request with the same key.
+/// The job that produces the response: a new one, or that of an earlier request with the same key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Begun {
     Fresh(JobId),
@@ -86,9 +86,9 @@ impl KeyedRequest<'_> {
     }
 }
 
-/// Two publishes are the same when they go to the same place and hold the same. The payment is not hashed, since a
-/// request that was answered 402 is repeated with one. The artifact that the token is pinned to is hashed, so that a
-/// token for another artifact gets no response of this one.
+/// Two publishes are equal if they have the same target and content. The payment is not hashed, because a
+/// request that got a 402 is repeated with one. The artifact that the token is pinned to is hashed, so that a
+/// token for another artifact does not get this response.
 pub(crate) fn publish_hash(pinned_to: Option<ArtifactId>, request: &PublishRequest) -> String {
     let mut hash = Sha256::new();
     let slug = request.slug.as_ref().map_or("", Slug::as_str);
@@ -107,7 +107,7 @@ pub(crate) fn publish_hash(pinned_to: Option<ArtifactId>, request: &PublishReque
     hex::encode(hash.finalize())
 }
 
-/// Short enough to be stored as it is. The payment is no part of it, as with a publish.
+/// Short enough to be stored unhashed. As with a publish, the payment is not part of it.
 pub(crate) fn credit_hash(amount: Micro) -> String {
     format!("credits {}", amount.get())
 }
@@ -147,8 +147,8 @@ mod tests {
         }
     }
 
-    /// The digests are of the bytes beside them, which earlier releases hash as well: a release that fails this test
-    /// refuses the repeats of the one before.
+    /// Earlier releases hash the same bytes, which the comments show. If this test fails, repeats across an
+    /// upgrade are refused.
     #[test]
     fn requests_are_hashed_as_earlier_releases_hash_them() {
         // publish\0\0NewOrExisting\0Live\0index.html\011\0<h1>Hi</h1>

@@ -1,4 +1,4 @@
-//! What the people of an account see of it beside its pages: how it is used, day by day, and where its money went.
+//! Statistics for the people of an account: usage by day, views by page, and the ledger.
 
 use std::collections::HashMap;
 
@@ -7,20 +7,20 @@ use domain::{DayUse, Host, LedgerEntry, Page, Paged, Scope};
 use crate::{Caller, Service, ServiceResult};
 
 impl Service {
-    /// Every day of this month with what was used.
+    /// Usage on every day of this month.
     pub async fn days(&self, caller: &Caller) -> ServiceResult<Vec<DayUse>> {
         caller.may(Scope::ArtifactsRead)?;
         Ok(self.0.store.views().by_day(caller.account, self.0.clock.now().month()).await?)
     }
 
-    /// How often each of these pages was viewed this month.
+    /// Views of each of these pages this month.
     pub async fn views_by_host(&self, caller: &Caller, hosts: &[Host]) -> ServiceResult<HashMap<Host, u64>> {
         caller.may(Scope::ArtifactsRead)?;
         let since = self.0.clock.now().month().start().day();
         Ok(self.0.store.views().by_host(caller.account, hosts, since).await?)
     }
 
-    /// Every movement of the account's credit, the newest first.
+    /// Every ledger entry of the account, newest first.
     pub async fn ledger(&self, caller: &Caller, page: &Page) -> ServiceResult<Paged<LedgerEntry>> {
         caller.may_see_team()?;
         Ok(self.0.store.ledger().list(caller.account, page).await?)

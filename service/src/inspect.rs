@@ -1,4 +1,4 @@
-//! What is checked of the files of a publish before it is queued: secrets in them.
+//! The check of a publish's files for secrets, before it is queued.
 
 use domain::{Refusal, Repeating, Warning, find_leaks};
 
@@ -7,7 +7,7 @@ use crate::deadline::failure_before;
 use crate::{Service, ServiceResult, UploadedFile};
 
 impl Service {
-    /// Refuses files that hold an active token of any account, and returns the warnings about the rest.
+    /// Refuses files that contain an active token of any account. Returns the warnings about everything else.
     pub(crate) async fn inspect(
         &self,
         files: &[UploadedFile],

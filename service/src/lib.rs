@@ -1,7 +1,8 @@
-//! Every operation, once: whatever door a call came through, and whatever job it became, it ends in one function here.
+//! Every operation, once. Whichever entry point a call came through, and whatever job it became, it ends in
+//! one function here.
 //!
-//! Reads go to the store. Writes that move money or use allowance go to the account's ledger; other writes are one
-//! short transaction of the store. There is no fourth way. Nothing here knows HTTP, and nothing here names a table.
+//! Reads go to the store. Writes that move money or use allowance go to the account's ledger; other writes
+//! are one short transaction of the store. This crate does not know HTTP and names no table.
 
 mod account;
 mod appeals;
@@ -111,7 +112,7 @@ pub use store::{
     SuspensionSet, TokenFate, WaitingFor, WaitingPlace, encode,
 };
 
-/// All that the operations stand on.
+/// The dependencies of the operations.
 pub struct ServiceDependencies {
     pub store: Store,
     pub blobs: Blobs,
@@ -119,12 +120,12 @@ pub struct ServiceDependencies {
     pub disk: DiskRoom,
     pub ledgers: Ledgers,
     pub queue: JobQueue,
-    /// The same queues, to be looked at and steered.
+    /// The same queues, for the operations of operators.
     pub board: Arc<dyn Board>,
     pub bus: Bus,
     pub clock: Clock,
     pub chance: Chance,
-    /// When tokens were last used, until it is written.
+    /// When tokens were last used, buffered until it is written.
     pub token_uses: TokenUses,
     pub publish_bounds: PublishBounds,
     pub scans: Scans,
@@ -133,33 +134,33 @@ pub struct ServiceDependencies {
     pub rules: Rules,
 }
 
-/// What the settings say of the trade.
+/// The settings that the operations depend on.
 #[derive(Clone, Debug)]
 pub struct Rules {
     pub tariff: Tariff,
     pub addresses: Addresses,
     pub signing_key: SigningKey,
     pub link_key: LinkKey,
-    /// What opens `/admin`; without it that is open to this machine in dev mode and not there otherwise.
+    /// Opens `/admin`. Without it, `/admin` is open to this machine in dev mode and otherwise disabled.
     pub operator_password: Option<OperatorPassword>,
-    /// Those who open it by passwords of their own.
+    /// Operators with passwords of their own.
     pub operators: Vec<OperatorAccount>,
     pub is_dev_mode: bool,
-    /// Whether what only dev mode offers may be used from other machines.
+    /// Whether the features of dev mode may be used from other machines.
     pub is_public_dev_allowed: bool,
     pub signups_per_minute: u32,
     /// Per address, and per username.
     pub logins_per_minute: u32,
     pub registrations_per_minute: u32,
-    /// Reports of abuse, per address.
+    /// Abuse reports, per address.
     pub reports_per_minute: u32,
-    /// Accounts that a person may own through claims. 0: any number.
+    /// Accounts that a person may own through claims. 0: unlimited.
     pub claims_per_person: u32,
-    /// 0: any number.
+    /// 0: unlimited.
     pub claims_per_address_per_day: u32,
-    /// Per account. 0: any number.
+    /// Per account. 0: unlimited.
     pub publishes_per_minute: u32,
-    /// How long an expired account stays before the schedule purges it, so that visitors see why.
+    /// How long an expired account stays before it is purged, so that visitors see why.
     pub purge_grace: Duration,
 }
 

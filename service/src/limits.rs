@@ -1,5 +1,5 @@
-//! How often an address, a name or an account may try something. The counts are kept by `bus`; here one too many becomes
-//! a refusal.
+//! Rate limits by address, name and account. `bus` keeps the counts; here an exceeded limit becomes a
+//! refusal.
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -13,12 +13,12 @@ use crate::{Service, ServiceResult};
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 impl Service {
-    /// Takes one try of a limit, or says when the next one is free.
+    /// Takes one use from a limit. The refusal names when the next one is free.
     pub(crate) async fn take(&self, limit: RateLimit) -> ServiceResult<()> {
         self.take_each(&[limit]).await
     }
 
-    /// Takes one try of a limit that counts by address and minute.
+    /// Takes one use from a limit by address and minute.
     pub(crate) async fn take_by_address(
         &self,
         name: &'static str,
@@ -28,7 +28,7 @@ impl Service {
         self.take_each(&RateLimit::of_address(name, from, Budget::per_minute(per_minute))).await
     }
 
-    /// Gives back a try that [`Service::take_by_address`] took.
+    /// Returns a use that [`Service::take_by_address`] took.
     pub(crate) async fn give_back_by_address(&self, name: &'static str, from: IpAddr, per_minute: u32) {
         let limits = RateLimit::of_address(name, from, Budget::per_minute(per_minute));
         self.0.bus.give_back_each(&limits).await;
@@ -39,13 +39,14 @@ impl Service {
         Ok(taken.map_err(|RetryAfter { seconds }| Refusal::RateLimited { retry_after_seconds: seconds })?)
     }
 
-    /// Takes one publish of the account's bucket.
+    /// Takes one publish from the account's limit.
     pub(crate) async fn take_publish(&self, account: AccountId) -> ServiceResult<()> {
         self.take_of_account("publish", account).await
     }
 
-    /// Takes one repeat of a publish that was answered. Repeats have a bucket of their own: an account that has used up its
-    /// publishes can still get a response that it lost, and cannot have any number of bodies read.
+    /// Takes one repeat of a publish that was answered. Repeats have a limit of their own, so that an account
+    /// that has used up its publishes can still get a response that it lost, and yet cannot have any number
+    /// of bodies read.
     pub(crate) async fn take_repeat(&self, account: AccountId) -> ServiceResult<()> {
         self.take_of_account("publish-repeat", account).await
     }
@@ -60,7 +61,7 @@ impl Service {
         }
     }
 
-    /// The limits on claims from an address; none when any number is allowed.
+    /// The limits on claims from an address. Empty if claims are unlimited.
     pub(crate) fn claim_limits(&self, from: IpAddr) -> Vec<RateLimit> {
         match self.0.rules.claims_per_address_per_day {
             0 => Vec::new(),

@@ -1,8 +1,9 @@
-//! A content that was lost from the blob store, and comes again with a publish. Its object must be the one that was there,
-//! byte for byte: the manifests of older versions tell where in it every encoding lies, and edges keep them.
+//! Contents that were lost from the blob store and are published again. The object must be restored byte for
+//! byte, because the manifests of older versions hold the position of every encoding in it, and edges cache
+//! them.
 //!
-//! A release whose encoders make it otherwise cannot put it again, and no other attempt can: then the publish is refused.
-//! Nobody may be told of a page that is not there.
+//! A release with different encoders cannot restore it, and a retry would not help, so the publish is
+//! refused. A response must not announce a page that cannot be served.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,11 +15,12 @@ use tokio::task::spawn_blocking;
 
 use crate::Service;
 
-/// Files that a refusal names; of more it tells how many there are.
+/// Files that a refusal names. The rest are counted.
 const NAMED_MAX: usize = 10;
 
 impl Service {
-    /// Puts again what is lost of a publish's contents. Refused for all files whose content cannot be stored as it was.
+    /// Restores the lost contents of a publish. The refusal names all files whose content cannot be stored as
+    /// it was.
     pub(crate) async fn put_lost_again(
         &self,
         lost: &HashMap<BlobHash, Vec<Variant>>,
@@ -27,7 +29,7 @@ impl Service {
         let mut beyond_help = HashSet::new();
         for (hash, variants) in lost {
             let file = files.iter().find(|(_, of, _)| of == hash);
-            let (_, _, bytes) = file.context("a content that is looked for is no file's")?;
+            let (_, _, bytes) = file.context("a lost content belongs to no file of the publish")?;
             if !self.put_again(*hash, bytes.clone(), variants).await? {
                 beyond_help.insert(*hash);
             }
@@ -40,15 +42,15 @@ impl Service {
         Err(cannot_be_put_again(&paths).into())
     }
 
-    /// Puts a lost content again. False where it cannot be stored as it was.
+    /// Restores a lost content. False if it cannot be stored as it was.
     async fn put_again(&self, hash: BlobHash, bytes: Bytes, variants: &[Variant]) -> anyhow::Result<bool> {
-        // Somebody else may have brought it back, if only an operator from a backup.
+        // It may have been restored in the meantime, for example by an operator from a backup.
         let is_back =
             self.0.blobs.standing(hash, bytes.len() as u64).await.is_some_and(|found| found == variants);
         if !is_back && !self.put_as_it_was(hash, bytes, variants).await? {
             tracing::error!(
                 blob.hash = %hash,
-                "a lost content cannot be stored again as it was: put its object back from a backup"
+                "a lost content cannot be stored as it was: restore its object from a backup"
             );
             return Ok(false);
         }
@@ -73,7 +75,7 @@ impl Service {
     }
 }
 
-/// What somebody hears whose files they are. Another content has another hash, and is stored like any.
+/// The refusal for the publisher. Changed content has another hash, and is stored as usual.
 fn cannot_be_put_again(paths: &[&SitePath]) -> Refusal {
     let named: Vec<&str> = paths.iter().take(NAMED_MAX).map(|path| path.as_str()).collect();
     let field = match paths.len() - named.len() {

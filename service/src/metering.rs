@@ -1,5 +1,5 @@
-//! The monthly metering: what recurs is charged, whatever the balance. Every charge has a reason that occurs once in
-//! its account, so a pass may run twice, in part, or on two machines at once.
+//! The monthly metering charges storage, traffic and visibility, whatever the balance. Every charge has a
+//! reason that is unique in its account, so a pass may run twice, in part, or on two machines at once.
 
 use std::time::Duration;
 
@@ -12,37 +12,38 @@ use store::{MeterPage, MeteredAccount};
 
 use crate::{Failure, Service, ServiceResult};
 
-/// The schedule's pass is due this long after a month began, when the last views of the old one have been counted.
+/// The scheduled pass is due this long after a month began, when the last views of the old month have been
+/// counted.
 const DUE_AFTER: Duration = Duration::from_secs(5 * 60);
-/// The note that a month's pass is done stands among the schedules, by the moment at which it was due.
+/// A finished pass is recorded as a schedule with this name, with the time at which the pass was due.
 const DONE: &str = "metering-done";
 const ACCOUNTS_A_PAGE: u64 = 500;
 const ACCOUNTS_AT_ONCE: usize = 8;
 
-/// What a pass did.
+/// The result of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metered {
     pub month: Month,
-    /// Claimed accounts that were looked at.
+    /// Claimed accounts that were checked.
     pub accounts: u64,
-    /// Charges that were new.
+    /// New charges.
     pub charges: u64,
     pub total: Micro,
 }
 
-/// Which months are charged.
+/// The months that a pass charges for.
 #[derive(Clone, Copy, Debug)]
 struct Pass {
-    /// Of storage and traffic.
+    /// Storage and traffic.
     used: Month,
-    /// Of pages that are not public.
+    /// Pages that are not public.
     restricted: Month,
-    /// Accounts from then on have used nothing of the month.
+    /// Accounts created from then on used nothing in the month.
     used_until: Option<Time>,
 }
 
 impl Service {
-    /// Charges a month as it stands, once: the operator's pass.
+    /// An operator's pass: charges a month as it stands now, once.
     pub async fn run_metering(&self, month: Option<Month>) -> ServiceResult<Metered> {
         let this_month = self.0.clock.now().month();
         let month = month.unwrap_or(this_month);
@@ -52,7 +53,8 @@ impl Service {
         self.meter(&Pass { used: month, restricted: month, used_until: None }).await
     }
 
-    /// Charges the month that ended and the one that begins, unless that is noted as done: the schedule's pass.
+    /// The scheduled pass: charges the usage of the month that ended and the pages of the one that began,
+    /// unless that is done.
     pub async fn meter_if_due(&self) -> anyhow::Result<Option<Metered>> {
         self.note_limits().await?;
         let due_at = last_due(self.0.clock.now());
@@ -66,12 +68,12 @@ impl Service {
         Ok(Some(metered))
     }
 
-    /// Keeps the free limits in force with the month, for the check of the ledgers.
+    /// Records this month's free limits, for the ledger check.
     pub async fn note_limits(&self) -> anyhow::Result<()> {
         self.0.store.metering().record_limits(self.tariff(), self.0.clock.now()).await
     }
 
-    /// A ledger that cannot be charged does not hold up the others, but then the pass has failed.
+    /// An account that cannot be charged does not stop the others, but the pass fails in the end.
     async fn meter(&self, pass: &Pass) -> ServiceResult<Metered> {
         let mut metered = Metered { month: pass.restricted, accounts: 0, charges: 0, total: Micro::ZERO };
         let (mut after, mut bug) = (None, None);
@@ -105,7 +107,7 @@ impl Service {
         Ok(metered)
     }
 
-    /// The amounts that were new: a reason that occurs already is charged no more.
+    /// Returns the new charges. A reason that was charged already is not charged again.
     async fn charge(&self, charges: Vec<ChargeOperation>) -> Result<Vec<Micro>, LedgerError> {
         let settled = join_all(charges.into_iter().map(|charge| async move {
             let amount = charge.amount;
@@ -117,12 +119,12 @@ impl Service {
     }
 }
 
-/// When a pass was due last: five minutes into the month that then began.
+/// When the last pass was due: five minutes into its month.
 fn last_due(now: Time) -> Time {
     now.minus(DUE_AFTER).month().start().plus(DUE_AFTER)
 }
 
-/// All that an account owes by the month. What is free is no charge.
+/// All charges of an account for a pass. Free usage is not charged.
 fn charges(account: &MeteredAccount, pass: &Pass, tariff: &Tariff) -> Vec<ChargeOperation> {
     let mut owed = Vec::new();
     if pass.used_until.is_none_or(|until| account.created_at < until) {

@@ -1,7 +1,7 @@
-//! What people say of pages: a report by anyone, a moderator's word. Neither looks at who owns the page.
+//! Reports of abuse by anyone, and decisions of moderators. Neither depends on who owns the page.
 //!
-//! A moderator is one of the operator's people at the queue, who says which version they looked at; in dev mode it may
-//! be anybody who is signed in.
+//! A moderator is an operator at the review queue, who states which version was reviewed. In dev mode anybody
+//! who is signed in can moderate.
 
 use std::net::IpAddr;
 
@@ -18,7 +18,7 @@ use store::{
 use crate::objection::objected_to;
 use crate::{Person, SameContent, Service, ServiceResult};
 
-/// A report that was taken in.
+/// An accepted report.
 #[derive(Clone, Debug)]
 pub struct ReportTaken {
     pub id: ReportId,
@@ -26,7 +26,7 @@ pub struct ReportTaken {
     pub moderation: ModerationStatus,
 }
 
-/// An artifact after a moderator's word.
+/// An artifact after a moderation decision.
 #[derive(Clone, Debug)]
 pub struct Moderated {
     pub slug: Slug,
@@ -34,21 +34,21 @@ pub struct Moderated {
     pub moderation: ModerationStatus,
 }
 
-/// What one of the operator's people has decided of a page.
+/// An operator's decision on a page.
 #[derive(Clone, Debug)]
 pub struct DecisionRequest {
     pub host: Host,
     pub ruling: ModerationDecision,
     pub note: Option<RulingNote>,
-    /// The `seq` of the version that was looked at. None holds for whichever is live.
+    /// The `seq` of the reviewed version. `None` decides on the live one, whichever it is.
     pub looked_at: Option<u32>,
-    /// What was shown with it. None holds for whatever there is.
+    /// The decisions, reports and appeals that were shown with it. `None` accepts any.
     pub seen: Option<Seen>,
-    /// Other pages that are blocked with it, those of them that hold the same content. They go with a block alone.
+    /// Other pages to block with it, if they have the same content. Used only by a block.
     pub elsewhere: Vec<Host>,
 }
 
-/// What came of a decision.
+/// The result of a decision.
 #[derive(Clone, Debug)]
 pub struct DecisionMade {
     pub host: Host,
@@ -57,11 +57,12 @@ pub struct DecisionMade {
     pub seq: u32,
     /// The other pages that were blocked with it.
     pub blocked_elsewhere: Vec<Host>,
-    /// Whether something with the same content is left: more than one decision deals with, or what failed on the way.
+    /// Whether pages with the same content are left, because a decision covers only so many or because some
+    /// failed.
     pub has_more: bool,
 }
 
-/// What came of a block on other pages.
+/// The result of a block on other pages.
 #[derive(Default)]
 struct BlockedElsewhere {
     hosts: Vec<Host>,
@@ -69,7 +70,7 @@ struct BlockedElsewhere {
 }
 
 impl Service {
-    /// Takes in a report of abuse (spec 4.10). It may send a page to review; it never clears one.
+    /// Files a report of abuse (spec 4.10). It may send a page to review; it never clears one.
     pub async fn report(
         &self,
         from: IpAddr,
@@ -92,7 +93,7 @@ impl Service {
         Ok(ReportTaken { id: report.id, host: report.host, moderation })
     }
 
-    /// A moderator's word on what an artifact shows now (spec 4.10). Dev mode only; the door sees to that.
+    /// A moderation decision on the live version (spec 4.10). Dev mode only, which the HTTP API enforces.
     pub async fn moderate(
         &self,
         moderator: &Person,
@@ -123,7 +124,7 @@ impl Service {
         Ok(Moderated { slug: artifact.slug, host: artifact.host, moderation })
     }
 
-    /// A decision at the moderators' queue. Once it is answered, no edge serves what was blocked.
+    /// A decision from the review queue. Once this returns, no edge serves what was blocked.
     pub async fn decide(&self, who: &OperatorName, request: DecisionRequest) -> ServiceResult<DecisionMade> {
         let missing = || Refusal::NotFound(Missing::ReviewedHost);
         let case = self.0.store.moderation().find_case(&request.host).await?.ok_or_else(missing)?;
@@ -164,8 +165,8 @@ impl Service {
         })
     }
 
-    /// The same word on other pages, each in a transaction of its own. The decision is made by then, so what fails here
-    /// is logged and told as something that is left; whoever repeats the decision goes on with it.
+    /// Blocks other pages, each in a transaction of its own. The decision is committed by then, so a failure
+    /// is logged and reported as remaining work. Repeating the decision continues with it.
     async fn block_elsewhere(&self, word: &ModeratorDecision, pages: &[SamePage]) -> BlockedElsewhere {
         let mut blocked = BlockedElsewhere::default();
         for (place, page) in pages.iter().enumerate() {
@@ -174,7 +175,7 @@ impl Service {
                     blocked.hosts.push(page.host.clone());
                     blocked.has_more |= has_more;
                 }
-                // It shows something else by now.
+                // Another version is live by now.
                 Ok(_) => {}
                 Err(error) => {
                     let error = format!("{error:#}");
@@ -198,7 +199,7 @@ impl Service {
         page: &SamePage,
         place: usize,
     ) -> anyhow::Result<DecisionResult> {
-        // A test lets the page at one place fail.
+        // A test can make the page at one position fail.
         if faults::at("moderation.elsewhere") == u32::try_from(place).ok().map(Fault::Instead) {
             anyhow::bail!("injected fault at moderation.elsewhere");
         }
@@ -212,8 +213,8 @@ impl Service {
         self.0.store.moderation().decide(&word, &self.0.chance).await
     }
 
-    /// Makes a decision, and has the edges hear of it. Whether more versions hold what is objected to than the word is
-    /// on. What it is told that is missing: the page, its version.
+    /// Makes a decision and notifies the edges. Returns whether more versions have the same content than the
+    /// decision covers. A refusal reports `page` or `version` as missing.
     async fn rule(
         &self,
         word: &ModeratorDecision,
@@ -237,7 +238,8 @@ impl Service {
         }
     }
 
-    /// A host names one artifact anywhere. A slug is the moderator's own before anyone's, and must mean just one.
+    /// A host names one artifact anywhere. A slug means the moderator's own artifact first, and must be
+    /// unambiguous.
     async fn artifact_meant(&self, moderator: &Person, name: &ArtifactName) -> ServiceResult<Artifact> {
         if let Some(host) = name.as_host()
             && let Some(artifact) = self.0.store.artifacts().find_at(&host).await?
@@ -246,7 +248,7 @@ impl Service {
         }
         let Some(slug) = name.as_slug() else { return Err(Refusal::NotFound(Missing::Artifact).into()) };
         for whose in [SlugOwner::Of(moderator.user), SlugOwner::Anyone] {
-            // Two tell as well as a hundred that one is not enough to go by.
+            // Two rows show that a slug is ambiguous.
             let mut named = self.0.store.artifacts().list_named(&slug, whose, 2).await?;
             match (named.pop(), named.is_empty()) {
                 (Some(artifact), true) => return Ok(artifact),
@@ -258,14 +260,14 @@ impl Service {
     }
 }
 
-/// A fault point whose pause holds up nobody else.
+/// A fault point whose pause blocks no thread.
 async fn wait_if_told(point: &'static str) {
     if let Some(Fault::Pause(wait)) = faults::at(point) {
         tokio::time::sleep(wait).await;
     }
 }
 
-/// What is live, if it is what the moderator has looked at.
+/// The live version, if it is the reviewed one.
 fn live_as_looked_at(case: &ReviewCase, looked_at: Option<u32>) -> Result<&LiveCase, Refusal> {
     let live = case.live.as_ref().ok_or(Refusal::VersionChanged { live: None })?;
     match looked_at {

@@ -1,5 +1,4 @@
-//! The moderation notice that the owner of a page reads, in plain words. The name and the note of a moderator are not for
-//! the owner.
+//! The moderation notice for the owner of a page. It must not reveal the name or the note of a moderator.
 
 use domain::{Artifact, ModeratedBy, ModerationStatus};
 use store::{AppealState, BLOCKED_CONTENT, LiveModeration};
@@ -7,27 +6,28 @@ use store::{AppealState, BLOCKED_CONTENT, LiveModeration};
 use crate::findings::read_findings;
 use crate::{Finding, Service, ServiceResult};
 
-/// The rule of a decision that a moderator made, and of one that rests on a report.
+/// The rules of a moderator's decision, and of a decision that is based on a report.
 const BY_MODERATOR: &str = "moderator";
 const BY_REPORT: &str = "report";
-/// Characters of what the scan saw; a page can make them many.
+/// Characters of the text that the scan found. A page can make it long.
 const SAW_LENGTH_MAX: usize = 200;
 
-/// Where the live version of a page stands, and why. A page that has passed has nothing but its status.
+/// The moderation state of the live version, and the reason for it. A version that has passed has only a
+/// status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModerationNotice {
     pub status: ModerationStatus,
-    /// The scanner's rule, or what else decided.
+    /// The scanner's rule, or `moderator` or `report`.
     pub rule: Option<String>,
     pub file: Option<String>,
-    /// The field and the words that gave it away.
+    /// The field and the words that the scan found.
     pub saw: Option<String>,
     pub message: Option<String>,
     pub appeal: AppealState,
 }
 
 impl ModerationNotice {
-    /// Of a version of which there is nothing more to say.
+    /// A notice without details.
     pub fn plain(status: ModerationStatus) -> Self {
         let message = (status == ModerationStatus::Pending)
             .then(|| "This version has not been checked yet.".to_owned());
@@ -91,7 +91,7 @@ pub const RULES: [&str; 10] = [
     BLOCKED_CONTENT,
 ];
 
-/// A rule in words that follow the name of the file. One that is not known here is told by its name.
+/// A rule as a phrase that follows the file name. An unknown rule is shown by its name.
 pub fn rule_in_words(rule: &str) -> String {
     match rule {
         "seed_phrase" => "asks for a seed phrase".to_owned(),
@@ -108,7 +108,7 @@ pub fn rule_in_words(rule: &str) -> String {
     }
 }
 
-/// Whether a finding of the scan is the reason for the status. People may have other reasons than the scan.
+/// Whether a finding is the reason for the status. People may decide for other reasons.
 fn decides(finding: &Finding, by: ModeratedBy) -> bool {
     matches!(by, ModeratedBy::Scan | ModeratedBy::Nobody) || finding.rule == BLOCKED_CONTENT
 }

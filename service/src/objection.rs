@@ -1,5 +1,5 @@
-//! What a moderator objects to who blocks a page: of its files those by which copies of it are told. It must not name
-//! what honest pages have as well.
+//! The files by which copies of a blocked page are recognized. They must not include files that honest pages
+//! have as well.
 
 use domain::{BlobHash, Manifest, ManifestFile};
 use store::LiveCase;
@@ -7,13 +7,13 @@ use store::LiveCase;
 use crate::Finding;
 use crate::findings::findings_of;
 
-/// The site's own page for what is missing.
+/// The site's own page for missing files.
 const NOT_FOUND: &str = "404.html";
-/// What is read as a page of its own beside the documents that may run scripts.
+/// Types that are read as pages, beside the documents that may run scripts.
 const TEXT_TYPES: [&str; 2] = ["text/plain", "text/markdown"];
 
-/// What a moderator objects to who blocks a page: the contents of those documents that the evidence names, else of the
-/// document that it begins with. What many pages have in common says nothing of another one.
+/// The contents that a block applies to: the documents that the evidence names, else the first document.
+/// Content that many pages share says nothing about another page.
 pub(crate) fn objected_to(live: &LiveCase) -> Vec<BlobHash> {
     objected_to_in(&live.manifest, &findings_of(live))
 }
@@ -27,20 +27,20 @@ fn objected_to_in(manifest: &Manifest, findings: &[Finding]) -> Vec<BlobHash> {
         }
     }
     if contents.is_empty() {
-        // A page for what is missing is one that many have.
+        // Many sites have the same page for missing files.
         let first = first_document(manifest.files()).filter(|file| file.path.as_str() != NOT_FOUND);
         contents.extend(first.map(|file| file.hash));
     }
     contents
 }
 
-/// The document that a site begins with.
+/// The document that a site opens with.
 pub fn first_document(files: &[ManifestFile]) -> Option<&ManifestFile> {
     let called = |name: &str| files.iter().find(|file| file.path.as_str() == name);
     called(Manifest::INDEX).or_else(|| called(NOT_FOUND)).or_else(|| files.iter().find(is_document))
 }
 
-/// A script or a style is none: it may be anybody's.
+/// Scripts and styles are not documents, because unrelated sites share them.
 fn is_document(file: &&ManifestFile) -> bool {
     file.runs_as_document() || TEXT_TYPES.contains(&file.essence())
 }
@@ -79,7 +79,7 @@ mod tests {
             ["login/index.html", "logo.svg"]
         );
         assert_eq!(objected(&["app.js", "a.html"]), ["a.html"]);
-        // What strangers share says nothing of them.
+        // Shared files say nothing about the pages that use them.
         for others in [&[][..], &["app.js"], &["style.css"], &["gone.html"]] {
             assert_eq!(objected(others), ["index.html"], "{others:?}");
         }

@@ -1,5 +1,5 @@
-//! How the operator's people come in at `/admin`. Nothing of a sign-in is kept here: who has one is told by its
-//! signature. That a password was wrong must cost the same time whatever was wrong with it, and come slowly.
+//! Operator access to `/admin`. Sessions are not stored; a signature proves them. Every failed password check
+//! must take the same time, and failures are rate limited.
 
 use std::net::IpAddr;
 
@@ -15,14 +15,14 @@ use crate::{Service, ServiceResult};
 /// Failed sign-ins at `/admin` per minute, from all addresses together.
 const FAILURES_PER_MINUTE: u32 = 60;
 
-/// How `/admin` is entered.
+/// How `/admin` can be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperatorAccess {
-    /// By a password.
+    /// With a password.
     Password,
-    /// By anybody on this machine: in dev mode, while no password is set.
+    /// By anybody on this machine: dev mode without a password.
     Open,
-    /// By nobody: it must look as if it were not there.
+    /// Not at all. It must look as if it did not exist.
     Closed,
 }
 
@@ -37,15 +37,15 @@ impl Service {
         }
     }
 
-    /// Signs one of the operator's people in: by the password that is their own, or by the shared one under any name that
-    /// has none of its own. The session's text is for a cookie.
+    /// Signs an operator in, by their own password, or by the shared one under any name without a password of
+    /// its own. Returns the session for a cookie.
     pub async fn sign_operator_in(&self, name: &str, password: &str, from: IpAddr) -> ServiceResult<String> {
         if self.admin_door() != OperatorAccess::Password {
             return Err(Refusal::NotFound(Missing::Endpoint).into());
         }
         self.take_by_address("operator-login", from, self.0.rules.logins_per_minute).await?;
         let name = OperatorName::cleaned(name).ok_or_else(|| {
-            Refusal::invalid("name", "is empty; it stands beside every decision that you make")
+            Refusal::invalid("name", "is empty; it is shown beside every decision that you make")
         })?;
         // Taken before the password is compared, so that attempts at the same time cannot exceed the limit.
         let failures = [failure_limit()];
@@ -53,14 +53,14 @@ impl Service {
         let account = self.operator_account(&name);
         let is_right = match self.is_operator_password(account, password).await {
             Ok(is_right) => is_right,
-            // Nothing was compared: a busy machine must not use up the attempts.
+            // Nothing was compared. A busy machine must not use up the attempts.
             Err(failure) => {
                 self.0.bus.give_back_each(&failures).await;
                 return Err(failure);
             }
         };
         if !is_right {
-            // Not the name: people type passwords there.
+            // Without the name, because people type passwords there.
             tracing::warn!(client.ip = %from, "operator sign-in refused");
             return Err(Refusal::InvalidCredentials.into());
         }
@@ -71,8 +71,8 @@ impl Service {
         Ok(OperatorSession::begin(name, self.0.clock.now()).signed(&key))
     }
 
-    /// Whether a password opens an account, or is the shared one where there is no account. An unknown name costs the time
-    /// of a known one.
+    /// Whether a password opens the account, or is the shared one if there is no account. An unknown name
+    /// takes as long as a known one.
     async fn is_operator_password(
         &self,
         account: Option<&OperatorAccount>,
@@ -93,14 +93,14 @@ impl Service {
         self.0.rules.operators.iter().find(|account| account.is_named(name))
     }
 
-    /// Whose session this is, while it lasts.
+    /// The operator of a session, while it is valid.
     pub fn operator_behind(&self, session: &str) -> Option<OperatorName> {
         let key = self.session_key(&OperatorSession::claimed_name(session)?);
         let session = OperatorSession::read(session, &key, self.0.clock.now())?;
         Some(session.name)
     }
 
-    /// The right to load the files of one version for a while, to be put into their address.
+    /// The right to load the files of one version for a while, as part of their URL.
     pub fn preview_ticket(&self, host: &Host, seq: u32) -> String {
         let ticket = PreviewTicket { host: host.clone(), seq };
         ticket.signed(&self.operator_key(), self.0.clock.now())
@@ -116,7 +116,7 @@ impl Service {
         OperatorKey::of_all(&rules.signing_key, rules.operator_password.as_ref(), &rules.operators)
     }
 
-    /// The key of the sessions under a name: of the password that opens them.
+    /// The key that signs the sessions of a name. It depends on the password that opens them.
     fn session_key(&self, name: &OperatorName) -> OperatorKey {
         let rules = &self.0.rules;
         match self.operator_account(name) {

@@ -1,5 +1,5 @@
-//! People who sign in: by a password, or unasked in dev mode. Neither an answer nor the time that it takes may tell
-//! whether a name exists, but for a registration, which has to; so those are few a minute.
+//! User accounts: people who sign in with a password, or without one in dev mode. Neither a response nor its
+//! duration may reveal whether a username exists. Registration has to reveal it, so it is rate limited.
 
 use std::net::IpAddr;
 use std::sync::LazyLock;
@@ -21,23 +21,22 @@ use crate::{Failure, Person, Service, ServiceDependencies, ServiceResult};
 
 /// About 256 bits.
 const SESSION_SECRET_LENGTH: usize = 43;
-/// How long a sign-in waits for its turn to be hashed.
+/// How long a sign-in waits for password hashing.
 const HASHING_WAIT_MAX: Duration = Duration::from_secs(10);
-/// How much of what a client calls itself is kept with a session.
+/// Characters of a client's user agent that are stored with a session.
 const USER_AGENT_CHARS_MAX: usize = 200;
-/// How many entries of their own trail a person sees.
+/// Entries of their own audit log that a person sees.
 const OWN_TRAIL_MAX: u64 = 20;
 
-/// Passwords that are hashed at a time: half of the processors, so that people who sign in do not stop the rest.
+/// Passwords that are hashed concurrently: on half of the cores, so that sign-ins do not starve other work.
 static HASHING: LazyLock<Semaphore> =
     LazyLock::new(|| Semaphore::new(available_parallelism().map_or(1, |cores| cores.get().div_ceil(2))));
 
-/// The client by which somebody signs in.
+/// The client of a sign-in.
 #[derive(Clone, Debug)]
 pub struct Client {
     pub via: Via,
     pub address: IpAddr,
-    /// What it calls itself.
     pub user_agent: Option<String>,
 }
 
@@ -46,7 +45,7 @@ impl Client {
         Origin { via: self.via, address: Some(self.address) }
     }
 
-    /// What it calls itself, bounded and in one line.
+    /// The user agent, bounded and on one line.
     fn name(&self) -> Option<String> {
         let name: String = self
             .user_agent
@@ -59,25 +58,25 @@ impl Client {
     }
 }
 
-/// What somebody typed to sign in.
+/// A username and password, as entered.
 pub struct Credentials {
     pub username: String,
     pub password: Password,
 }
 
-/// What somebody typed to have another password.
+/// The passwords entered to change one.
 pub struct PasswordWish {
     pub current: Password,
     pub new: Password,
 }
 
-/// A person who has just signed in, with the secret of the session: it is shown this once.
+/// A person who has just signed in, with the secret of the session, which is shown only once.
 pub struct SignedIn {
     pub person: Person,
     pub session: String,
 }
 
-/// A session that is about to be written, with its secret.
+/// A new session that is not stored yet, with its secret.
 struct Opened {
     secret: String,
     session: NewSession,
@@ -91,13 +90,14 @@ impl Opened {
 }
 
 impl Service {
-    /// Makes a person who can sign in, and signs them in (spec 4.6).
+    /// Registers a person and signs them in (spec 4.6).
     pub async fn register(&self, credentials: Credentials, from: &Client) -> ServiceResult<SignedIn> {
         let username = credentials.username.parse::<Username>().map_err(Refusal::from)?;
         self.add_person(username, credentials.password, from).await
     }
 
-    /// Signs a person in. Whatever is wrong, a name that is none included, gets one answer after one time.
+    /// Signs a person in. Every failure, even a malformed username, gets the same response in the same time.
+    /// This prevents user enumeration.
     pub async fn log_in(&self, credentials: Credentials, from: &Client) -> ServiceResult<SignedIn> {
         let username = credentials.username.parse::<Username>().ok();
         self.take_login(from.address, username.as_ref()).await?;
@@ -108,8 +108,8 @@ impl Service {
         self.enter(user, credentials.password, from).await
     }
 
-    /// Signs in who has the name, or registers it when nobody has: what a claim does on the way. It counts as a login
-    /// in either case, because the answer tells whether the name exists.
+    /// Signs a person in, or registers the username if it is free. The claim page uses this. It always counts
+    /// as a login, because the response reveals whether the username exists.
     pub async fn log_in_or_register(
         &self,
         credentials: Credentials,
@@ -121,7 +121,7 @@ impl Service {
             return self.enter(Some(user), credentials.password, from).await;
         }
         match self.add_person(username.clone(), credentials.password.clone(), from).await {
-            // Somebody took the name in the same moment: this very form, perhaps, sent twice.
+            // The username was taken at the same moment, perhaps by this form sent twice.
             Err(Failure::Refused(refusal)) if matches!(*refusal, Refusal::UsernameTaken { .. }) => {
                 self.enter(self.0.store.users().find(&username).await?, credentials.password, from).await
             }
@@ -129,7 +129,7 @@ impl Service {
         }
     }
 
-    /// Dev mode only: signs in as anybody, who comes into being if need be and has no password.
+    /// Dev mode only: signs in as anybody without a password, and creates the person if needed.
     pub async fn log_in_unasked(&self, username: &str, from: &Client) -> ServiceResult<SignedIn> {
         if !self.is_dev_mode() {
             return Err(Refusal::NotFound(Missing::Endpoint).into());
@@ -141,29 +141,29 @@ impl Service {
             return Ok(opened.signed_in(fresh.id, &fresh.username));
         }
         let known =
-            self.0.store.users().find(&fresh.username).await?.context("a user who is known is not there")?;
+            self.0.store.users().find(&fresh.username).await?.context("an existing user was not found")?;
         self.open_session(known.id, &known.username, from).await
     }
 
-    /// Ends a session on the server. One that is unknown or over is no error.
+    /// Ends a session on the server. An unknown or expired session is no error.
     pub async fn log_out(&self, session: &str) -> ServiceResult<()> {
         self.0.store.sessions().delete(&hash_secret(session)).await?;
         Ok(())
     }
 
-    /// Changes a person's password. Every session ends with the old one, also the one that asks, which somebody else may
-    /// have a copy of: what is left is a session of its own. It counts as a login, because it tries a password.
+    /// Changes a person's password. It ends every session, including the caller's, of which somebody else may
+    /// have a copy, and starts a new one. It counts as a login, because it checks a password.
     pub async fn change_password(
         &self,
         person: &Person,
         wish: PasswordWish,
         from: &Client,
     ) -> ServiceResult<SignedIn> {
-        let username = person.username.parse::<Username>().context("the name of who is signed in")?;
+        let username = person.username.parse::<Username>().context("the username of a session")?;
         let PasswordWish { current, new } = wish;
         new.must_suit(&username)?;
         self.take_login(from.address, Some(&username)).await?;
-        // Who bears the name is looked up anew: it must still be whom the session is of.
+        // Read again, because the username must still belong to the person of the session.
         let user = self.0.store.users().find(&username).await?.filter(|user| user.id == person.user);
         let user = user.ok_or(Refusal::NotSignedIn)?;
         let (known, chance) = (user.password_hash.clone(), self.0.chance.clone());
@@ -184,20 +184,20 @@ impl Service {
         Ok(opened.signed_in(user.id, &username))
     }
 
-    /// Ends all sessions of a person, the one that asks among them.
+    /// Ends all sessions of a person, including the caller's.
     pub async fn log_out_everywhere(&self, person: &Person) -> ServiceResult<()> {
         self.0.store.sessions().end_all(person.user, self.ending_by(person)).await?;
         tracing::info!(user.id = %person.user, "person signed out everywhere");
         Ok(())
     }
 
-    /// The person's sessions, the last used first. `session` is the secret of the one that asks.
+    /// The person's sessions, the last used first. `session` is the secret of the caller's.
     pub async fn sessions(&self, person: &Person, session: &str) -> ServiceResult<Sessions> {
         let now = self.0.clock.now();
         Ok(self.0.store.sessions().list(person.user, &hash_secret(session), now).await?)
     }
 
-    /// Ends one of the person's sessions, by the id that the list shows. One that has ended already is no error.
+    /// Ends one of the person's sessions, by the id in the list. An ended session is no error.
     pub async fn end_session(&self, person: &Person, id: &str) -> ServiceResult<()> {
         if self.0.store.sessions().end(person.user, id, self.ending_by(person)).await? {
             tracing::info!(user.id = %person.user, "person ended a session");
@@ -205,7 +205,7 @@ impl Service {
         Ok(())
     }
 
-    /// The newest entries of the person's own audit trail, such as sign-ins.
+    /// The newest entries of the person's own audit log, such as sign-ins.
     pub async fn own_trail(&self, person: &Person) -> ServiceResult<Vec<AuditEntry>> {
         Ok(self.0.store.audit().list_of_person(person.user, OWN_TRAIL_MAX).await?)
     }
@@ -214,7 +214,7 @@ impl Service {
         Ending { origin: person.origin, now: self.0.clock.now(), chance: &self.0.chance }
     }
 
-    /// The accounts that a person stands for: the highest role first, then the oldest.
+    /// The accounts that a person belongs to: highest role first, then oldest.
     pub async fn memberships(&self, person: &Person) -> ServiceResult<Vec<Membership>> {
         Ok(self.0.store.members().list_memberships(person.user).await?)
     }
@@ -264,8 +264,8 @@ impl Service {
         Ok(opened.signed_in(user.id, &user.username))
     }
 
-    /// Written without delaying the response, which must take as long for an unknown username. What is lost when the process is
-    /// killed in the same moment is one line of a trail.
+    /// Written without delaying the response, which must take as long for an unknown username. If the process
+    /// is killed at that moment, one entry of the audit log is lost.
     fn note_failed_sign_in(&self, user: UserId, origin: Origin) {
         let service = self.clone();
         tokio::spawn(async move {
@@ -276,7 +276,7 @@ impl Service {
         });
     }
 
-    /// Always a session of its own, never one that the browser had before.
+    /// Always a new session, never one that the browser had before.
     async fn open_session(
         &self,
         user: UserId,
@@ -308,7 +308,8 @@ impl Service {
         User { id: UserId::new(now, &self.0.chance), username, password_hash, created_at: now }
     }
 
-    // Spec 5.6. The address comes first: who has used theirs up cannot use up anybody's name.
+    // Spec 5.6. The address comes first, so that a client over its own limit cannot use up the limit of a
+    // username.
     async fn take_login(&self, from: IpAddr, username: Option<&Username>) -> ServiceResult<()> {
         let per_minute = self.0.rules.logins_per_minute;
         self.take_by_address("login-address", from, per_minute).await?;
@@ -320,7 +321,7 @@ impl Service {
     }
 }
 
-/// Runs slow work on passwords where it holds nobody up, a few at a time.
+/// Runs slow password work on blocking threads, a few at a time.
 pub(crate) async fn hashing<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> ServiceResult<T> {
@@ -333,7 +334,7 @@ pub(crate) async fn hashing<T: Send + 'static>(
         .context("the hashing of passwords is closed")?;
     let done = spawn_blocking(move || {
         let done = work();
-        // Given back here, not by a caller who may have gone: the work goes on without them.
+        // Released here and not by the caller, which may have stopped waiting while the work goes on.
         drop(turn);
         done
     });

@@ -1,4 +1,4 @@
-//! A publish as the door sees it: take it in, queue it, wait for how it ended.
+//! A publish from the caller's side: accept it, queue it, wait for its outcome.
 
 use std::time::Duration;
 
@@ -17,21 +17,21 @@ use crate::publish_request::PublishRequest;
 use crate::uploads::key_of_upload;
 use crate::{Caller, Failure, Service, ServiceResult};
 
-/// How often a caller without a reply looks for the outcome itself: a lost reply costs no more than this.
+/// How often a caller without a reply polls the outcome. This bounds the delay after a lost reply.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// A database that takes longer over it is asked again, so that a reply is not missed meanwhile.
+/// A slower query is given up and repeated, so that a reply is not missed meanwhile.
 const LOOK_WAIT: Duration = Duration::from_secs(2);
 
-/// What is known of where a publish goes before its body is read.
+/// The target of a publish, as far as it is known before its body is read.
 #[derive(Clone, Copy, Debug)]
 pub enum Addressed<'a> {
-    /// The body will tell.
+    /// The body names it.
     ByBody,
-    /// The artifact of the path, which must be there.
+    /// The artifact in the path, which must exist.
     Existing(&'a Slug),
 }
 
-/// A publish that succeeded, with what its author should know of the files.
+/// A successful publish, with warnings about its files.
 #[derive(Clone, Debug)]
 pub struct Publication {
     pub published: Published,
@@ -39,9 +39,9 @@ pub struct Publication {
 }
 
 impl Service {
-    /// A cheap check before the body is read: refuses what would surely be refused, and takes a publish of the account's
-    /// rate limit. A request whose key is held may already have its answer, so it is let through; if it has, it takes of
-    /// the limit of repeats.
+    /// A cheap check before the body is read. It refuses what would surely be refused later, and takes one
+    /// publish from the account's rate limit. A request whose key is held may already have a response, so it
+    /// passes. If it has one, it takes from the limit of repeats instead.
     pub async fn check_publish(
         &self,
         caller: &Caller,
@@ -72,13 +72,13 @@ impl Service {
         }
     }
 
-    /// Publishes: queues the content and waits for the worker's word.
+    /// Publishes: queues the content and waits for the outcome.
     pub async fn publish(&self, caller: &Caller, request: PublishRequest) -> ServiceResult<Publication> {
         self.inspect_and_take_on(caller, request).instrument(telemetry::spans::publish()).await
     }
 
-    /// The files are inspected before an `Idempotency-Key` is claimed: a refused publish leaves its key free. A repeat
-    /// has the same files, and so the same warnings.
+    /// Files are inspected before an `Idempotency-Key` is claimed, so that a refused publish leaves its key
+    /// free. A repeat has the same files, and so the same warnings.
     async fn inspect_and_take_on(
         &self,
         caller: &Caller,
@@ -94,8 +94,8 @@ impl Service {
         Ok(Publication { published, warnings })
     }
 
-    /// Publishes, or shares the attempt of an earlier request with the same key. If that one is refused by its deadline, this
-    /// request starts a new attempt in what is left of its own time.
+    /// Publishes, or shares the attempt of an earlier request with the same key. If that attempt is refused
+    /// by its deadline, this request starts a new one in its remaining time.
     pub(crate) async fn take_on(&self, caller: &Caller, request: PublishRequest) -> ServiceResult<Published> {
         let until = answer_until();
         let begun = self.begin_publish(caller, &request).await?;
@@ -129,13 +129,14 @@ impl Service {
                 return self.refused_for_good(&awaited, Refusal::past_deadline()).await;
             }
         }
-        // A publish is known by the version that it makes.
+        // The job of a publish has the id of the version that it creates.
         let version = VersionId::from_ulid(job.ulid());
         let prepared = match self.prepare(caller, version, request, until).await {
             Ok(prepared) => prepared,
             Err(failure) if matches!(begun, Begun::Earlier(_)) => {
                 let refusal = failure.handle().map_err(Failure::Bug)?;
-                // The earlier request is refused along with this one, or its job would be carried out yet.
+                // The earlier request is refused along with this one. Otherwise its job could still be
+                // executed.
                 return self.refused_for_good(&awaited, *refusal).await;
             }
             Err(failure) => return Err(failure),
@@ -143,7 +144,7 @@ impl Service {
         self.executed(&awaited, prepared).await
     }
 
-    /// Has a worker carry out a publish, and waits for its outcome until the deadline.
+    /// Queues a publish for a worker, and waits for its outcome until the deadline.
     async fn executed(&self, awaited: &Awaited, prepared: Prepared) -> ServiceResult<Published> {
         let Prepared { envelope, deadline } = prepared;
         let mut reply = self.0.bus.expect_reply(awaited.job);
@@ -155,12 +156,13 @@ impl Service {
             if let Some(outcome) = reply.wait(at_most).await {
                 return answer(outcome);
             }
-            // The reply may have been lost, never the outcome. If the database is out, the job waits as we do.
+            // A reply can be lost, an outcome cannot. If the database is unavailable, the caller keeps
+            // waiting.
             if let Ok(Ok(Some(outcome))) = timeout(LOOK_WAIT, self.0.store.outcomes().find(awaited.job)).await
             {
                 return self.answer_late(outcome).await;
             }
-            // What cannot be decided now is decided at the deadline.
+            // If this fails, the deadline decides.
             if let Ok(Some(refusal)) = timeout_at(deadline.until, self.closed_meanwhile()).await
                 && let Ok(outcome) = self.give_up(awaited, refusal).await
             {
@@ -170,14 +172,14 @@ impl Service {
         self.refused_for_good(awaited, Refusal::past_deadline()).await
     }
 
-    /// Answers with the refusal, unless the publish was done in the last moment.
+    /// Responds with the refusal, unless the publish succeeded at the last moment.
     async fn refused_for_good(&self, awaited: &Awaited, refusal: Refusal) -> ServiceResult<Published> {
         let outcome = self.give_up(awaited, refusal).await?;
         self.answer_late(outcome).await
     }
 
-    /// An answer from the row may come before the worker has told the edges, and nobody may hear of a publish before
-    /// them.
+    /// An outcome from the database may be visible before the worker has notified the edges. The caller must
+    /// not get its response before the edges are notified.
     async fn answer_late(&self, outcome: Outcome) -> ServiceResult<Published> {
         if let Outcome::Published(published) = &outcome {
             self.0.bus.notify_edges(std::slice::from_ref(&published.host)).await;
@@ -249,7 +251,7 @@ impl Service {
         Ok(Prepared { envelope, deadline })
     }
 
-    /// A refusal says that the queue has not confirmed the job, which may be there all the same.
+    /// A refusal means that the queue has not confirmed the job. It may be queued nevertheless.
     async fn enqueue(&self, envelope: JobEnvelope, deadline: Deadline) -> ServiceResult<Result<(), Refusal>> {
         let error = match timeout_at(deadline.until, self.0.queue.push(envelope)).await {
             Ok(Ok(())) => {
@@ -257,7 +259,7 @@ impl Service {
                 return Ok(Ok(()));
             }
             Ok(Err(error)) => format!("{error:#}"),
-            Err(_) => "no answer until the deadline".to_owned(),
+            Err(_) => "no response before the deadline".to_owned(),
         };
         tracing::error!(error, "a publish could not be queued");
         Ok(Err(Refusal::overloaded("the queue accepts no jobs now; your request was not processed")))
@@ -265,7 +267,7 @@ impl Service {
 }
 
 impl PublishRequest {
-    /// The key under which it is done once at most: the caller's, or the upload's own.
+    /// The key under which it runs at most once: the caller's, or the upload's own.
     fn key(&self) -> Option<String> {
         self.idempotency_key.clone().or_else(|| self.upload.map(key_of_upload))
     }

@@ -1,4 +1,4 @@
-//! How much memory and processor time the publishes of one process use at a time.
+//! Bounds on the memory and CPU that the publishes of one process use concurrently.
 
 use std::sync::Arc;
 use std::thread::available_parallelism;
@@ -9,17 +9,17 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
 use crate::compute::DONE_IN_PLACE_BYTES_MAX;
 
-/// The contents of large publishes that a process holds at a time: six of the largest. Without a bound a worker holds
-/// one for each of its job slots.
+/// Content of large publishes in memory at a time: six of the largest. Without a bound, a worker holds one
+/// for each of its job slots.
 const CONTENT_KIB_MAX: u32 = 64 * 1024;
 
 /// Shared by all publishes of a process.
 #[derive(Debug)]
 pub struct PublishBounds {
-    /// One permit a KiB.
+    /// One permit per KiB.
     content: Semaphore,
-    /// One permit a processor core. A compression uses some 15 MB, so more of them at a time cost memory and gain
-    /// nothing.
+    /// One permit per core. A compression uses about 15 MB, so more of them would cost memory without any
+    /// gain.
     compressions: Arc<Semaphore>,
 }
 
@@ -34,8 +34,8 @@ impl Default for PublishBounds {
 }
 
 impl PublishBounds {
-    /// Waits until content of so many bytes fits. Content that the job carries is in memory already and does not wait
-    /// behind large publishes.
+    /// Waits until content of this size fits. Inline content is in memory already, so it does not wait behind
+    /// large publishes.
     pub(crate) async fn content_permit(
         &self,
         content: &Content,
@@ -50,8 +50,8 @@ impl PublishBounds {
         }
     }
 
-    /// Waits for a core that compresses nothing else, unless the publish is small. The permit is owned, so that it can
-    /// move into the computation, which goes on when the publish is given up.
+    /// Waits for a core without another compression, unless the publish is small. The permit is owned, so
+    /// that it can move into the computation, which continues when the publish is given up.
     pub(crate) async fn compression_permit(
         &self,
         publish_bytes: u64,
@@ -64,7 +64,7 @@ impl PublishBounds {
     }
 }
 
-/// A publish that is larger than the bound takes all of it, and so is carried out alone.
+/// A publish larger than the bound takes all of it, and so is executed alone.
 fn kib_of(size_bytes: u64) -> u32 {
     u32::try_from(size_bytes.div_ceil(1024)).map_or(CONTENT_KIB_MAX, |kib| kib.min(CONTENT_KIB_MAX))
 }

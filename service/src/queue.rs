@@ -1,16 +1,16 @@
-//! How an operation hands a job to the queue, knowing nothing of what carries it.
+//! How an operation hands a job to the queue, without knowing its implementation.
 
 use anyhow::{Context, anyhow};
 use domain::JobEnvelope;
 use tokio::sync::{mpsc, oneshot};
 use tracing::Instrument;
 
-/// The narrow handle through which operations enqueue jobs. Behind it, the workers crate writes all pushes that
-/// wait in one batch, so a busy service pays for few commits.
+/// The handle through which operations enqueue jobs. The workers crate writes all waiting pushes in one
+/// batch, so a busy service needs few commits.
 #[derive(Clone, Debug)]
 pub struct JobQueue(mpsc::Sender<Push>);
 
-/// One job on its way into the queue, and who wants to know that it is kept.
+/// A job on its way into the queue, with the channel for the confirmation.
 #[derive(Debug)]
 pub struct Push {
     pub envelope: JobEnvelope,
@@ -18,25 +18,25 @@ pub struct Push {
     pub kept: oneshot::Sender<anyhow::Result<PushResult>>,
 }
 
-/// What came of a push.
+/// The result of a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PushResult {
-    /// It waits for its first attempt: it is new, or begins anew.
+    /// The job is new or restarted, and waits for its first attempt.
     Begins,
-    /// The queue has it already, and it goes on as it stands there.
+    /// The queue has the job already, and does not restart it.
     WasThere,
 }
 
-/// What becomes of a job whose id the queue has already.
+/// What happens to a job whose id the queue already has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfKnown {
-    /// It stays as it is; if somebody waits for it, one that waits out a backoff or has died is done now.
+    /// It is left alone. But if a process waits for it, a job that is in backoff or dead runs now.
     Leave,
-    /// It is done again from its first attempt, if it is done or dead; one that waits or runs stays as it is.
+    /// A done or dead job runs again from its first attempt. One that waits or runs is left alone.
     BeginAnew,
 }
 
-/// Pushes that may wait before a caller must.
+/// Pushes that may wait before a caller has to.
 const PUSHES_WAITING_MAX: usize = 1024;
 
 impl JobQueue {
@@ -45,22 +45,22 @@ impl JobQueue {
         (Self(sender), receiver)
     }
 
-    /// Returns once the queue's database has the job. The same id again is no error and no second job; if somebody
-    /// waits for it (`reply_to`), one that waits out a backoff or has died is done now.
+    /// Returns once the queue's database has the job. Pushing the same id again is no error and creates no
+    /// second job. If a process waits for the job (`reply_to`), it runs now if it is in backoff or dead.
     pub async fn push(&self, envelope: JobEnvelope) -> anyhow::Result<()> {
         self.hand_over(envelope, IfKnown::Leave).await?;
         Ok(())
     }
 
-    /// Like [`JobQueue::push`], for what is to be done again though it was done before, or has failed for good. What is
-    /// done again is done as it is asked for now.
+    /// As [`JobQueue::push`], for a job that is to run again although it is done or dead. It runs with the
+    /// payload that is pushed now.
     pub async fn push_anew(&self, envelope: JobEnvelope) -> anyhow::Result<PushResult> {
         self.hand_over(envelope, IfKnown::BeginAnew).await
     }
 
     async fn hand_over(&self, envelope: JobEnvelope, if_known: IfKnown) -> anyhow::Result<PushResult> {
         let span = telemetry::spans::push(&envelope);
-        // Whoever does the job goes on with the trace from here.
+        // The worker continues the trace from here.
         let envelope = JobEnvelope { trace: telemetry::spans::traceparent(&span), ..envelope };
         let (kept, is_kept) = oneshot::channel();
         let push = Push { envelope, if_known, kept };

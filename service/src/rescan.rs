@@ -1,6 +1,6 @@
-//! Scans that do not follow from a publish: those that were lost or failed, and those of versions that older rules
-//! have judged. Each call queues a page and notes it on the versions, so whoever goes on later goes on from there, and
-//! two at once queue nothing twice.
+//! Scans that do not follow from a publish: lost or failed scans, and rescans of versions that were scanned
+//! with older rules. Each call queues one page and records that on the versions. The next call continues from
+//! there, and two concurrent calls queue nothing twice.
 
 use std::time::Duration;
 
@@ -14,42 +14,42 @@ use crate::{PushResult, Service};
 /// A version without a verdict for this long is scanned again.
 const SCAN_LATE_AFTER: Duration = Duration::from_secs(60);
 const SCANS_AT_ONCE: u64 = 1_000;
-/// Pushes on their way at a time: those that wait are written by one statement.
+/// Concurrent pushes. Waiting pushes are written by one statement.
 const PUSHES_AT_ONCE: usize = 128;
-/// A version whose scan began anew so often fails for a reason of its own.
+/// A scan that was restarted this often fails for a reason of its own.
 const STUCK_TRIES_MIN: u32 = 3;
 const STUCK_SHOWN_MAX: u64 = 20;
 
-/// What an operator wants judged again.
+/// The versions that an operator wants scanned again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RescanWish {
-    /// What was judged by older rules than this program's.
+    /// Versions that were scanned with older rules than this program's.
     Older,
     Everything,
     /// Every version of the artifact at this host.
     Host(Host),
 }
 
-/// How far the scans are.
+/// The progress of scans.
 #[derive(Clone, Debug)]
 pub struct ScanState {
-    /// The rules of this program.
+    /// The rules version of this program.
     pub rules: u32,
     pub counts: ScanCounts,
-    /// Versions whose scan fails again and again.
+    /// Versions whose scan keeps failing.
     pub stuck: Vec<StuckScan>,
 }
 
 impl Service {
-    /// Has scanned again what has been without a verdict for a minute and does not wait for its scan any more. How many
-    /// versions that were.
+    /// Queues another scan for each version that has had no verdict for a minute and no longer waits for its
+    /// scan. Returns how many.
     pub async fn sweep_scans(&self) -> anyhow::Result<u64> {
         let now = self.0.clock.now();
         let late = self.0.store.scans().list_late(now.minus(SCAN_LATE_AFTER), now, SCANS_AT_ONCE).await?;
         let begun =
             self.queue_again(&late, |scan| envelope(JobId::of_scan(scan.version), Job::Scan(scan))).await?;
         let stuck: Vec<_> = begun.iter().filter(|begun| begun.tries >= STUCK_TRIES_MIN).collect();
-        // What is queued for the second time has failed until its attempts were used up, or ended its worker each time.
+        // A scan that is queued for the second time has used up its attempts, or ended its worker each time.
         for given_up in begun.iter().filter(|begun| begun.tries > 0) {
             self.give_up_scan(given_up.job).await?;
         }
@@ -57,18 +57,18 @@ impl Service {
             tracing::error!(
                 version.id = %first.job.version,
                 scans.stuck = stuck.len(),
-                "versions have no verdict though their scans began again and again; see `handbill admin scans`"
+                "versions have no verdict although their scans were restarted repeatedly; see `handbill admin scans`"
             );
         }
         Ok(begun.len() as u64)
     }
 
-    /// Whether anything is due to be judged again.
+    /// Whether any rescan is due.
     pub async fn has_rescans(&self) -> anyhow::Result<bool> {
         self.0.store.scans().has_due_rescans(rules(), self.0.clock.now()).await
     }
 
-    /// Queues a page of what is to be judged again, and how many versions that were.
+    /// Queues a page of due rescans, and returns how many.
     pub async fn queue_rescans(&self, at_most: u64) -> anyhow::Result<u64> {
         let due = self.0.store.scans().list_due_rescans(rules(), self.0.clock.now(), at_most).await?;
         let begun = self.queue_again(&due, rescan).await?;
@@ -76,8 +76,8 @@ impl Service {
         Ok(begun.len() as u64)
     }
 
-    /// Marks what an operator wants judged again, and has it queued at once. How many versions, up to
-    /// [`crate::COUNTED_MAX`] and one; none: there is no such host.
+    /// Marks versions for a rescan, and queues the sweep at once. Returns how many were marked, at most
+    /// [`crate::COUNTED_MAX`] plus one, or `None` if there is no such host.
     pub async fn ask_for_rescans(&self, wish: RescanWish) -> anyhow::Result<Option<u64>> {
         let asked = match &wish {
             RescanWish::Older => RescanTarget::Older { rules: rules() },
@@ -89,7 +89,7 @@ impl Service {
         if let RescanWish::Host(host) = &wish
             && let Some(artifact) = self.0.store.artifacts().find_at(host).await?
         {
-            // One page does not wait until the walk through all of them comes by.
+            // A single page does not wait for the sweep to reach it.
             let due = self.0.store.scans().list_due_rescans_of(artifact.id, now, SCANS_AT_ONCE).await?;
             self.queue_again(&due, rescan).await?;
         }
@@ -108,8 +108,8 @@ impl Service {
         })
     }
 
-    /// Queued first and noted afterwards: what falls in between is queued once more, which changes nothing. Those that
-    /// begin with it; the others wait in the queue already, or are tried again from there.
+    /// Pushes first and records afterwards. A scan that a crash in between queues twice changes nothing.
+    /// Returns the scans that were started; the others wait in the queue already, or are retried from there.
     async fn queue_again(
         &self,
         due: &[DueScan],
@@ -131,7 +131,7 @@ impl Service {
     }
 }
 
-/// One that the queue does not take keeps back none of the others: it is asked for again with the next look.
+/// A scan that the queue does not accept does not hold up the others. The next sweep requests it again.
 fn taken_on((due, kept): (DueScan, anyhow::Result<PushResult>)) -> Option<(DueScan, PushResult)> {
     let kept = kept.inspect_err(|error| {
         tracing::error!(version.id = %due.job.version, error = format!("{error:#}"), "a scan could not be queued again");

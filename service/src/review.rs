@@ -1,5 +1,5 @@
-//! What the moderators' queue shows: pages that wait for a word, one of them with its evidence, the files of any of its
-//! versions, and who decided what. Only the operator's people may see it; the doors see to that.
+//! The review queue: waiting pages, a page with its evidence, the files of its versions, and the log of
+//! decisions. Only operators may see it, which the HTTP API enforces.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -19,13 +19,13 @@ use crate::findings::{Finding, findings_of, read_findings};
 use crate::objection::objected_to;
 use crate::{Service, ServiceResult};
 
-/// How many pages one list of the queue has.
+/// Pages in one list of the queue.
 pub(crate) const LIST_MAX: usize = 50;
-/// How many decisions one list of the log has.
+/// Decisions in one list of the log.
 const DECISIONS_MAX: usize = 100;
-/// How many of a page's own decisions are shown beside it.
+/// Decisions on a page that are shown beside it.
 pub const DECISIONS_BESIDE_MAX: u64 = 50;
-/// With how many other pages one decision may deal.
+/// Other pages that one decision can cover.
 pub const ELSEWHERE_MAX: usize = 100;
 
 /// One list of the queue.
@@ -48,33 +48,33 @@ pub struct WaitingPages {
     pub moderated_by: ModeratedBy,
     pub open_reports: u64,
     pub since: Time,
-    /// Since when an appeal of the owner is open.
+    /// When the owner made the appeal that is open.
     pub appealed_at: Option<Time>,
-    /// What a decision made from the list is based on.
+    /// The state that a decision from the list is based on.
     pub seen: Seen,
-    /// The rules that the last scan found broken, each once.
+    /// The rules that the last scan found broken, without duplicates.
     pub rules: Vec<String>,
 }
 
-/// A page with what a moderator must know of it.
+/// A page with everything that a moderator needs.
 #[derive(Clone, Debug)]
 pub struct ReviewItem {
     pub artifact: Artifact,
     pub account: Account,
     pub live: Option<LivePages>,
     pub reports: Vec<ReportKept>,
-    /// The newest first.
+    /// Newest first.
     pub appeals: Vec<AppealKept>,
-    /// Those of the live version's contents that no new version may bring.
+    /// Those contents of the live version that no new version may contain.
     pub blocked_contents: HashSet<BlobHash>,
-    /// The newest first.
+    /// Newest first.
     pub decisions: Vec<DecisionShown>,
     pub same_content: SameContent,
-    /// What comes back with a decision, so that nothing is decided on what was not shown.
+    /// Sent back with a decision, so that no decision is based on an outdated view.
     pub seen: Seen,
 }
 
-/// The version that is live.
+/// The live version.
 #[derive(Clone, Debug)]
 pub struct LivePages {
     pub seq: u32,
@@ -87,7 +87,7 @@ pub struct LivePages {
     pub scanner_version: Option<String>,
 }
 
-/// Other live pages with the same content, so many at most.
+/// Other live pages with the same content, up to a limit.
 #[derive(Clone, Debug, Default)]
 pub struct SameContent {
     pub pages: Vec<SamePage>,
@@ -105,13 +105,13 @@ pub struct DecisionShown {
 #[derive(Clone, Debug)]
 pub struct DecisionList {
     pub decisions: Vec<DecisionShown>,
-    /// What the next list comes before, if there is one.
+    /// The cursor of the next list, if there is one.
     pub next: Option<DecisionId>,
 }
 
 /// What a path of a version leads to.
 pub enum ShownFile {
-    /// A folder, asked for without its slash.
+    /// A folder, requested without its trailing slash.
     Folder,
     File {
         content_type: String,
@@ -121,7 +121,7 @@ pub enum ShownFile {
 }
 
 impl Service {
-    /// The pages that wait, those first that wait the longest; reports weigh.
+    /// The waiting pages. The longest wait comes first, and reports raise the priority.
     pub async fn queue(
         &self,
         wanted: &QueueWanted,
@@ -135,7 +135,7 @@ impl Service {
         Ok(ReviewQueuePage { waiting: waiting.into_iter().map(WaitingPages::from).collect(), next })
     }
 
-    /// One page with its evidence, its reports and what was decided of it.
+    /// One page with its evidence, reports and decisions.
     pub async fn review_item(&self, host: &Host) -> ServiceResult<ReviewItem> {
         let case = self
             .0
@@ -167,7 +167,7 @@ impl Service {
         })
     }
 
-    /// Who decided what, the newest first.
+    /// The log of decisions, newest first.
     pub async fn decisions(&self, wanted: &DecisionsWanted) -> ServiceResult<DecisionList> {
         let mut decisions =
             self.0.store.moderation().list_decisions(wanted, DECISIONS_MAX as u64 + 1).await?;
@@ -177,7 +177,8 @@ impl Service {
         Ok(DecisionList { decisions: decisions.into_iter().map(DecisionShown::from).collect(), next })
     }
 
-    /// A file of a version, as a visitor would find it by this path; `path` has no slash before it. It is no view.
+    /// The file that a visitor would get at this path, which has no leading slash. It does not count as a
+    /// view.
     pub async fn file_to_review(&self, host: &Host, seq: u32, path: &str) -> ServiceResult<ShownFile> {
         let manifest = self
             .0
@@ -204,7 +205,7 @@ impl Service {
         Ok(self.0.store.blocked_contents().find_among(&contents).await?)
     }
 
-    /// Those of these other live pages that hold what is objected to, and whether there are more than can be listed.
+    /// The given pages that are live and have the same content, and whether more exist than can be listed.
     pub(crate) async fn same_content_among(
         &self,
         case: &ReviewCase,
@@ -218,7 +219,7 @@ impl Service {
         Ok(SameContent { pages, has_more: listed.has_more })
     }
 
-    /// The other live pages that hold what is objected to.
+    /// The other live pages with the same content.
     async fn same_content(&self, case: &ReviewCase, among: Option<&[Host]>) -> ServiceResult<SameContent> {
         let Some(live) = &case.live else { return Ok(SameContent::default()) };
         let contents = objected_to(live);
@@ -235,7 +236,7 @@ impl Service {
     }
 }
 
-/// A file's text as browsers read it: as UTF-8, unless a byte order mark says otherwise.
+/// A file's text as browsers decode it: as UTF-8, unless a byte order mark says otherwise.
 pub fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     scanner::decoded(bytes)
 }

@@ -1,7 +1,7 @@
-//! A version's verdict: read what was published, have the scanner judge it, tell the edges what changed.
+//! Scans: read a published version, compute its verdict, notify the edges of changes.
 //!
-//! The same content is judged once: its verdict is kept, in memory and with the version's in the database. What is not
-//! known is computed behind the gate, which says whose turn it is.
+//! Equal content is scanned once. Its verdict is cached in memory, and stored with the version's in the
+//! database. The gate orders the computations.
 
 mod computing;
 mod gate;
@@ -23,39 +23,40 @@ pub use gate::ScanTerms;
 use crate::Service;
 use gate::{NoPermit, Scan, ScanGate, ScanPermit};
 
-/// The number of the rules that this program judges by. It rises with them, so older verdicts are told from newer ones.
+/// The rules version of this program. It rises with every change of the rules, so that older verdicts are
+/// recognizable.
 const RULES: u32 = whole_number(scanner::SCANNER_VERSION);
 
 /// How long a scan may read and compute. Waiting for a permit does not count.
 const COMPUTE_MAX: Duration = Duration::from_secs(30);
 
-/// Verdicts that a process remembers, so that it need not ask the database. Each takes a few kilobytes at most.
+/// Cached verdicts, which save database queries. Each takes a few kilobytes at most.
 const VERDICTS_MAX: usize = 512;
 
-/// What the scans of a process share.
+/// State that the scans of a process share.
 #[derive(Debug)]
 pub struct Scans {
     gate: ScanGate,
-    /// By content and rules. A verdict that is being computed is waited for.
+    /// By content and rules version. A lookup waits for a verdict that is being computed.
     verdicts: Cache<(ScannedContent, u32), Arc<StoredVerdict>>,
 }
 
-/// What came of asking for a scan.
+/// The result of a scan job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scanned {
     Done,
-    /// Nothing was done, since too many scans wait here. The job is to come again.
+    /// Too many scans wait in this process, so nothing was done. The job must be retried.
     NotNow {
         retry_after: Duration,
     },
 }
 
-/// What came of asking for a rescan.
+/// The result of a rescan job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rescanned {
     Done,
-    /// Nothing was done: the rules of this process are older than those that were asked for, or its first scans leave no
-    /// room. Somebody is to do it later.
+    /// Nothing was done: the rules of this process are older than the requested ones, or it is busy with
+    /// first scans. The job must be retried.
     NotHere,
 }
 
@@ -66,8 +67,8 @@ impl Scans {
 }
 
 impl Service {
-    /// Judges a version again. An older program than the one that asked may not: what it said would be due again at once,
-    /// and so on for as long as two releases run.
+    /// Scans a version again. A process with older rules than requested must not: its verdict would be due
+    /// for a rescan at once, and so on while two releases run.
     pub async fn rescan(&self, job: &RescanJob) -> anyhow::Result<Rescanned> {
         if rules() < job.rules {
             return Ok(Rescanned::NotHere);
@@ -78,8 +79,8 @@ impl Service {
         })
     }
 
-    /// Judges a version and tells the edges if that changes what they serve, or if they must not serve it. When it
-    /// returns, a blocked page is off every edge. Idempotent: the same content gets the same verdict.
+    /// Scans a version, and notifies the edges if that changes what they serve, or if they must not serve it.
+    /// Once this returns, no edge serves a blocked page. Idempotent: equal content gets the same verdict.
     pub async fn scan(&self, job: ScanJob) -> anyhow::Result<Scanned> {
         self.judge(job, Scan::First).await
     }
@@ -103,7 +104,7 @@ impl Service {
         Ok(Scanned::Done)
     }
 
-    /// The verdict on a version's content: the one that is known, or a new one.
+    /// The verdict on a version's content, known or new.
     async fn verdict(
         &self,
         account: AccountId,
@@ -114,8 +115,8 @@ impl Service {
         if let Some(verdict) = self.known_verdict(content).await? {
             return Ok(Ok(verdict));
         }
-        // Small files are read beforehand, so that permits do not wait for the blob store. Large ones are read when there is
-        // memory for them.
+        // Small files are read first, so that permits do not wait for the blob store. Large ones are read
+        // once there is memory for them.
         let is_small = computing::is_small(&subject.manifest);
         let read_ahead = if is_small { Some(self.read_files(subject).await?) } else { None };
         let permit = match self.0.scans.gate.permit(account, scan).await {
@@ -133,7 +134,7 @@ impl Service {
         judged.with_context(|| format!("not judged after {COMPUTE_MAX:?} of computing"))?.map(Ok)
     }
 
-    /// Two scans of the same content compute once: the later one waits for the verdict of the other.
+    /// Two concurrent scans of equal content compute once. The later one waits for the verdict.
     async fn judge_once(
         &self,
         permit: ScanPermit,
@@ -200,7 +201,7 @@ impl Service {
     }
 }
 
-/// The rules' number, or the higher one that a test asks for.
+/// The rules version, or the higher one that a test sets.
 pub(crate) fn rules() -> u32 {
     match faults::at("scan.rules") {
         Some(Fault::Instead(number)) => number,
@@ -208,7 +209,7 @@ pub(crate) fn rules() -> u32 {
     }
 }
 
-/// A fault point whose pause holds up nobody else.
+/// A fault point whose pause blocks no thread.
 async fn pass_or_wait(point: &'static str) -> anyhow::Result<()> {
     match faults::at(point) {
         Some(Fault::Pause(wait)) => tokio::time::sleep(wait).await,
@@ -217,7 +218,7 @@ async fn pass_or_wait(point: &'static str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Reads the scanner's version while this is compiled: one that is no number could not be compared.
+/// Parses the scanner's version at compile time, because versions must be numbers to be comparable.
 const fn whole_number(text: &str) -> u32 {
     let (digits, mut at, mut number) = (text.as_bytes(), 0, 0);
     assert!(!digits.is_empty(), "the scanner's version is a whole number, from 1");
@@ -230,7 +231,7 @@ const fn whole_number(text: &str) -> u32 {
     number
 }
 
-/// Whether a test wants the scanner to see nothing. Such a verdict is not kept.
+/// Whether a test makes the scanner find nothing. Such a verdict is not stored.
 fn is_blind() -> bool {
     faults::at("scan.blind").is_some()
 }

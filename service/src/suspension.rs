@@ -1,5 +1,5 @@
-//! Suspending an account and lifting it again: an operator's answer to an account that goes on with what its pages were
-//! blocked for. The rule that a suspended account takes no writes is `domain::must_take_writes`.
+//! Suspends accounts that repeat what their pages were blocked for, and lifts suspensions.
+//! `domain::must_take_writes` makes a suspended account read-only.
 
 use domain::{Missing, OperatorName, Origin, Refusal, SuspensionReason};
 use store::{SuspensionChange, SuspensionSet};
@@ -20,7 +20,7 @@ impl Service {
         Ok(set)
     }
 
-    /// Lifts the suspension of an account; everything is as before.
+    /// Lifts the suspension of an account and restores its previous state.
     pub async fn lift_suspension(
         &self,
         by: &OperatorName,

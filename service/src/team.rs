@@ -1,4 +1,4 @@
-//! The people and agents of an account: invited, joined, listed and removed.
+//! The people and agents of an account: invite, join, list and remove.
 
 use domain::{
     Cursor, Invite, InviteCode, InviteTerms, List, Missing, Page, PageStart, Paged, Refusal, Scopes, Token,
@@ -8,10 +8,10 @@ use store::{JoiningAgent, JoiningPerson, Member, OpenedInvite, Reach};
 
 use crate::{Caller, Client, Person, Service, ServiceResult};
 
-/// A code is too long to be guessed; this keeps anyone from trying.
+/// A code is too long to be guessed. This limit keeps clients from trying.
 const JOINS_PER_MINUTE: u32 = 60;
 
-/// An agent that has joined, with the token that is shown this once.
+/// An agent that has joined, with the token that is shown only once.
 #[derive(Clone, Debug)]
 pub struct Joined {
     pub handle: String,
@@ -19,19 +19,19 @@ pub struct Joined {
     pub scopes: Scopes,
 }
 
-/// Everyone and everything that acts for an account.
+/// The people and tokens that act for an account.
 #[derive(Clone, Debug)]
 pub struct Team {
     pub members: Vec<Member>,
-    /// The active tokens, the newest first.
+    /// The active tokens, newest first.
     pub tokens: Vec<Token>,
     /// Set if there are more members or tokens.
     pub next: Option<Cursor>,
 }
 
 impl Service {
-    // Spec 4.5. Nobody invites above the own role: who may invite is an admin at least, and an invite makes an admin
-    // at most.
+    // Spec 4.5. Nobody invites above their own role: only admins and owners invite, and an invite grants
+    // admin at most.
     pub async fn invite(&self, caller: &Caller, terms: InviteTerms) -> ServiceResult<Invite> {
         let now = self.0.clock.now();
         caller.may_lead(now)?;
@@ -51,7 +51,7 @@ impl Service {
         Ok(invite)
     }
 
-    /// The invites of the account, the newest first, also those that can no longer be used.
+    /// The invites of the account, newest first, including those that can no longer be used.
     pub async fn invites(&self, caller: &Caller, page: &Page) -> ServiceResult<Paged<Invite>> {
         caller.may_see_invites()?;
         Ok(self.0.store.invites().list(caller.account, page).await?)
@@ -65,7 +65,7 @@ impl Service {
         Ok(invite.ok_or(Refusal::NotFound(Missing::Invite))?)
     }
 
-    /// Revokes an invite: whoever still holds the link can no longer join by it.
+    /// Revokes an invite, so that its link no longer works.
     pub async fn revoke_invite(&self, caller: &Caller, code: &str) -> ServiceResult<InviteCode> {
         caller.may_lead(self.0.clock.now())?;
         let code = known(code)?;
@@ -74,7 +74,7 @@ impl Service {
         Ok(code)
     }
 
-    /// Lets an agent join that has no more than the code.
+    /// Lets an agent join with only the code.
     pub async fn join_as_agent(&self, code: &str, from: &Client) -> ServiceResult<Joined> {
         let now = self.0.clock.now();
         self.take_by_address("join", from.address, JOINS_PER_MINUTE).await?;
@@ -102,7 +102,7 @@ impl Service {
         Ok(opened)
     }
 
-    /// Lets a person join the account with the handle that is answered. For who is a member already, nothing happens.
+    /// Lets a person join an account, and returns its handle. Nothing changes for a member.
     pub async fn join(&self, person: &Person, code: &str) -> ServiceResult<String> {
         let joining = JoiningPerson {
             code: known(code)?,
@@ -125,7 +125,7 @@ impl Service {
         let rows_left = page.rows_max.saturating_sub(u32::try_from(members.rows.len()).unwrap_or(u32::MAX));
         let start = if is_past_members { page.start.clone() } else { PageStart::First };
         let tokens = match rows_left {
-            // A page that the members fill says nothing of the tokens, of which there may be none.
+            // A page that is full of members says nothing about the tokens, of which there may be none.
             0 => Paged { next: Some(Cursor::of_the_beginning(List::Tokens)), ..Paged::empty() },
             rows_left => self.team_tokens(caller, &Page::new(start, rows_left)).await?,
         };
@@ -138,21 +138,21 @@ impl Service {
         Ok(self.0.store.members().list(caller.account, page).await?)
     }
 
-    /// The active tokens of the account, the newest first, for everyone who may see its members.
+    /// The active tokens of the account, newest first, for callers who may see its members.
     pub async fn team_tokens(&self, caller: &Caller, page: &Page) -> ServiceResult<Paged<Token>> {
         caller.may_see_team()?;
         self.flush_token_uses().await;
         self.tokens_shown_to(caller, Reach::All, page).await
     }
 
-    /// Removes a person and all that came from them. Who it was, and how many tokens were revoked. Anyone but the owner
-    /// may leave.
+    /// Removes a person and everything that came from them. Returns the person's id and how many tokens were
+    /// revoked. Anyone except the owner may leave.
     pub async fn remove_member(&self, caller: &Caller, user: &str) -> ServiceResult<(UserId, u64)> {
         let user = user.parse::<UserId>().ok();
         if !user.is_some_and(|user| caller.is(user)) {
             caller.may_lead(self.0.clock.now())?;
         }
-        // What is no id is nobody's.
+        // A malformed id belongs to nobody.
         let user = user.ok_or(Refusal::NotFound(Missing::Member))?;
         let tokens_revoked = self.0.store.members().remove(&self.change_by(caller), user).await?;
         tracing::info!(account.handle = %caller.handle, user.id = %user, tokens.revoked = tokens_revoked, "member removed");
@@ -160,7 +160,7 @@ impl Service {
     }
 }
 
-/// What is not even formed like a code is as unknown as any other.
+/// A malformed code gets the same refusal as an unknown one.
 fn known(code: &str) -> Result<InviteCode, Refusal> {
     code.parse().map_err(|_| Refusal::NotFound(Missing::Invite))
 }

@@ -1,6 +1,7 @@
-//! When tokens were last used: kept in memory and written about once a second, so that a request costs no write.
+//! When tokens were last used. Uses are buffered in memory and written about once a second, so that a request
+//! costs no write.
 //!
-//! Nothing waits for this and nothing fails by it: a lost note costs a list a timestamp, never a request.
+//! Nothing waits for this and nothing fails because of it. If a use is lost, a list shows an older time.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,20 +13,20 @@ use tokio::time::MissedTickBehavior;
 
 use crate::Service;
 
-/// A use is worth a note when the one that is written is older than this.
+/// A use is recorded if the stored one is older than this.
 const NOTED_EVERY: Duration = Duration::from_secs(60);
 const FLUSHED_EVERY: Duration = Duration::from_secs(1);
-/// Tokens whose use waits to be written. Beyond it uses pass unnoted, until the next flush makes room.
+/// Tokens with a use that is not yet written. Beyond this, uses are dropped until the next flush.
 const WAITING_MAX: usize = 100_000;
-/// How many tokens one transaction writes.
+/// Tokens in one transaction.
 const WRITTEN_AT_ONCE: usize = 500;
 
-/// The uses that wait to be written.
+/// The uses that are not yet written.
 #[derive(Debug, Default)]
 pub struct TokenUses(Mutex<HashMap<TokenId, Time>>);
 
 impl TokenUses {
-    /// Notes a use of a token whose last one is written as `written`.
+    /// Records a use of a token whose last use in the database is `written`.
     pub(crate) fn note(&self, token: TokenId, written: Option<Time>, now: Time) {
         if written.is_some_and(|written| now.since(written) < NOTED_EVERY) {
             return;
@@ -36,7 +37,7 @@ impl TokenUses {
         }
     }
 
-    /// Takes all that waits, in the order of the tokens, so that two processes write in the same order.
+    /// Takes all buffered uses, in the order of the tokens, so that two processes write in the same order.
     fn drain(&self) -> Vec<TokenUse> {
         let waiting = std::mem::take(&mut *self.lock());
         let mut uses: Vec<_> = waiting.into_iter().map(|(token, at)| TokenUse { token, at }).collect();
@@ -50,7 +51,7 @@ impl TokenUses {
 }
 
 impl Service {
-    /// Writes the uses of tokens about once a second, until `stop` and then once more.
+    /// Writes the uses of tokens about once a second until `stop`, and then once more.
     pub async fn run_token_uses(&self, stop: impl Future<Output = ()>) {
         let mut ticks = tokio::time::interval(FLUSHED_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -64,7 +65,7 @@ impl Service {
         self.flush_token_uses().await;
     }
 
-    /// Writes the uses that this process has noted.
+    /// Writes the buffered uses of this process.
     pub(crate) async fn flush_token_uses(&self) {
         for uses in self.0.token_uses.drain().chunks(WRITTEN_AT_ONCE) {
             if let Err(error) = self.0.store.tokens().record_uses(uses).await {

@@ -1,4 +1,5 @@
-//! Tokens: listed without their secrets, minted for no more than the minter has, revoked at once and everywhere.
+//! Tokens: listed without their secrets, minted with at most the minter's rights, revoked at once in all
+//! processes.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -13,26 +14,26 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::{Caller, Service, ServiceResult};
 
-/// How many leaked tokens an address reports in a minute.
+/// Leaked tokens that an address may report per minute.
 const LEAKS_PER_MINUTE: u32 = 60;
-/// No response to a report comes sooner, so that its time does not tell whether the token exists.
+/// The shortest response time to a report, so that it does not reveal whether the token exists.
 const LEAK_RESPONSE_MIN: Duration = Duration::from_millis(100);
 
-/// What is asked for when a token is minted.
+/// The request for a new token.
 #[derive(Clone, Debug, Default)]
 pub struct MintRequest {
     pub name: Option<TokenName>,
     pub rights: AskedRights,
 }
 
-/// A fresh token, with the secret that is shown this once.
+/// A new token, with the secret that is shown only once.
 #[derive(Clone, Debug)]
 pub struct Minted {
     pub token: Token,
     pub secret: TokenSecret,
 }
 
-/// A token that was revoked, and what was revoked along with it.
+/// A revoked token, and what was revoked along with it.
 #[derive(Clone, Copy, Debug)]
 pub struct Revoked {
     pub token: TokenId,
@@ -40,14 +41,15 @@ pub struct Revoked {
 }
 
 impl Service {
-    /// The active tokens that the caller reaches, the newest first.
+    /// The active tokens that the caller may see, newest first.
     pub async fn tokens(&self, caller: &Caller, page: &Page) -> ServiceResult<Paged<Token>> {
         caller.may(Scope::TokensManage)?;
         self.flush_token_uses().await;
         self.tokens_shown_to(caller, caller.sees(), page).await
     }
 
-    /// The tokens within reach. A code in the name of one is for who may read the invites.
+    /// The tokens within reach. A token's name may contain an invite code, which only callers who may see
+    /// invites get.
     pub(crate) async fn tokens_shown_to(
         &self,
         caller: &Caller,
@@ -61,7 +63,7 @@ impl Service {
         Ok(tokens)
     }
 
-    /// The names of the tokens that minted these, whether or not they still work.
+    /// The names of the tokens that minted these, active or not.
     pub async fn minters_of(
         &self,
         caller: &Caller,
@@ -71,7 +73,7 @@ impl Service {
         Ok(self.0.store.tokens().list_minters(caller.account, tokens).await?)
     }
 
-    /// Mints a token. A person mints what the role may, a token no more than it has itself (spec 4.7).
+    /// Mints a token. A person grants at most the rights of the role, a token at most its own (spec 4.7).
     pub async fn mint(&self, caller: &Caller, request: MintRequest) -> ServiceResult<Minted> {
         let now = self.0.clock.now();
         caller.may_write(Scope::TokensManage, now)?;
@@ -94,7 +96,7 @@ impl Service {
     pub async fn revoke_token(&self, caller: &Caller, id: &str, minted: TokenFate) -> ServiceResult<Revoked> {
         let now = self.0.clock.now();
         caller.may_write(Scope::TokensManage, now)?;
-        // What is no id is no token's.
+        // A malformed id belongs to no token.
         let token = id.parse().map_err(|_| Refusal::NotFound(Missing::Token))?;
         let along = match minted {
             TokenFate::Keep => RevocationScope::Nothing,

@@ -1,4 +1,4 @@
-//! What keeps the house in order. Every operation here may run twice, or on two machines at once.
+//! Cleanup and bookkeeping jobs. Every operation here may run twice, or on two machines at once.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use store::SweptBlobs;
 use crate::scan::rules;
 use crate::{Service, ServiceResult};
 
-/// Outcomes are kept longer than any key gives its answer (24 h) and than any job may wait.
+/// Outcomes outlive every idempotency key (24 h) and every waiting job.
 const OUTCOMES_KEPT: Duration = Duration::from_secs(72 * 3600);
 /// The audit trail is kept for more than a year.
 const AUDIT_KEPT: Duration = Duration::from_secs(400 * 24 * 3600);
-/// A content that is published again later than this is judged again.
+/// Content that is published again later than this is scanned again.
 const VERDICTS_KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
-/// An upload that nobody came for in this time belongs to a job that is gone.
+/// An older spooled upload belongs to a job that is gone.
 const SPOOL_KEPT: Duration = Duration::from_secs(24 * 3600);
 const PURGES_AT_ONCE: u64 = 1_000;
 const BLOBS_AT_ONCE: u64 = 10_000;
@@ -29,12 +29,12 @@ pub struct CleanedUp {
 }
 
 impl Service {
-    /// The schedule's cleanup: purges accounts that expired before the grace. How many there were.
+    /// The scheduled cleanup: purges accounts whose grace period is over, and returns how many.
     pub async fn clean_up(&self) -> anyhow::Result<u64> {
         self.purge_expired(self.0.clock.now().minus(self.0.rules.purge_grace)).await
     }
 
-    /// The operator's cleanup: purges every account that has expired by now, and deletes what only they referred to.
+    /// The operator's cleanup: purges all expired accounts, and deletes the blobs that only they referred to.
     pub async fn clean_up_at_once(&self) -> ServiceResult<CleanedUp> {
         let now = self.0.clock.now();
         let accounts = self.purge_expired(now).await?;
@@ -72,17 +72,17 @@ impl Service {
         }
     }
 
-    /// Deletes blobs that nothing refers to, and uploads that nobody came for.
+    /// Deletes blobs that nothing refers to, and abandoned uploads.
     pub async fn sweep_blobs(&self) -> anyhow::Result<u64> {
         let now = self.0.clock.now();
         let swept = self.0.store.blob_index().sweep(&self.0.blobs, now, BLOBS_AT_ONCE).await?;
         let spooled = self.0.blobs.sweep_spool(now.minus(SPOOL_KEPT), UPLOADS_AT_ONCE).await?;
-        // An upload comes later than its address was made, so this leaves none that can still be published.
+        // An upload is newer than its ticket, so one of this age can no longer be published.
         let uploads = self.0.blobs.sweep_uploads(now.minus(UploadTicket::KEPT), UPLOADS_AT_ONCE).await?;
         Ok(swept.blobs + (spooled + uploads) as u64)
     }
 
-    /// Deletes outcomes, keys, sessions, verdicts by content and entries of the audit trail past their keeping time.
+    /// Deletes outcomes, keys, sessions, cached verdicts and audit log entries past their retention.
     pub async fn sweep_records(&self) -> anyhow::Result<u64> {
         let now = self.0.clock.now();
         let verdicts_before = now.minus(VERDICTS_KEPT);
@@ -117,7 +117,7 @@ impl Service {
         self.0.store.views().add(job, counted).await
     }
 
-    /// Counts one view of a host's page, and has it kept when it returns.
+    /// Counts one view of a host's page, and stores it before returning.
     pub async fn count_view(&self, host: &Host) -> ServiceResult<()> {
         let route = self.0.store.routes().find(host).await?.ok_or(Refusal::NotFound(Missing::Host))?;
         let now = self.0.clock.now();
@@ -126,14 +126,15 @@ impl Service {
         Ok(self.0.store.views().add(JobId::new(now, &self.0.chance), &counted).await?)
     }
 
-    /// Fires a schedule for a slot: the job's id is made of both, so however many processes fire, it runs once.
+    /// Fires a schedule. The job's id is made of the schedule and the fire time, so however many processes
+    /// fire it, the job runs once.
     pub async fn fire(&self, schedule: &str, slot: Time, job: Job) -> anyhow::Result<()> {
         let id = JobId::of_slot(schedule, slot);
         self.0.queue.push(JobEnvelope { id, reply_to: None, trace: None, job }).await?;
         self.0.store.schedules().record_fire_time(schedule, slot).await
     }
 
-    /// The last slot for which a schedule fired, if it ever did.
+    /// The last fire time of a schedule, if it ever fired.
     pub async fn last_slot(&self, schedule: &str) -> anyhow::Result<Option<Time>> {
         self.0.store.schedules().last_fire_time(schedule).await
     }

@@ -1,5 +1,5 @@
-//! Files on their way past a model: an agent asks for an address, puts them there by itself, and publishes them by
-//! name. What is put there is no version yet: it costs nothing, and goes when it has had its time.
+//! Staged uploads: an agent requests a URL, uploads files there without passing them through a model, and
+//! publishes them by id. A staged upload is not a version yet: it costs nothing, and it expires.
 
 use anyhow::{Context, anyhow};
 use bus::{Budget, RateLimit};
@@ -9,20 +9,20 @@ use store::KeyUse;
 
 use crate::{Caller, Service, ServiceResult, UploadedFile, content};
 
-/// Addresses that an account gets in a minute.
+/// Upload URLs that an account gets per minute.
 const STAGES_PER_MINUTE: u32 = 20;
 
-/// Uploads that wait for an account at a time: they are stored, and nobody pays for it. One more, and the oldest goes.
+/// Staged uploads per account, which are stored and not paid for. One more deletes the oldest.
 pub const WAITING_MAX: usize = 5;
 
-/// What stands between the places of the files and their content. No JSON on one line has it.
+/// Separates the file list from the content. JSON on one line does not contain it.
 const LINE_END: u8 = b'\n';
 
-/// An address for an upload.
+/// A URL for an upload.
 #[derive(Clone)]
 pub struct StagedUpload {
     pub upload: UploadId,
-    /// Whoever has it may upload there.
+    /// Anyone with this URL may upload there.
     pub url: String,
     pub expires_at: Time,
 }
@@ -38,7 +38,7 @@ pub struct KeptUpload {
 }
 
 impl Service {
-    /// Makes an address for an upload to this account.
+    /// Creates a URL for an upload to this account.
     pub async fn stage_upload(&self, caller: &Caller) -> ServiceResult<StagedUpload> {
         let now = self.0.clock.now();
         caller.may_write(Scope::ArtifactsWrite, now)?;
@@ -52,7 +52,8 @@ impl Service {
         })
     }
 
-    /// The ticket of an address, if we have given it and it still takes an upload. Asked before a body is read.
+    /// The ticket of an upload URL, if it is genuine and still accepts an upload. Called before a body is
+    /// read.
     pub async fn open_upload(&self, ticket: &str) -> ServiceResult<UploadTicket> {
         let ticket = UploadTicket::read(ticket, &self.0.rules.signing_key)
             .ok_or(Refusal::NotFound(Missing::Upload))?;
@@ -69,7 +70,7 @@ impl Service {
         Ok(ticket)
     }
 
-    /// Keeps files for an account until they are published. An address takes them once.
+    /// Keeps files for an account until they are published. A URL accepts one upload.
     pub async fn keep_upload(
         &self,
         ticket: UploadTicket,
@@ -85,13 +86,13 @@ impl Service {
         Ok(KeptUpload { upload: ticket.upload, file_count, total_bytes, expires_at: ticket.kept_until() })
     }
 
-    /// Deletes the oldest uploads of the account, so that with this one it has no more than it may.
+    /// Deletes the oldest uploads of the account, so that this one fits within the limit.
     async fn make_way_for(&self, ticket: UploadTicket) -> ServiceResult<()> {
         let waiting = self.0.blobs.kept_uploads(ticket.account).await?;
         if waiting.contains(&ticket.upload) {
             return Err(Refusal::UploadTaken.into());
         }
-        // An old address must not come to life again by what has made way already.
+        // Newer uploads have taken its slot. An old URL must not accept files again.
         if waiting.iter().filter(|upload| **upload > ticket.upload).count() >= WAITING_MAX {
             return Err(Refusal::NotFound(Missing::LapsedUpload).into());
         }
@@ -102,15 +103,15 @@ impl Service {
         Ok(())
     }
 
-    /// The files of an upload. Another account's is not there for the caller. They stay until a publish of them succeeds,
-    /// so that one that is refused can be tried again.
+    /// The files of an upload of the caller's account. They stay until a publish of them succeeds, so that a
+    /// refused one can be retried.
     pub async fn uploaded(
         &self,
         caller: &Caller,
         upload: &str,
     ) -> ServiceResult<(UploadId, Vec<UploadedFile>)> {
         caller.may(Scope::ArtifactsWrite)?;
-        // What is not even formed like an upload's name is as unknown as any other.
+        // A malformed id gets the same refusal as an unknown one.
         let upload: UploadId = upload.parse().map_err(|_| Refusal::NotFound(Missing::Upload))?;
         let ticket = UploadTicket { account: caller.account, upload };
         if self.0.clock.now() >= ticket.kept_until() {
@@ -120,7 +121,7 @@ impl Service {
         Ok((upload, unpacked(kept)?))
     }
 
-    /// Whether the files that were put at an address are published.
+    /// Whether the files of a ticket are published.
     async fn is_published(&self, ticket: UploadTicket) -> anyhow::Result<bool> {
         let (key, now) = (key_of_upload(ticket.upload), self.0.clock.now());
         Ok(self.0.store.outcomes().key_use(ticket.account, &key, now).await? == KeyUse::Answered)

@@ -1,11 +1,11 @@
-//! Scans' verdicts on their way to the database, written together with whatever other verdicts wait.
+//! Verdicts of scans, written to the database in batches.
 
 use store::{ScanVerdict, Store, VerdictResult, WriteBatch};
 
-/// Verdicts that one commit writes at most.
+/// Verdicts in one commit.
 const VERDICTS_ENOUGH: usize = 64;
 
-/// The way of verdicts to their commits.
+/// Writes verdicts in batches.
 #[derive(Clone)]
 pub struct VerdictCommits {
     store: Store,
@@ -22,7 +22,7 @@ impl VerdictCommits {
         Self { gathered: WriteBatch::start(store.commits_at_once(), VERDICTS_ENOUGH, |_| 1, write), store }
     }
 
-    /// Writes a verdict: with others, or by itself if that was not to be. The same verdict twice changes nothing.
+    /// Writes a verdict, in a batch if possible, else by itself. The same verdict twice changes nothing.
     pub(crate) async fn write(&self, judgement: ScanVerdict) -> anyhow::Result<VerdictResult> {
         match self.gathered.commit(judgement.clone()).await {
             Some(judged) => Ok(judged),
@@ -31,7 +31,8 @@ impl VerdictCommits {
     }
 }
 
-/// None of them when one is wrong, or the database is out: which one, and why, shows when each is alone.
+/// Writes none of them if one is wrong or the database is unavailable. Writing each by itself then shows
+/// which and why.
 async fn write_together(store: &Store, judgements: &[ScanVerdict]) -> Vec<Option<VerdictResult>> {
     store.scans().record_verdicts(judgements).await.unwrap_or_default()
 }

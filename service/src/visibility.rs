@@ -1,5 +1,5 @@
-//! Who may see an artifact: public, unlisted or private. The ledger changes it and charges for it in one; this returns
-//! only when no edge serves the old state.
+//! The visibility of an artifact: public, unlisted or private. The ledger changes it and charges for it in
+//! one transaction. The operation returns only once no edge serves the old state.
 
 use domain::{
     Artifact, JobId, LedgerOperation, Micro, Outcome, Payment, Reason, Receipt, Repeating, Scope, Slug,
@@ -9,7 +9,7 @@ use domain::{
 use crate::deadline::{Awaited, answer_until};
 use crate::{Caller, Failure, Service, ServiceResult};
 
-/// A change of visibility that passed the door.
+/// A parsed request to change the visibility.
 #[derive(Clone, Debug)]
 pub struct VisibilityRequest {
     pub slug: Slug,
@@ -17,18 +17,18 @@ pub struct VisibilityRequest {
     pub payment: Option<Payment>,
 }
 
-/// The artifact as it is seen from now on.
+/// The artifact after the change.
 #[derive(Clone)]
 pub struct ShownArtifact {
     pub artifact: Artifact,
-    /// The link to hand out, for a private artifact.
+    /// The shareable link, for a private artifact.
     pub signed_url: Option<String>,
     pub receipt: Option<Receipt>,
 }
 
 impl Service {
-    /// What taking a page off the public costs now: nothing while it is off, or when its month was paid before. It is
-    /// for people to read before they pay; the ledger asks again.
+    /// The current price of making a page unlisted or private: nothing if it already is, or if this month is
+    /// paid for. It is for display before a payment; the ledger decides.
     pub async fn visibility_price(&self, caller: &Caller, artifact: &Artifact) -> ServiceResult<Micro> {
         caller.may(Scope::ArtifactsRead)?;
         let month = Reason::Visibility(artifact.id, self.0.clock.now().month());
@@ -37,7 +37,8 @@ impl Service {
         Ok(if is_paid { Micro::ZERO } else { self.tariff().visibility_price })
     }
 
-    /// Sets an artifact's visibility. Leaving the public costs a month, once in a month (spec 3.2).
+    /// Sets an artifact's visibility. Making it unlisted or private costs a month, once in a month (spec
+    /// 3.2).
     pub async fn set_visibility(
         &self,
         caller: &Caller,
@@ -64,7 +65,8 @@ impl Service {
             Outcome::VisibilitySet(set) => *set,
             outcome => return Err(Failure::behind(outcome)),
         };
-        // Also when there was nothing to change: a call at the same time may have changed it and not told them yet.
+        // Also if nothing changed: a concurrent call may have changed it without having notified the edges
+        // yet.
         self.0.bus.notify_edges(std::slice::from_ref(&set.artifact.host)).await;
         tracing::info!(
             artifact.host = %set.artifact.host,

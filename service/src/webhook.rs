@@ -1,5 +1,5 @@
-//! Books what the card processor reports: payments, refunds and disputes. Anyone can call the webhook, and the processor
-//! repeats its events: so an event must be signed, and each payment and each refund moves money once.
+//! Books payments, refunds and disputes that the card processor reports. Anyone can call the webhook, and the
+//! processor repeats its events. So events must be signed, and each payment and each refund moves money once.
 
 use card::{CardEvent, EventKind, PaidCheckout};
 use domain::{
@@ -10,19 +10,19 @@ use domain::{
 use crate::{Failure, Service, ServiceResult};
 
 const SIGNATURE_HEADER: &str = "Card-Processor-Signature";
-/// An account that is no account is told in the log, and no longer than this.
+/// Characters of an unknown account's name that are logged.
 const NAME_CHARS_MAX: usize = 64;
 
-/// A call of the webhook, as it came.
+/// A call of the webhook, as received.
 #[derive(Clone, Copy)]
 pub struct CardCall<'a> {
     pub signature: Option<&'a str>,
-    /// What was signed: not one byte may be another.
+    /// The signed bytes, which must be unchanged.
     pub body: &'a [u8],
 }
 
 impl Service {
-    /// Takes the processor's word, and credits the account if it says that a checkout was paid. Whether this very call
+    /// Processes an event, and credits the account if it reports a paid checkout. Returns whether this call
     /// credited it.
     pub async fn take_card_event(&self, call: CardCall<'_>) -> ServiceResult<bool> {
         let secret = self.0.card.webhook_secret.as_ref();
@@ -47,8 +47,8 @@ impl Service {
         }
     }
 
-    /// An expired account is credited too: the money is there, and keeps the account from being purged. So is a suspended
-    /// one, which has the credit when the suspension is lifted.
+    /// Expired accounts are credited too, because the credit keeps them from being purged. So are suspended
+    /// ones, which have the credit when the suspension is lifted.
     async fn credit_checkout(&self, paid: PaidCheckout) -> ServiceResult<bool> {
         let Some(account) = self.0.store.accounts().find_named(&paid.account).await? else {
             note_unknown_account(&paid);
@@ -65,26 +65,27 @@ impl Service {
         };
         let is_new = match self.0.ledgers.settle(LedgerOperation::Credit(operation)).await? {
             Outcome::Moved(Moved { is_new, .. }) => is_new,
-            // It was purged since the look.
+            // The account was purged in the meantime.
             Outcome::Refused(_) => {
                 note_unknown_account(&paid);
                 return Ok(false);
             }
             outcome => return Err(Failure::behind(outcome)),
         };
-        // Also when it was credited before: an earlier attempt may have ended here.
+        // Also if it was credited before: an earlier attempt may have stopped here.
         if let Some(payment_intent) = &paid.payment_intent {
             self.take_back_what_came_early(payment_intent).await?;
         }
         Ok(is_new)
     }
 
-    /// Takes back what the account was credited. The balance may go negative.
+    /// Takes back what the account was credited. The balance may become negative.
     ///
-    /// The reversal may arrive before the payment. It cannot be refused until then, because it may as well be of a payment
-    /// that is not ours, which must be acknowledged; and what is acknowledged is not repeated. So it is kept, and booked when
-    /// the payment is credited. The reversal is committed before the payment is looked for once more, and the payment
-    /// before its reversals are looked for: of two events at the same moment, at least one finds the other.
+    /// The reversal may arrive before the payment. It cannot be refused until then, because the payment may
+    /// belong to another service, and then the event must be acknowledged. An acknowledged event is not
+    /// repeated, so the reversal is stored, and booked when the payment is credited. The reversal is
+    /// committed before the payment is queried once more, and the payment before its reversals are queried.
+    /// So of two events at the same moment, at least one finds the other.
     async fn reverse_payment(&self, reversal: CardReversal) -> ServiceResult<()> {
         let store = &self.0.store;
         if store.ledger().find_account_of_card_payment(&reversal.payment_intent).await?.is_none() {
@@ -107,7 +108,7 @@ impl Service {
         if reversals.is_empty() {
             return Ok(());
         }
-        // A session credits one account ever, which may not be the one that this event names.
+        // A session credits only one account, which may not be the one that this event names.
         let Some(account) = self.0.store.ledger().find_account_of_card_payment(payment_intent).await? else {
             return Ok(());
         };

@@ -1,4 +1,4 @@
-//! The computing of a verdict, off the async threads, until it is done or nobody waits for it any more.
+//! Computes a verdict on a blocking thread, until it is done or nobody waits for it any more.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use super::gate::ScanPermit;
 use super::{is_blind, pass_or_wait};
 use crate::Service;
 
-/// Versions of up to so many bytes are read before their scan has a permit.
+/// Versions up to this size are read before their scan has a permit.
 const SMALL_BYTES_MAX: u64 = 256 * 1024;
 
-/// What a scan reads.
+/// The input of a scan.
 #[derive(Debug, Default)]
 pub(super) struct Files {
     files: Vec<FileToScan>,
@@ -33,7 +33,7 @@ struct FileToScan {
     bytes: Bytes,
 }
 
-/// Stops the computing when it is dropped: nobody waits for the result any more.
+/// Stops the computation when dropped, because nobody waits for the result any more.
 #[derive(Default)]
 struct StopWhenDropped(Arc<AtomicBool>);
 
@@ -48,8 +48,8 @@ pub(super) fn is_small(manifest: &Manifest) -> bool {
 }
 
 impl Service {
-    /// Every file with its bytes. The same content under two names is read once and judged under both: a name has a
-    /// say in what a browser makes of it.
+    /// Reads all files. Equal content under two names is read once and scanned under both, because browsers
+    /// interpret it by its name.
     pub(super) async fn read_files(&self, subject: &ScanSubject) -> anyhow::Result<Files> {
         if is_blind() {
             return Ok(Files::default());
@@ -70,8 +70,8 @@ impl Service {
 }
 
 impl Files {
-    /// Computes the verdict. The permit is given back when the computing ends, which is soon after nobody waits for it any
-    /// more.
+    /// Computes the verdict. The permit is released when the computation ends, which is soon after the last
+    /// caller has stopped waiting.
     pub(super) async fn judge(self, permit: ScanPermit) -> anyhow::Result<StoredVerdict> {
         pass_or_wait("scan.compute").await?;
         let stop = StopWhenDropped::default();
@@ -81,7 +81,7 @@ impl Files {
             drop(permit);
             judged
         };
-        // Never in place: a few kilobytes can take long to judge.
+        // Never inline: a few kilobytes can take long to scan.
         let verdict = spawn_blocking(judge).await.context("scan a version")??;
         let evidence = serde_json::to_string(&verdict.findings)?;
         Ok(StoredVerdict { status: status_of(verdict.status), evidence })
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
     use crate::scan::gate::{Scan, ScanGate, ScanTerms};
 
-    /// Generous: it is a fraction of a second where nothing else runs.
+    /// Generous: it takes a fraction of a second on an idle machine.
     const SOON: Duration = Duration::from_secs(30);
 
     fn large_page() -> Files {

@@ -1,8 +1,8 @@
-//! Which scan computes next. So many compute at a time as processor and memory allow; the accounts whose scans wait take
-//! turns, and one that has used up its quota of scan time waits until no other account does.
+//! Chooses the scan that computes next. CPU and memory limit how many compute concurrently. Accounts with
+//! waiting scans take turns; one that has used up its quota of scan time waits until no other account does.
 //!
-//! Scans that wait are jobs that occupy slots of their worker. So that the scans of one account do not occupy all of them,
-//! only the oldest waits for its permit however long that takes; the others go back to the queue as soon as they see that
+//! Waiting scans are jobs that occupy job slots of their worker. To keep one account from occupying all of
+//! them, only its oldest scan waits for a permit however long that takes. The others return to the queue once
 //! their account is not served promptly.
 
 use std::collections::HashMap;
@@ -14,43 +14,43 @@ use domain::AccountId;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
 
-/// How long an account's line may stand still before only its oldest scan waits on.
+/// After this time without service, only the oldest scan of an account keeps waiting.
 const PATIENCE: Duration = Duration::from_millis(250);
-/// An account that was not served for so long goes before all others. Without it a stream of new accounts, which were never
-/// served, would go before every known one.
+/// An account that was not served for this long goes before all others. Otherwise a stream of new accounts,
+/// which were never served, would go before every known one.
 const STARVING_AFTER: Duration = Duration::from_secs(4);
-/// A scan that has no permit by then goes back to the queue, whatever its place in the line.
+/// A scan without a permit by then returns to the queue, whatever its position.
 const WAIT_MAX: Duration = Duration::from_secs(60);
-/// The same for a rescan, so that it does not use up its attempt by waiting.
+/// The limit for a rescan, so that waiting does not use up its attempt.
 const RESCAN_WAIT_MAX: Duration = Duration::from_secs(10);
-/// How far apart the scans of an account that go back to the queue come again, and how late at most.
+/// The interval between the retries of an account's scans, and the longest delay.
 const RETRY_APART: Duration = Duration::from_secs(1);
 const RETRY_MAX: Duration = Duration::from_secs(30);
-/// Over this time a quota is used up and comes back.
+/// The period over which a quota is used up and restored.
 const QUOTA_PERIOD: Duration = Duration::from_secs(60);
-/// Accounts that are remembered although none of their scans waits.
+/// Accounts that are remembered while none of their scans waits.
 const ACCOUNTS_MAX: usize = 1_000;
 
-/// Which scan of a version it is.
+/// The kind of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Scan {
     First,
-    /// The version has a verdict, so this one waits until no first scan does.
+    /// A rescan. The version has a verdict, so this scan waits until no first scan does.
     Again,
 }
 
-/// How much of a process the scans may use.
+/// The limits for the scans of a process.
 #[derive(Clone, Copy, Debug)]
 pub struct ScanTerms {
-    /// Scans that compute at a time, at least one.
+    /// Concurrent scans, at least one.
     pub permits: usize,
-    /// Scan time of an account in a minute, beyond which it comes after all others. None: any.
+    /// Scan time of an account per minute, beyond which it comes after all others. `None`: unlimited.
     pub quota: Option<Duration>,
 }
 
 impl ScanTerms {
-    /// So many permits as fit into the memory, on half of the cores at most, so that publishes always find one. One in any
-    /// case.
+    /// As many permits as fit into the memory, on half of the cores at most, so that publishes always find
+    /// one. At least one permit.
     pub fn of(memory_mb: usize, quota: Option<Duration>) -> Self {
         let cores = available_parallelism().map_or(1, usize::from);
         Self { permits: permits_of(cores, memory_mb), quota }
@@ -67,14 +67,14 @@ struct ScanQueueState {
     quota: Option<Duration>,
 }
 
-/// No permit came in time: the scan goes back to the queue for so long.
+/// No permit came in time. The scan returns to the queue for this long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NoPermit {
     pub(super) retry_after: Duration,
 }
 
-/// The right to compute one scan. It is given back when it is dropped, which is when the computing has ended and not when
-/// nobody waits for its result any more.
+/// The right to compute one scan. It is released on drop, when the computation has ended, not when its caller
+/// stops waiting.
 #[derive(Debug)]
 pub(super) struct ScanPermit {
     gate: Arc<ScanQueueState>,
@@ -86,10 +86,10 @@ pub(super) struct ScanPermit {
 #[derive(Debug, Default)]
 struct ScanSlotState {
     free: usize,
-    /// In the order in which they came.
+    /// In order of arrival.
     waiting: Vec<WaitingScan>,
     accounts: HashMap<AccountId, AccountUse>,
-    /// Counts waiting scans and permits, to number them.
+    /// Numbers the waiting scans and the permits.
     count: u64,
 }
 
@@ -101,29 +101,29 @@ struct WaitingScan {
     permit: oneshot::Sender<ScanPermit>,
 }
 
-/// What an account had of this process.
+/// What an account has used of this process.
 #[derive(Debug)]
 struct AccountUse {
     /// The number of its latest permit.
     served: u64,
     /// Since when it was not served, while one of its scans waits.
     standing_since: Instant,
-    /// Scan time that still counts, as of a moment.
+    /// Scan time that counts against the quota, as of `used_at`.
     used: Duration,
     used_at: Instant,
-    /// When the latest of its scans that went back to the queue comes again.
+    /// When the latest of its returned scans is retried.
     retry_at: Instant,
 }
 
-/// The order of permits: smallest first.
+/// The order of permits, smallest first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     scan: Scan,
     is_over_quota: bool,
     is_not_starving: bool,
-    /// Since when an account that is starving was not served.
+    /// Since when a starving account was not served.
     starving_since: Option<Instant>,
-    /// Whose turn was longest ago.
+    /// The account that was served longest ago comes first.
     served: u64,
     number: u64,
 }
@@ -151,7 +151,7 @@ impl ScanGate {
         permit.ok_or_else(|| NoPermit { retry_after: self.0.state().retry_after(account) })
     }
 
-    /// Joins the account's line, unless that stands still.
+    /// Queues the scan, unless its account is not served promptly.
     fn wait(&self, account: AccountId, scan: Scan) -> Option<(u64, oneshot::Receiver<ScanPermit>)> {
         let (sender, receiver) = oneshot::channel();
         let number = self.0.state().join(WaitingScan { number: 0, account, scan, permit: sender })?;
@@ -159,7 +159,7 @@ impl ScanGate {
         Some((number, receiver))
     }
 
-    /// None: the account's line stands still, and older scans of it wait already.
+    /// `None`: the account is not served promptly, and older scans of it wait.
     async fn served_in_time(
         &self,
         account: AccountId,
@@ -179,12 +179,12 @@ impl ScanGate {
 }
 
 impl ScanQueueState {
-    /// Nothing panics while it holds the lock, and nothing half done would be left if something did.
+    /// No code panics while it holds the lock, and the state is consistent at every step.
     fn state(&self) -> MutexGuard<'_, ScanSlotState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives what is free to those whose turn it is.
+    /// Grants the free permits in order.
     fn serve(self: &Arc<Self>) {
         loop {
             let mut state = self.state();
@@ -213,7 +213,7 @@ impl ScanSlotState {
         self.accounts.entry(account).or_insert_with(new)
     }
 
-    /// Forgets accounts of which no scan waits, those first that were not served for longest, down to half of the bound.
+    /// Forgets accounts without waiting scans, those served longest ago first, down to half of the bound.
     fn forget_idle(&mut self) {
         let mut idle: Vec<(u64, AccountId)> = self
             .accounts
@@ -253,7 +253,7 @@ impl ScanSlotState {
         Some(next)
     }
 
-    /// The number under which the scan waits. None: others of its account wait already, and none was served lately.
+    /// The number of the queued scan. `None`: other scans of its account wait, and none was served lately.
     fn join(&mut self, waiting: WaitingScan) -> Option<u64> {
         let account = waiting.account;
         if waiting.scan == Scan::First {
@@ -275,14 +275,14 @@ impl ScanSlotState {
         self.oldest_of(account) != Some(number) && self.account(account).standing_since.elapsed() >= PATIENCE
     }
 
-    /// The first scan of the account that has waited longest.
+    /// The account's first scan that has waited longest.
     fn oldest_of(&self, account: AccountId) -> Option<u64> {
         let mut line = self.waiting.iter();
         line.find(|waiting| waiting.account == account && waiting.scan == Scan::First)
             .map(|oldest| oldest.number)
     }
 
-    /// The account's scans come again one after the other.
+    /// Spaces the retries of an account's scans.
     fn retry_after(&mut self, account: AccountId) -> Duration {
         let now = Instant::now();
         let known = self.account(account);
@@ -292,7 +292,7 @@ impl ScanSlotState {
 }
 
 impl AccountUse {
-    /// Use that counts now: a quota comes back evenly over its period.
+    /// The use that counts now. A quota is restored evenly over its period.
     fn used_now(&self, quota: Duration) -> Duration {
         let restored = self.used_at.elapsed().as_secs_f64() / QUOTA_PERIOD.as_secs_f64();
         self.used.saturating_sub(quota.mul_f64(restored))
@@ -312,10 +312,11 @@ impl Drop for ScanPermit {
         {
             let mut state = self.gate.state();
             state.free += 1;
-            // What an operator has judged again is not the account's doing.
+            // Operators request rescans, so these do not count against the account.
             if let (Scan::First, Some(quota)) = (self.scan, self.gate.quota) {
                 let known = state.account(self.account);
-                // Bounded, or an account could be in debt for hours and its scans never done beside others.
+                // Bounded. Otherwise an account could be over its quota for hours, and its scans would never
+                // run beside others.
                 known.used = (known.used_now(quota) + self.since.elapsed()).min(quota * 2);
                 known.used_at = Instant::now();
             }
@@ -324,7 +325,7 @@ impl Drop for ScanPermit {
     }
 }
 
-/// Takes a scan out of the line when it stops waiting.
+/// Removes a scan from the queue when it stops waiting.
 struct Leaving<'a> {
     gate: &'a ScanQueueState,
     number: u64,
@@ -340,7 +341,7 @@ fn permits_of(cores: usize, memory_mb: usize) -> usize {
     (cores / 2).min(memory_mb / SCAN_MEMORY_MB).max(1)
 }
 
-/// What the scan of one version takes at most.
+/// The most memory that the scan of one version takes.
 const SCAN_MEMORY_MB: usize = 300;
 
 #[cfg(test)]

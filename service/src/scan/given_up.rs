@@ -1,22 +1,24 @@
-//! First scans that fail: meanwhile a provisional account's page is held back, and in the end a moderator judges it.
+//! First scans that fail. Until the next attempt, a provisional account's page is held back. After the last
+//! one, a moderator decides.
 
 use domain::{Host, ScanJob};
 use store::GivenUpScan;
 
 use crate::Service;
 
-/// What moderators read where a finding would be.
+/// Shown to moderators in place of a finding.
 const EVIDENCE: &str = r#"[{"rule":"scan_failed","file":"","field":"","words":[]}]"#;
 
 impl Service {
-    /// Has the version of a failed scan held back by the edges until it has a verdict, if its account is provisional.
+    /// Makes the edges hold back the version of a failed scan until it has a verdict, if its account is
+    /// provisional.
     pub async fn hold_back(&self, job: ScanJob) -> anyhow::Result<()> {
         let host = self.0.store.scans().hold_back(job.version, self.0.clock.now()).await?;
         self.tell_edges(host).await;
         Ok(())
     }
 
-    /// Sends a version that could not be scanned to the moderators, unless it has a verdict.
+    /// Sends a version that could not be scanned to review, unless it has a verdict.
     pub async fn give_up_scan(&self, job: ScanJob) -> anyhow::Result<()> {
         let now = self.0.clock.now();
         let decision_id = self.0.chance.ulid(now).to_string();

@@ -17,7 +17,7 @@ fn gate(permits: usize) -> ScanGate {
     ScanGate::new(ScanTerms { permits, quota: None })
 }
 
-/// A scan that waits. It is in the line when this returns.
+/// A scan that waits. It is queued when this returns.
 async fn waiting(
     gate: &ScanGate,
     account: AccountId,
@@ -114,7 +114,7 @@ async fn only_the_oldest_scan_of_an_account_waits_while_none_of_them_is_served()
     retries.sort_unstable();
     assert_eq!(retries, [SECOND, 2 * SECOND]);
     assert!(waited.elapsed() < 2 * PATIENCE, "{:?}", waited.elapsed());
-    // A scan that comes later does not wait at all.
+    // A later scan does not wait at all.
     let waited = Instant::now();
     sent_back(first(&gate, flood).await).await;
     assert_eq!(waited.elapsed(), Duration::ZERO);
@@ -160,13 +160,13 @@ async fn an_account_over_its_quota_comes_after_all_others_until_the_quota_is_bac
         (ScanGate::new(ScanTerms { permits: 1, quota: Some(10 * SECOND) }), accounts());
     computes_for(served(first(&gate, heavy).await).await, 11 * SECOND).await;
     computes_for(served(first(&gate, light).await).await, MILLISECOND).await;
-    // Its turn was longer ago, but the quota counts for more.
+    // It was served longer ago, but the quota takes precedence.
     let computing = served(first(&gate, light).await).await;
     let (heavys, lights) = (first(&gate, heavy).await, first(&gate, light).await);
     computes_for(computing, MILLISECOND).await;
     let permit = served(lights).await;
     assert!(!heavys.is_finished());
-    // Nobody else waits, so it is served although it is over the quota.
+    // Nobody else waits, so it is served although it is over its quota.
     computes_for(permit, MILLISECOND).await;
     drop(served(heavys).await);
 
