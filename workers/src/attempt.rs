@@ -1,4 +1,4 @@
-//! One attempt at one job: guard, decode, run with a time limit, and say how it ended.
+//! One attempt at one job: check, decode, run with a time limit, and record how it ended.
 //!
 //! Whatever the handler does, including a panic, ends here as a verdict that apalis writes to the job's row.
 
@@ -28,11 +28,11 @@ use crate::rates::Rates;
 use crate::sql::on_either;
 use crate::unacknowledged::{BegunAttempt, Unacknowledged};
 
-/// Bounds what a failed attempt leaves in its row.
+/// Bounds the error text that a failed attempt leaves in its row.
 const ERROR_CHARS_MAX: usize = 2000;
 
-/// Does a job. `Err` is a failed attempt, which is tried again later; [`GiveUp`] says that this is useless, and
-/// [`LeftToAnother`] that it was no attempt.
+/// Executes a job. `Err` is a failed attempt, which is retried later. [`GiveUp`] means that a retry is
+/// useless, and [`LeftToAnother`] that this was not an attempt.
 pub type Handler = Arc<dyn Fn(JobEnvelope, Attempt) -> BoxFuture<'static, anyhow::Result<()>> + Send + Sync>;
 
 /// Which attempt at the job this is. The first is 1.
@@ -43,13 +43,13 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    /// If this one fails, the job goes to the dead list.
+    /// If this one fails, the job is dead.
     pub fn is_last(self) -> bool {
         self.number >= self.max
     }
 }
 
-/// An error that no other attempt could mend: the job goes to the dead list at once.
+/// An error that a retry cannot fix: the job is dead at once.
 #[derive(Debug)]
 pub struct GiveUp(pub anyhow::Error);
 
@@ -65,10 +65,11 @@ impl Error for GiveUp {
     }
 }
 
-/// Another process is to do this job, or this one later, and nothing was done: it waits again, and no attempt is used up.
+/// Nothing was done. Another process should run this job, or this one later. It waits again without using up
+/// an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeftToAnother {
-    /// For so long no process looks at it, in whole seconds.
+    /// How long no process fetches it, in whole seconds.
     pub retry_after: Duration,
 }
 
@@ -80,10 +81,10 @@ impl fmt::Display for LeftToAnother {
 
 impl Error for LeftToAnother {}
 
-/// What apalis knows of a job that it hands out.
+/// What apalis provides with a job.
 pub(crate) struct Delivery {
     pub(crate) id: String,
-    /// The worker in whose name the row is locked.
+    /// The worker that has locked the row.
     pub(crate) worker: String,
     pub(crate) attempt: Attempt,
 }
@@ -96,8 +97,8 @@ impl<Args: Sync> FromRequest<Task<Args>> for Delivery {
         Ok(Self {
             id: task.task_id().map(ToString::to_string).unwrap_or_default(),
             worker: task.lock_by().unwrap_or_default().to_owned(),
-            // apalis counts the attempt that begins, and one for each time that a worker was lost with the job.
-            // The row's own maximum decides: by it, apalis stops fetching the job.
+            // apalis counts the attempt that starts, and one for each worker that was lost with the job. The
+            // row's own maximum decides, because apalis stops fetching the job by it.
             attempt: Attempt {
                 number: count(task.ctx().attempt()),
                 max: task.max_attempts().map_or(1, count),
@@ -115,7 +116,7 @@ enum Verdict {
 }
 
 impl Verdict {
-    /// The outcome that is counted.
+    /// The outcome, as a metric label.
     fn name(&self) -> &'static str {
         match self {
             Verdict::Done => "done",
@@ -126,7 +127,7 @@ impl Verdict {
     }
 }
 
-/// What the attempts at one queue's jobs have in common.
+/// What the attempts at one queue's jobs share.
 pub(crate) struct Attempts {
     pub(crate) queue: Queue,
     pub(crate) database: Database,
@@ -135,7 +136,7 @@ pub(crate) struct Attempts {
     pub(crate) rates: Arc<Rates>,
     pub(crate) unacknowledged: Unacknowledged,
     pub(crate) timeout: Duration,
-    /// Ends every attempt at its next await, when the pool is gone.
+    /// Cancels every attempt at its next await when the pool is gone.
     pub(crate) interrupt: CancellationToken,
 }
 
@@ -190,7 +191,7 @@ impl Attempts {
         }
         let envelope = match job {
             Ok(envelope) => envelope,
-            // Not the decoder's own words: they may quote what somebody publishes.
+            // Without the decoder's message, which may quote user content.
             Err(error) => {
                 let (category, column) = (error.classify(), error.column());
                 return Verdict::Dead {
@@ -198,10 +199,11 @@ impl Attempts {
                 };
             }
         };
-        // Whoever may write into one queue, as an edge into that of the views, may not have the work of another done.
+        // A process that may write to one queue, as an edge to that of the views, must not get work of
+        // another queue done.
         if envelope.job.queue() != self.queue {
             let (kind, queue) = (envelope.job.kind(), self.queue.name());
-            return Verdict::Dead { error: anyhow!("a job of the kind {kind} is none of the queue {queue}") };
+            return Verdict::Dead { error: anyhow!("a job of kind {kind} does not belong to queue {queue}") };
         }
         let span = telemetry::spans::attempt(&envelope, self.queue, attempt.number);
         let attempted = self.run(envelope, attempt).instrument(span.clone()).await;
@@ -221,7 +223,7 @@ impl Attempts {
     }
 
     async fn run(&self, envelope: JobEnvelope, attempt: Attempt) -> anyhow::Result<()> {
-        // The call stands inside, so that a panic before the handler's first await is caught as well.
+        // The call is inside, so that a panic before the handler's first await is caught as well.
         let run = AssertUnwindSafe(async { (self.handler)(envelope, attempt).await }).catch_unwind();
         match timeout(self.timeout, run).await {
             Ok(Ok(outcome)) => outcome,
@@ -230,7 +232,7 @@ impl Attempts {
         }
     }
 
-    /// Counts a job that is done, and has it remembered when what a schedule does was done.
+    /// Counts a job that is done, and records the time for the schedule that fires such jobs.
     async fn note_done(&self, kind: &'static str) {
         let now = self.clock.now();
         self.rates.count_done(self.queue, now);
@@ -238,12 +240,12 @@ impl Attempts {
             tracing::warn!(
                 job.kind = kind,
                 error = format!("{error:#}"),
-                "the metrics do not hear that this was done"
+                "the time of a scheduled job could not be recorded"
             );
         }
     }
 
-    /// Counts a failed attempt and has the board remember it. Without `retry_after` the job is dead.
+    /// Counts a failed attempt, and records it for the board. Without `retry_after` the job is dead.
     async fn note_failure(
         &self,
         delivery: &Delivery,
@@ -259,13 +261,13 @@ impl Attempts {
             tracing::warn!(
                 job.id = job,
                 error = format!("{error:#}"),
-                "a failed attempt is missing on the board"
+                "a failed attempt could not be recorded for the queue board"
             );
         }
     }
 
-    /// Moves the time of the next attempt while the row is still ours; apalis then marks it as failed. If we die
-    /// in between, the job is taken over like any orphan's and keeps the time.
+    /// Sets the time of the next attempt while this process still holds the row; apalis then marks it as
+    /// failed. If the process dies in between, the job is taken over like any orphan and keeps the time.
     async fn postpone(&self, delivery: &Delivery, after: Duration) {
         if let Err(error) = self.database.postpone(delivery, after).await {
             tracing::warn!(
@@ -276,7 +278,7 @@ impl Attempts {
         }
     }
 
-    /// Makes the row nobody's again, so that apalis has nothing to mark. If that fails, it is marked as failed.
+    /// Releases the row, so that apalis has nothing to mark. If that fails, apalis marks it as failed.
     async fn leave(&self, delivery: &Delivery, left: LeftToAnother) {
         if let Err(error) = self.database.leave(delivery, left.retry_after).await {
             tracing::warn!(
@@ -354,7 +356,7 @@ impl Database {
     }
 }
 
-/// A job's kind, also when the rest of it cannot be read.
+/// A job's kind, even if the rest of it cannot be decoded.
 pub(crate) fn kind_of(payload: &[u8]) -> String {
     #[derive(Deserialize)]
     struct Kind {
@@ -363,13 +365,13 @@ pub(crate) fn kind_of(payload: &[u8]) -> String {
     serde_json::from_slice(payload).map_or_else(|_| "unreadable".to_owned(), |Kind { kind }| kind)
 }
 
-/// The chain of causes, in a form that both databases can keep: a NUL in it would make the acknowledgement of
-/// the job fail on Postgres, and with it the worker, again and again.
+/// The chain of causes, in a form that both databases can store. On Postgres, a NUL in it would make the
+/// acknowledgement of the job fail, and with it the worker, again and again.
 fn for_the_row(error: &anyhow::Error) -> String {
     format!("{error:#}").replace('\0', "\u{fffd}").chars().take(ERROR_CHARS_MAX).collect()
 }
 
-/// Up to the first quotation: a text that is cut amiss is quoted whole, and may be somebody's page.
+/// The panic message up to its first quote. A wrongly sliced text is quoted whole, and may be user content.
 fn words_of(panic: &(dyn Any + Send)) -> &str {
     let words = panic.downcast_ref::<&str>().copied();
     let words = words.or_else(|| panic.downcast_ref::<String>().map(String::as_str));

@@ -1,8 +1,8 @@
-//! A queue as apalis' workers see it: fetch, acknowledge, tell that the worker lives, take over from the lost.
+//! A queue as apalis' workers see it: fetch, acknowledge, send heartbeats, take over lost jobs.
 //!
-//! The state machine and the statements are apalis'; SQLite and Postgres stand behind one type, so that nothing
-//! else is generic over them. Jobs come out of it as bytes: they are decoded in the attempt, because a decoding
-//! error in here would end the worker.
+//! The state machine and the statements belong to apalis. SQLite and Postgres are behind one type, so that no
+//! other code is generic over them. Jobs are returned as bytes and decoded in the attempt, because a decoding
+//! error here would end the worker.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -25,23 +25,24 @@ use crate::pauses::Pauses;
 use crate::persistence::{BackendFault, JobRows, MoreWait};
 use crate::wake::Looks;
 
-/// A fourth of the acknowledgements that may wait for the worker's next statement; further ones wait to wait.
+/// A quarter of the acknowledgements that may wait for the worker's next statement. Further ones block.
 const ACKNOWLEDGEMENTS_WAITING: usize = 16;
 
 pub(crate) struct Backend {
     rows: Persisted<JobRows>,
     looks: Looks,
-    /// A reason to look for jobs came after the last fetch had begun.
+    /// A reason to poll came after the last fetch had started.
     must_look_again: bool,
-    /// The last fetch may have left some.
+    /// The last fetch may have left jobs behind.
     more_wait: MoreWait,
     halts: Halts,
-    /// A worker that restarts after a fault waits first, so that a dead database is not hammered.
+    /// A worker that restarts after a fault waits first, so that it does not hammer a dead database.
     pause: Option<Pin<Box<Sleep>>>,
 }
 
-/// Why nothing more is fetched. Heartbeats and acknowledgements go on, unlike in apalis' own shutdown, which would let
-/// a slow job be taken over while it finishes, and whose forgotten fetch would keep SQLite's only connection until then.
+/// The conditions that stop fetching. Heartbeats and acknowledgements continue, unlike in apalis' own
+/// shutdown. There a slow job could be taken over while it finishes, and the abandoned fetch would keep
+/// SQLite's only connection until then.
 pub(crate) struct Halts {
     pub(crate) queue: Queue,
     pub(crate) stopping: CancellationToken,
@@ -95,7 +96,7 @@ impl ApalisBackend for Backend {
                 if self.halts.are_on() || !may_find {
                     return Poll::Pending;
                 }
-                // The fetch that begins now sees everything that was pushed until now.
+                // The fetch that starts now sees everything that was pushed until now.
                 self.must_look_again = false;
             }
             let next = self.rows.poll_next(cx, worker);
@@ -105,8 +106,8 @@ impl ApalisBackend for Backend {
             if !self.is_between_fetches() {
                 return Poll::Pending;
             }
-            // The fetch found nothing. apalis leaves acknowledgements that came meanwhile until the next poll,
-            // and never looks again for a job that was pushed meanwhile.
+            // The fetch found nothing. apalis leaves acknowledgements that arrived meanwhile until the next
+            // poll, and never fetches a job that was pushed meanwhile.
             match self.rows.poll_ready(cx, worker, HEARTBEAT_INTERVAL) {
                 Poll::Ready(Ok(())) if self.must_look_again => {}
                 Poll::Ready(Err(fault)) => return Poll::Ready(Some(Err(fault))),
@@ -123,7 +124,7 @@ impl ApalisBackend for Backend {
 impl BackendConfig for Backend {
     type Args = Vec<u8>;
     type Id = ulid::Ulid;
-    // Not `Durable`: that one decodes the arguments between us and the handler.
+    // Not `Durable`, which decodes the arguments between this type and the handler.
     type Kind = Ephemeral;
     type Config = ();
     type Layer = TaskPersistLayer<JsonCodec<Value>, Value>;
@@ -133,7 +134,7 @@ impl BackendConfig for Backend {
     }
 
     fn middleware(&mut self, _: &mut WorkerContext) -> Self::Layer {
-        // Without `lock_tasks` a running job's row says `Queued`, and each job costs one write less.
+        // Without `lock_tasks`, the row of a running job has the status `Queued`, and each job saves a write.
         self.rows
             .layer(JsonCodec::default(), ACKNOWLEDGEMENTS_WAITING)
             .persist_results(true)

@@ -1,8 +1,8 @@
-//! The queues as the operator's people see and steer them: what waits, runs and died, in which process, and what
-//! happened to a job.
+//! The queue board: waiting, running and dead jobs, the processes, the history of each job, and the
+//! operations on them.
 //!
-//! Everything here stays quick with millions of finished jobs in the table: lists are bounded and walk an index, and
-//! counts leave out what is done. What a job carries is shown redacted, see [`payload`]; nothing else may leave this
+//! Everything here stays fast with millions of finished jobs in the table: lists are bounded and use an
+//! index, and counts leave out done jobs. Payloads are redacted, see [`payload`]; nothing else may leave this
 //! module with a payload in it.
 
 mod events;
@@ -78,7 +78,7 @@ impl Board for Queues {
 }
 
 impl Queues {
-    /// The board without the jobs themselves: for who may not read any, such as an edge.
+    /// The board without the running jobs, for processes that may not read jobs, such as an edge.
     pub async fn shown_from_afar(&self) -> anyhow::Result<BoardFigures> {
         let at = self.clock.now();
         let (depths, paused) = (self.depth().await?, self.paused().await?);
@@ -109,7 +109,7 @@ impl Queues {
         })
     }
 
-    /// The board with what the processes run now.
+    /// Adds the jobs that the processes run now.
     async fn with_running(&self, mut shown: BoardFigures) -> anyhow::Result<BoardFigures> {
         let Running { jobs, is_cut } = self.running().await?;
         if is_cut {

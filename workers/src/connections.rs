@@ -1,4 +1,4 @@
-//! How busy the queue's own connections are, for whoever watches this process, and whether its database is there.
+//! The usage and the reachability of the queue's own connections.
 
 use anyhow::Context;
 use telemetry::levels::PoolLevel;
@@ -11,10 +11,10 @@ impl Queues {
         on_either!(&self.database, pool => level_of(pool))
     }
 
-    /// Returns once the queue's database has answered.
+    /// Returns once the queue's database has responded.
     pub async fn ping(&self) -> anyhow::Result<()> {
         on_either!(&self.database, pool => sqlx::query("SELECT 1").execute(pool).await.map(drop))
-            .context("ask the queue's database")
+            .context("ping the queue's database")
     }
 }
 

@@ -1,5 +1,5 @@
-//! Copies of a queue: into a file while it is worked on, and into another queue while nobody works on either. What is
-//! done stays behind; what waits, failed or is dead comes along, with its attempts.
+//! Copies of a queue: into a file while it is in use, and into another queue while neither is in use. Done
+//! jobs are not copied; waiting, failed and dead ones are, with their attempts.
 
 use std::path::Path;
 
@@ -13,17 +13,17 @@ use crate::sql::{EventRow, StoredJob, on_either};
 /// Jobs that are read, and written in one transaction, at a time. One may hold 64 KiB of content.
 const PAGE_JOBS: u32 = 200;
 
-/// How many jobs there are of each kind that comes along.
+/// The number of copied jobs by state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CopiedJobs {
-    /// Not begun, or in the hands of a worker that is gone.
+    /// Not started, or held by a worker that is gone.
     pub waiting: u64,
     /// Waiting for another attempt.
     pub failed: u64,
     pub dead: u64,
 }
 
-/// A page of the publishes whose content lies in the spool.
+/// A page of publishes whose content is in the spool.
 #[derive(Clone, Debug)]
 pub struct SpooledPage {
     pub versions: Vec<VersionId>,
@@ -32,7 +32,7 @@ pub struct SpooledPage {
 }
 
 impl Queues {
-    /// Writes what is committed by now to a file that must not be there yet. SQLite alone.
+    /// Writes the committed state to a file that must not exist yet. SQLite only.
     pub async fn snapshot_into(&self, file: &Path) -> anyhow::Result<()> {
         let Database::Sqlite(pool) = &self.database else {
             bail!("only a SQLite queue is copied into a file")
@@ -46,7 +46,8 @@ impl Queues {
         Ok(())
     }
 
-    /// Makes a copy forget the processes of the original, so that what they had in hand is begun anew at once.
+    /// Removes the processes of the original from a copy, so that the jobs that they ran are started again at
+    /// once.
     pub async fn forget_processes(&self) -> anyhow::Result<()> {
         let Database::Sqlite(pool) = &self.database else {
             bail!("only a SQLite queue is copied into a file")
@@ -63,12 +64,12 @@ impl Queues {
         Ok(())
     }
 
-    /// Closes the connections, so that everything written is where it should be.
+    /// Closes the connections, so that SQLite moves its write-ahead log into the database file.
     pub async fn close(&self) {
         on_either!(&self.database, pool => pool.close().await);
     }
 
-    /// Publishes that may yet be begun and whose content lies in the spool, the dead ones too.
+    /// Publishes that may still run and have their content in the spool, including dead ones.
     pub async fn spooled(&self, after: Option<&str>) -> anyhow::Result<SpooledPage> {
         let page = self.unfinished(after.unwrap_or_default(), Some("publish")).await?;
         let next =
@@ -76,7 +77,7 @@ impl Queues {
         Ok(SpooledPage { versions: page.iter().filter_map(spooled_version).collect(), next })
     }
 
-    /// Fails unless there is no job, not even a finished one.
+    /// Fails if there is any job, even a finished one.
     pub async fn demand_no_jobs(&self) -> anyhow::Result<()> {
         let jobs: i64 = on_either!(&self.database, sql, pool => {
             sqlx::query_scalar(sql::COUNT_ALL).fetch_one(pool).await
@@ -86,8 +87,7 @@ impl Queues {
         Ok(())
     }
 
-    /// Copies every job that is not done to queues that have none, with what happened to it, and which queues are
-    /// paused.
+    /// Copies every unfinished job, with its history, and the pauses to queues that have no jobs.
     pub async fn copy_unfinished(&self, to: &Queues) -> anyhow::Result<CopiedJobs> {
         to.demand_no_jobs().await?;
         self.copy_pauses(to).await?;
@@ -129,7 +129,7 @@ impl Queues {
             sqlx::query_as(read).bind(&first.id).bind(&last.id).fetch_all(pool).await
         })
         .context("read what happened to jobs")?;
-        // Those of jobs that are done stay behind with them.
+        // Events of done jobs are not copied.
         for event in events.iter().filter(|event| page.iter().any(|job| job.id == event.job_id)) {
             on_either!(&to.database, pool => {
                 let insert = sqlx::query(write).bind(&event.job_id).bind(event.at_ms).bind(&event.kind);
@@ -161,7 +161,7 @@ impl CopiedJobs {
 }
 
 fn spooled_version(row: &StoredJob) -> Option<VersionId> {
-    // A row that holds no job was never a publish that somebody waits for.
+    // A row that does not decode is not a publish that somebody waits for.
     let envelope: JobEnvelope = serde_json::from_slice(&row.job).ok()?;
     match envelope.job {
         Job::Publish(publish) if publish.content == Content::Spooled => Some(publish.order.version),

@@ -1,4 +1,4 @@
-//! The queue's own connection pool: never the main database's, so that neither waits for the other.
+//! The queue's own connection pool, apart from the main database's, so that neither waits for the other.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -10,16 +10,17 @@ use sqlx::sqlite::{
 };
 use sqlx::{Connection, Executor};
 
-/// A connection that has rested so long is tried before it is used.
+/// A connection that was idle for this long is tested before use.
 const TESTED_AFTER: Duration = Duration::from_millis(500);
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 const SQLITE_BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-// A plan made while the table was empty reads all of it, and a cached one does so until the next ANALYZE: a busy
-// first minute would grind to a halt.
+// A plan made while the table was empty reads all of it, and a cached plan does so until the next ANALYZE,
+// which would stall a busy first minute.
 //
-// Commits do not wait for the disk, for the reason given at SQLite's `synchronous`: a crash of the server may lose
-// the last half second of a queue, and every job costs three commits. The main database's sessions are others.
+// Commits do not wait for the disk, for the reason given at SQLite's `synchronous`: a crash of the server may
+// lose the last half second of a queue, and every job costs three commits. The main database has sessions of
+// its own.
 const POSTGRES_SESSION: &str = "SET plan_cache_mode = force_custom_plan; SET synchronous_commit = off";
 
 #[derive(Clone)]
@@ -29,7 +30,7 @@ pub(crate) enum Database {
 }
 
 impl Database {
-    /// SQLite has one connection, whatever is asked for.
+    /// SQLite always has one connection.
     pub(crate) async fn open(url: &str, postgres_connections_max: u32) -> anyhow::Result<Self> {
         match url.split_once("://").map(|(scheme, _)| scheme) {
             Some("sqlite") => Ok(Self::Sqlite(open_sqlite(url).await?)),
@@ -42,23 +43,24 @@ impl Database {
 }
 
 async fn open_sqlite(url: &str) -> anyhow::Result<SqlitePool> {
-    // NORMAL may lose the last commits when the machine (not the process) dies, and nothing that counts: what
-    // is in this file was either never acknowledged or can be found again from the main database.
+    // NORMAL may lose the last commits when the machine (not the process) crashes, but nothing important: the
+    // data in this file was either never acknowledged, or can be found again from the main database.
     let options = SqliteConnectOptions::from_str(url)
-        .context("the queue's URL is no SQLite URL")?
+        .context("the queue's URL is not a valid SQLite URL")?
         .create_if_missing(true)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Normal)
         .busy_timeout(SQLITE_BUSY_TIMEOUT);
-    // One connection: SQLite has one writer, and everything that a queue does is a write.
+    // One connection: SQLite has one writer, and all operations of a queue write.
     SqlitePoolOptions::new()
         .max_connections(1)
         .min_connections(1)
         .idle_timeout(None)
         .max_lifetime(None)
         .test_before_acquire(false)
-        // On a full disk SQLite ends a transaction by itself. Its driver counts it as open, and would take all later
-        // ones for parts of it, which are never committed. So a connection that is not between two is let go.
+        // On a full disk SQLite ends a transaction by itself. Its driver counts it as open, and would treat
+        // all later ones as parts of it, which are never committed. So a connection with an open transaction
+        // is dropped.
         .before_acquire(|connection, _| {
             let is_between = !connection.is_in_transaction();
             Box::pin(async move { Ok(is_between) })
@@ -66,17 +68,17 @@ async fn open_sqlite(url: &str) -> anyhow::Result<SqlitePool> {
         .acquire_timeout(ACQUIRE_TIMEOUT)
         .connect_with(options)
         .await
-        .context("the queue's SQLite file does not open")
+        .context("the queue's SQLite file could not be opened")
 }
 
 async fn open_postgres(url: &str, connections_max: u32) -> anyhow::Result<PgPool> {
     let options = PgConnectOptions::from_str(url)
-        .context("the queue's URL is no Postgres URL")?
+        .context("the queue's URL is not a valid Postgres URL")?
         .application_name("handbill-queue");
     PgPoolOptions::new()
         .max_connections(connections_max)
         .acquire_timeout(ACQUIRE_TIMEOUT)
-        // Only what has rested may be a connection to a server that has gone away.
+        // Only an idle connection may be one to a server that has gone away.
         .test_before_acquire(false)
         .before_acquire(|connection, meta| {
             Box::pin(async move {
@@ -94,7 +96,7 @@ async fn open_postgres(url: &str, connections_max: u32) -> anyhow::Result<PgPool
         })
         .connect_with(options)
         .await
-        .context("the queue's Postgres does not answer")
+        .context("the queue's Postgres does not respond")
 }
 
 #[cfg(test)]
@@ -107,13 +109,14 @@ mod tests {
         let url = format!("sqlite://{}", folder.path().join("full.db").display());
         let pool = open_sqlite(&url).await.unwrap();
         pool.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT)").await.unwrap();
-        // No room for one page more: SQLite ends the whole transaction by itself, and its driver does not notice.
+        // The next page does not fit: SQLite ends the whole transaction by itself, and its driver does not
+        // notice.
         pool.execute("PRAGMA max_page_count = 1").await.unwrap();
         let mut too_much = pool.begin().await.unwrap();
         assert!(too_much.execute("INSERT INTO notes VALUES (1, hex(zeroblob(100000)))").await.is_err());
         drop(too_much);
         pool.execute("PRAGMA max_page_count = 1000000").await.unwrap();
-        // What is given up now must not take what comes later with it.
+        // This rollback must not undo later writes.
         let mut given_up = pool.begin().await.unwrap();
         given_up.execute("INSERT INTO notes VALUES (2, 'given up')").await.unwrap();
         given_up.rollback().await.unwrap();

@@ -1,4 +1,4 @@
-//! How full the queues are.
+//! The number of jobs in each queue, by state.
 
 use anyhow::Context;
 use domain::{Queue, Time};
@@ -32,7 +32,7 @@ struct CountRow {
 }
 
 impl Queues {
-    /// One entry for each queue, also for empty ones, in the order of [`Queue::ALL`].
+    /// One entry per queue, including empty ones, in the order of [`Queue::ALL`].
     pub async fn depth(&self) -> anyhow::Result<Vec<QueueDepth>> {
         let queues = Queue::ALL.map(Queue::name);
         let counts: Vec<CountRow> = on_either!(&self.database, sql, pool => {

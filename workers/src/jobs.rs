@@ -1,4 +1,4 @@
-//! The register: which operation does which job. One file per job; each says by which key it is idempotent.
+//! Which operation executes which job. One file per job, which names its idempotency key.
 
 mod cleanup;
 mod meter;
@@ -15,7 +15,7 @@ use service::Service;
 
 use crate::{Attempt, Handler, Queues};
 
-/// Does one job. `?` means: try again later, until the queue's attempts are used up.
+/// Executes one job. `?` means: retry later, until the queue's attempts are used up.
 async fn run(
     service: &Service,
     queues: &Queues,

@@ -1,8 +1,8 @@
-//! The door for the queue: jobs are kept, handed to workers, retried, buried and forgotten here.
+//! The entry point for the queue: stores jobs, hands them to workers, retries them, buries and deletes them.
 //!
 //! The queue itself is apalis, on SQLite (embedded) or on Postgres (production). No type of apalis or of a
-//! database leaves this crate: others see [`Queues`] and the plain types beside it. A job may be delivered
-//! more than once, so what it does must be idempotent; nothing here may assume that it ran only once.
+//! database leaves this crate: others see [`Queues`] and plain types. A job may be delivered more than once,
+//! so its operation must be idempotent, and no code here may assume that it ran only once.
 
 mod attempt;
 mod backend;

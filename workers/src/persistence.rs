@@ -1,7 +1,7 @@
-//! What a worker does to the rows of its queue, in apalis' own statements.
+//! What a worker does to the rows of its queue, with apalis' own statements.
 //!
-//! apalis' storages wrap each statement into a transaction of its own, which triples the round trips; here only
-//! the heartbeat is one, because it is two statements.
+//! apalis' storages wrap each statement into a transaction, which triples the round trips. Here only the
+//! heartbeat has one, because it is two statements.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +21,7 @@ use crate::slots::JobSlots;
 use crate::sql;
 use crate::unacknowledged::Unacknowledged;
 
-const LOST_ERROR: &str = "its worker fell silent: another takes it over";
+const LOST_ERROR: &str = "its worker sent no heartbeats: another takes it over";
 
 /// One queue's rows.
 #[derive(Clone)]
@@ -34,7 +34,7 @@ pub(crate) struct JobRows {
     pub(crate) unacknowledged: Unacknowledged,
 }
 
-/// Whether a fetch got all that it asked for, so that more may wait.
+/// Whether the last fetch got all that it requested, so that more may wait.
 #[derive(Clone, Default)]
 pub(crate) struct MoreWait(Arc<AtomicBool>);
 
@@ -76,7 +76,7 @@ impl JobRows {
                 let config = PostgresConfig::default().queue(self.queue.name()).batch_size(at_most);
                 let mut connection = pool.acquire().await?;
                 match postgres::fetch_next(&mut *connection, &config, worker).await {
-                    // Nothing was taken, and now that connection knows the table as it is.
+                    // Nothing was taken, and this connection now knows the new table.
                     Err(error) if is_of_a_changed_table(&error) => {
                         Ok(postgres::fetch_next(&mut *connection, &config, worker).await?)
                     }
@@ -183,7 +183,7 @@ impl Persistence for JobRows {
         Ok(())
     }
 
-    /// Never called: pushes go their own way, in batches.
+    /// Never called: pushes are written in batches of their own.
     async fn push_tasks(&mut self, tasks: Vec<Task<Vec<u8>>>) -> Result<(), BackendFault> {
         let queue = self.queue.name();
         match &self.database {
@@ -200,7 +200,8 @@ impl Persistence for JobRows {
     }
 }
 
-/// A newer release has just added a column: apalis' function gives whole rows, and it was read before and called after.
+/// A newer release has just added a column. apalis' function returns whole rows, and was read before the
+/// change.
 fn is_of_a_changed_table(error: &apalis_postgres::Error) -> bool {
     const INVALID_FUNCTION_DEFINITION: &str = "42P13";
     let apalis_postgres::Error::Database(sqlx::Error::Database(refused)) = error else { return false };

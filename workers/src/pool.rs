@@ -1,4 +1,4 @@
-//! The workers of one process: one for each queue, restarted when their database fails them.
+//! The workers of one process: one per queue, restarted when their database fails.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,16 +23,16 @@ use crate::sql::on_either;
 use crate::unacknowledged::Unacknowledged;
 use crate::wake::{Looks, TICK_INTERVAL};
 
-/// Jobs that run when a stop is asked for may take so long to finish.
+/// How long running jobs may take to finish after a stop is requested.
 const STOP_TIMEOUT: Duration = Duration::from_secs(30);
 /// A worker whose database failed starts again after this time.
 const RESTART_PAUSE: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Debug)]
 pub struct PoolSettings {
-    /// Each with how many of its jobs run at the same time.
+    /// The number of concurrent jobs of each queue.
     pub queues: BTreeMap<Queue, usize>,
-    /// Instead of the queue's own.
+    /// Overrides the queue's own timeout.
     pub attempt_timeout: Option<Duration>,
     pub stop_timeout: Duration,
 }
@@ -43,7 +43,7 @@ impl PoolSettings {
     }
 }
 
-/// What the workers of one pool have in common.
+/// What the workers of one pool share.
 #[derive(Clone)]
 struct Pool {
     name: String,
@@ -53,8 +53,8 @@ struct Pool {
 }
 
 impl Queues {
-    /// Works until `shutdown`; then takes no new job, finishes those that run and returns. Jobs that do not
-    /// finish in time are interrupted and given back. Dropping the future is like the death of the process.
+    /// Works until `shutdown`, then takes no new job, finishes the running ones and returns. Jobs that do not
+    /// finish in time are interrupted and given back. Dropping the future is like a crash of the process.
     pub async fn run_pool(
         &self,
         settings: PoolSettings,
@@ -64,12 +64,12 @@ impl Queues {
         ensure!(!settings.queues.is_empty(), "a pool works on at least one queue");
         let is_idle = settings.queues.values().any(|concurrency| *concurrency == 0);
         ensure!(!is_idle, "a pool works on at least one job of each queue at a time");
-        // Before the first fetch: a queue that is paused stays so over the start of a process.
+        // Before the first fetch, so that a paused queue stays paused when a process starts.
         self.look_at_pauses().await?;
         let interrupt = CancellationToken::new();
         let interrupt_when_dropped = interrupt.clone().drop_guard();
         let pool = Pool {
-            // apalis refuses a worker name that was lately in use, so every start has names of its own.
+            // apalis refuses a worker name that was recently in use, so every start has names of its own.
             name: format!("{}-{}", self.instance, self.chance.base36(10)),
             running: TaskTracker::new(),
             stopping: shutdown.clone(),

@@ -1,4 +1,4 @@
-//! Keeping jobs: all pushes that wait are written by one statement, so a busy service pays for few commits.
+//! Stores pushed jobs. One statement writes all waiting pushes, so a busy service needs few commits.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
@@ -15,17 +15,17 @@ use crate::sql::{PushedJob, on_either};
 
 /// Pushes written by one statement.
 const BATCH_MAX: usize = 256;
-/// A batch that takes longer is answered with an error; it may be kept nevertheless, and pushing again is safe.
+/// A slower batch gets an error. It may be stored nevertheless, and pushing again is safe.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 
 type WaitingPush = oneshot::Sender<anyhow::Result<PushResult>>;
 
-/// A push as a row: everything that may fail before the database has been done.
+/// A push as a row. All that can fail before the database is involved is done.
 struct Row {
     id: String,
     queue: Queue,
     payload: Vec<u8>,
-    /// Somebody waits for its outcome.
+    /// A process waits for its outcome.
     is_awaited: bool,
     if_known: IfKnown,
 }
@@ -47,7 +47,7 @@ impl Row {
 }
 
 impl Queues {
-    /// Keeps what is pushed until `cancel`; then takes nothing new, keeps what already waits, and returns.
+    /// Stores pushes until `cancel`, then accepts no new ones, stores those that wait, and returns.
     pub async fn run_pushes(&self, mut receiver: mpsc::Receiver<Push>, cancel: CancellationToken) {
         let mut batch = Vec::with_capacity(BATCH_MAX);
         loop {
@@ -80,7 +80,7 @@ impl Queues {
         }
     }
 
-    /// The database would not have one of them, so each goes by itself and none suffers for another.
+    /// The database rejected one of them, so each is written by itself and the others succeed.
     async fn keep_singly(&self, rows: Vec<Row>, waiting: Vec<WaitingPush>) {
         for (row, kept) in rows.into_iter().zip(waiting) {
             let row = [row];
@@ -153,8 +153,8 @@ impl Queues {
         Ok(Known { begun, queues: self.strangers(rows).await? })
     }
 
-    /// The ids among `rows` that the table already has, with the queue that has them: an id is unique in the
-    /// whole table, and one that another queue has must not pass for "already kept".
+    /// The ids among `rows` that the table has, with their queue. An id is unique in the whole table, so one
+    /// that another queue has must not count as stored.
     async fn strangers(&self, rows: &[Row]) -> anyhow::Result<HashMap<String, String>> {
         let ids = ids(rows, |_| true);
         let known: Vec<(String, String)> = on_either!(&self.database, sql, pool => {
@@ -165,9 +165,9 @@ impl Queues {
 }
 
 enum WriteFault {
-    /// The database has looked at the rows and does not want them.
+    /// The database rejected the rows.
     Refused(anyhow::Error),
-    /// Nothing is known; the rows may even be kept.
+    /// The result is unknown. The rows may be stored.
     Unreachable(anyhow::Error),
 }
 
@@ -175,11 +175,11 @@ fn ids(rows: &[Row], which: impl Fn(&Row) -> bool) -> Vec<&str> {
     rows.iter().filter(|row| which(row)).map(|row| row.id.as_str()).collect()
 }
 
-/// What is known of the jobs of a batch once it is kept.
+/// The state of a batch's jobs once it is stored.
 struct Known {
-    /// Those that are new, or begin anew.
+    /// New and restarted jobs.
     begun: HashSet<String>,
-    /// The queues of those that the table had before.
+    /// The queues of the jobs that are in the table.
     queues: HashMap<String, String>,
 }
 
@@ -197,6 +197,6 @@ impl Known {
 }
 
 fn answer(kept: WaitingPush, outcome: anyhow::Result<PushResult>) {
-    // Whoever asked may have stopped waiting; the job is kept all the same.
+    // The caller may have stopped waiting. The job is stored all the same.
     let _ = kept.send(outcome);
 }

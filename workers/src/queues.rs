@@ -22,18 +22,19 @@ pub struct Queues {
     pub(crate) rates: Arc<Rates>,
 }
 
-/// What it takes to open the queues.
+/// The parameters for opening the queues.
 pub struct Opening<'a> {
     /// `sqlite://<path>` or `postgres://…`.
     pub url: &'a str,
-    /// To PostgreSQL, where a worker of each queue, the pushes, a postponement and the operator ask at the same time.
+    /// For PostgreSQL: a worker of each queue, the pushes, a postponement and operators use connections
+    /// concurrently.
     pub connections_max: u32,
-    /// The process's name, as it appears in the names of its workers.
+    /// The process's name, which is part of the names of its workers.
     pub instance: &'a str,
     pub clock: Clock,
-    /// Makes worker names that no earlier start of the same instance has used.
+    /// Generates worker names that no earlier start of the same instance has used.
     pub chance: Chance,
-    /// Called once for each queue that a committed batch of pushes went to, so that other processes wake too.
+    /// Called once per queue that a committed batch of pushes went to, so that other processes wake too.
     pub on_pushed: OnPushed,
 }
 
@@ -50,7 +51,7 @@ impl Queues {
         })
     }
 
-    /// Wakes this process's worker of the queue: `notify_one` when another process says that it pushed.
+    /// Wakes this process's worker of the queue. Call `notify_one` when another process reports a push.
     pub fn wake_handle(&self, queue: Queue) -> Arc<Notify> {
         self.wakes.handle(queue)
     }

@@ -1,5 +1,5 @@
-//! How many attempts end well and badly, by the minute. Each process counts its own and tells of minutes that are
-//! over; the board adds them up. So a rate costs no query on the jobs.
+//! How many attempts succeed and fail per minute. Each process counts its own and reports the full minutes;
+//! the board adds them up. So a rate costs no query on the jobs.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -9,26 +9,28 @@ use domain::{Queue, Time};
 use serde::{Deserialize, Serialize};
 
 const MINUTE_MS: i64 = 60_000;
-/// The minute that runs and the two before it.
+/// The current minute and the two before it.
 const MINUTES_KEPT: usize = 3;
-/// Every process has told of a minute so long after its end: a heartbeat, and clocks that differ by as much.
+/// Every process has reported a minute this long after its end: one heartbeat, and as much again for clocks
+/// that differ.
 const TOLD_AFTER: Duration = Duration::from_secs(4);
 
 /// The attempts of one process.
 #[derive(Default)]
 pub(crate) struct Rates(Mutex<VecDeque<MinuteCount>>);
 
-/// What happened in one minute.
+/// The attempts in one minute.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MinuteCount {
-    /// Since 1970.
+    /// Minutes since 1970.
     minute: i64,
-    /// By the name of the queue: well, and badly. A newer release may have queues that this one does not know.
+    /// Succeeded and failed attempts by queue name. A newer release may have queues that this one does not
+    /// know.
     ended: BTreeMap<String, (u64, u64)>,
 }
 
 impl MinuteCount {
-    /// Attempts that ended well, and badly.
+    /// Succeeded and failed attempts.
     pub(crate) fn of(&self, queue: Queue) -> (u64, u64) {
         self.ended.get(queue.name()).copied().unwrap_or_default()
     }
@@ -58,21 +60,21 @@ impl Rates {
             let surplus = minutes.len().saturating_sub(MINUTES_KEPT);
             minutes.drain(..surplus);
         }
-        // A clock that was set back counts into the minute that it has left.
+        // If the clock was set back, attempts count into the latest minute.
         if let Some(latest) = minutes.back_mut() {
             let sum = latest.ended.entry(queue.name().to_owned()).or_default();
             *sum = (sum.0 + done, sum.1 + failed);
         }
     }
 
-    /// The minutes that are over, as a process tells of them.
+    /// The full minutes, as a heartbeat reports them.
     pub(crate) fn told(&self, at: Time) -> Vec<MinuteCount> {
         let minutes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         minutes.iter().filter(|count| count.minute < minute_of(at)).cloned().collect()
     }
 }
 
-/// What all processes did in the last minute of which all have told.
+/// The sum over all processes for the last minute that all have reported.
 pub(crate) fn sum<'a>(told: impl Iterator<Item = &'a MinuteCount>, at: Time) -> MinuteCount {
     let minute = minute_of(at.minus(TOLD_AFTER)) - 1;
     let mut sum = MinuteCount { minute, ..MinuteCount::default() };

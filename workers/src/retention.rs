@@ -1,5 +1,5 @@
-//! Forgetting finished jobs, and those that an operator called off. How long they are kept is also how long a second push of
-//! the same id is noticed.
+//! Deletes finished and cancelled jobs. Their retention is also how long a second push of the same id is
+//! recognized.
 
 use anyhow::Context;
 use domain::Time;
@@ -8,21 +8,22 @@ use crate::Queues;
 use crate::sql::on_either;
 
 impl Queues {
-    /// Deletes at most `limit` jobs that were done or called off before that time, with their events, and tells how many.
-    /// Dead jobs stay. Workers and processes that have been silent since then are forgotten with them.
+    /// Deletes at most `limit` jobs that were done or cancelled before that time, with their events, and
+    /// returns how many. Dead jobs stay. Workers and processes that have been silent since then are deleted
+    /// too.
     pub async fn delete_finished(&self, done_before: Time, limit: u32) -> anyhow::Result<u64> {
         let deleted = self.delete_ended(done_before, limit).await.context("deleting finished jobs")?;
         self.forget_events(&deleted).await?;
-        self.forget_silent_workers(done_before).await.context("forgetting silent workers")?;
+        self.forget_silent_workers(done_before).await.context("deleting silent workers")?;
         let text = "DELETE FROM handbill_processes WHERE seen_at_ms < $1";
         on_either!(&self.database, pool => {
             sqlx::query(text).bind(done_before.millis()).execute(pool).await.map(drop)
         })
-        .context("forgetting silent processes")?;
+        .context("deleting silent processes")?;
         Ok(u64::try_from(deleted.len())?)
     }
 
-    /// The ids of those that are gone.
+    /// Returns the ids of the deleted jobs.
     async fn delete_ended(&self, ended_before: Time, limit: u32) -> anyhow::Result<Vec<String>> {
         let mut deleted: Vec<String> = Vec::new();
         on_either!(&self.database, sql, pool => {
@@ -41,7 +42,7 @@ impl Queues {
         })
     }
 
-    /// Events tell of the present life of jobs that are there. What a cut-off leaves of them is found by nobody.
+    /// Events belong to the current run of an existing job. Those that a crash leaves behind are never read.
     pub(crate) async fn forget_events(&self, jobs: &[String]) -> anyhow::Result<()> {
         if jobs.is_empty() {
             return Ok(());
@@ -50,6 +51,6 @@ impl Queues {
         on_either!(&self.database, sql, pool => {
             sqlx::query(sql::DELETE_EVENTS).bind(sql::names(&jobs)).execute(pool).await.map(drop)
         })
-        .context("forgetting what happened to jobs")
+        .context("deleting events of jobs")
     }
 }

@@ -1,6 +1,6 @@
-//! What happens by itself, and when. Every process with workers runs this; each slot fires once in the whole
-//! deployment, because the job's id is made of the schedule and the slot. A slot missed while everything was down
-//! is made good at the next start: the last one only, since every job here does all that is due.
+//! Scheduled jobs. Every process with workers runs this. Each fire time fires once in the whole deployment,
+//! because the job's id is made of the schedule and the fire time. After a downtime only the last missed fire
+//! time fires, which is enough, since every job here does all that is due.
 
 use std::time::Duration;
 
@@ -12,12 +12,12 @@ use jiff::{Timestamp, Zoned};
 use service::{Planned, Service};
 use tokio_util::sync::CancellationToken;
 
-/// How often the clock is compared with the schedule.
+/// How often the clock is compared with the schedules.
 const TICK: Duration = Duration::from_secs(1);
 
 pub(crate) struct Schedule {
     name: &'static str,
-    /// Minute, hour, day of month, month, day of week; UTC. Six fields begin with the second.
+    /// Minute, hour, day of month, month, day of week; UTC. With six fields, the first is the second.
     cron: &'static str,
     job: Job,
 }
@@ -27,29 +27,29 @@ impl Schedule {
         self.name
     }
 
-    /// Of its jobs.
+    /// The kind of its jobs.
     pub(crate) fn kind(&self) -> &'static str {
         self.job.kind()
     }
 }
 
-/// The schedule, with a reason a line.
+/// The schedules, each with the reason for its interval.
 pub(crate) const SCHEDULES: [Schedule; 5] = [
-    // A lost scan leaves a page `pending`; a minute is how long a version may wait for its own, and a look every minute
-    // would make it two. The same look queues what newer rules are to judge again.
+    // A lost scan leaves a page `pending`. A version may wait a minute for its own scan, and a sweep every
+    // minute would make it two. The same sweep queues rescans with newer rules.
     Schedule { name: "sweep-scans", cron: "*/15 * * * * *", job: Job::SweepScans },
-    // Expired accounts answer 410 for a day by the clock; removing their rows is not urgent.
+    // Expired accounts respond with 410 for a day, whatever this does; deleting their rows is not urgent.
     Schedule { name: "cleanup", cron: "7 * * * *", job: Job::Cleanup },
-    // The month's pass is due on the 1st at 00:05; asking every hour makes good a firing that was lost, and the job knows
-    // when it was done.
+    // The month's pass is due on the 1st at 00:05. An hourly run makes up for a lost one, and the job knows
+    // when the pass was done.
     Schedule { name: "metering", cron: "5 * * * *", job: Job::Meter },
-    // Disk space, and a second try for what could not be deleted: a content is closed to publishes until then.
+    // Frees disk space, and retries failed deletions: a content is closed to publishes until it is deleted.
     Schedule { name: "sweep-blobs", cron: "23 * * * *", job: Job::SweepBlobs },
     // Keeps the tables of outcomes and finished jobs small.
     Schedule { name: "sweep-records", cron: "41 * * * *", job: Job::SweepRecords },
 ];
 
-/// Fires what is due until cancelled.
+/// Fires due schedules until cancelled.
 pub async fn run_schedule(service: Service, cancel: CancellationToken) {
     let mut tick = tokio::time::interval(TICK);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -80,20 +80,20 @@ async fn fire_if_due(service: &Service, schedule: &Schedule) -> anyhow::Result<(
     service.fire(schedule.name, slot, schedule.job.clone()).await
 }
 
-/// A schedule with its next slot, for the board.
+/// A schedule with its next fire time, for the board.
 pub(crate) fn planned(schedule: &Schedule, now: Time) -> anyhow::Result<Planned> {
     let Schedule { name, cron, job } = schedule;
     Ok(Planned { name, cron, job: job.clone(), next: next_slot(cron, now)? })
 }
 
-/// The last slot at or before a moment.
+/// The last fire time at or before a moment.
 fn latest_slot(cron: &str, now: Time) -> anyhow::Result<Time> {
     let slot =
         parsed(cron)?.find_previous_occurrence(&in_utc(now)?, true).context("a schedule without a past")?;
     Ok(Time::from_millis(slot.timestamp().as_millisecond()))
 }
 
-/// The first slot after a moment.
+/// The first fire time after a moment.
 fn next_slot(cron: &str, now: Time) -> anyhow::Result<Time> {
     let slot =
         parsed(cron)?.find_next_occurrence(&in_utc(now)?, false).context("a schedule without a future")?;

@@ -1,8 +1,8 @@
-//! The queue's tables are apalis'. What experience adds to them, and takes away, is arranged anew each time that
-//! we migrate. The tables of the board are our own and stand beside them.
+//! The queue's tables belong to apalis. Each migration also applies our changes to them, which experience has
+//! shown to be necessary. The tables of the board are our own.
 //!
-//! Releases run side by side, so a change here only ever adds: what an older program knows stays, and it starts on a
-//! schema that is newer than its own.
+//! Releases run side by side, so a change here only adds: what an older release knows stays, and an older
+//! release starts on a newer schema.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -17,12 +17,14 @@ use tokio::time::{Instant, sleep};
 use crate::Queues;
 use crate::database::Database;
 
-// A row whose id is no ULID (the board can push one) makes every fetch fail and so stalls its queue for good.
+// A row whose id is not a ULID (the board can push one) makes every fetch fail, and so stalls its queue for
+// good.
 //
-// With its index on `lock_by`, SQLite acknowledges a job by walking through all that the worker has ever done;
-// without, it goes by the id.
+// With its index on `lock_by`, SQLite acknowledges a job by scanning all that the worker has ever done.
+// Without it, SQLite uses the id.
 //
-// The board lists what is done, the newest first, however much that is. For all else, apalis' indexes do.
+// The board lists done jobs, newest first, however many there are. For everything else, apalis' indexes
+// suffice.
 const SQLITE_ARRANGEMENT: &str = "
     DROP INDEX IF EXISTS LIdx;
     CREATE INDEX IF NOT EXISTS handbill_jobs_done ON Jobs (job_type, id) WHERE status = 'Done';
@@ -30,12 +32,14 @@ const SQLITE_ARRANGEMENT: &str = "
     WHEN length(NEW.id) <> 26 OR NEW.id GLOB '*[^0-9A-HJKMNP-TV-Z]*' OR NEW.id > '8'
     BEGIN SELECT RAISE(ABORT, 'job_id_is_ulid: a job''s id must be a ULID'); END";
 
-// The same fence; NOT VALID, because an old row that breaks the rule must not keep the service from starting.
+// The same constraint. NOT VALID, because an old row that violates it must not keep the service from
+// starting.
 //
-// The trigger notifies once a row and so halves the speed of pushes; we wake the workers ourselves, once a batch.
+// The trigger notifies once per row, which halves the speed of pushes. We wake the workers ourselves, once
+// per batch.
 //
-// Only jobs in somebody's hands are looked for by `lock_by`, at every heartbeat; the two indexes that apalis has
-// for it hold every finished job as well.
+// Every heartbeat queries running jobs by `lock_by`, and no others. apalis' two indexes for it contain every
+// finished job as well.
 const POSTGRES_ARRANGEMENT: &str = "
     DROP TRIGGER IF EXISTS notify_workers ON apalis.jobs;
     CREATE INDEX IF NOT EXISTS jobs_in_hand ON apalis.jobs (lock_by)
@@ -96,19 +100,20 @@ const POSTGRES_EVENTS_TABLE: &str = "
         retry_at_ms BIGINT
     );
     CREATE INDEX IF NOT EXISTS handbill_job_events_by_job ON handbill_job_events (job_id, id);";
-/// What a release after the first gave the board's tables. SQLite knows no `IF NOT EXISTS` for a column.
+/// Added to the board's tables after the first release. SQLite has no `IF NOT EXISTS` for a column.
 const SQLITE_HAS_BUS: &str =
     "SELECT EXISTS (SELECT 1 FROM pragma_table_info('handbill_processes') WHERE name = 'bus')";
 const SQLITE_BUS: &str = "ALTER TABLE handbill_processes ADD COLUMN bus TEXT";
 const POSTGRES_BUS: &str = "ALTER TABLE handbill_processes ADD COLUMN IF NOT EXISTS bus TEXT";
 
-/// Which jobs were cancelled.
+/// The cancelled jobs.
 const SQLITE_CANCELLED: &str = "
     CREATE INDEX IF NOT EXISTS handbill_job_events_cancelled ON handbill_job_events (job_id, id)
         WHERE kind = 'cancelled'";
 
-/// The board lists what is over or failed, the newest first, however much that is. A job that waits or runs is not in it:
-/// each job writes it once, when it is over. One that was cut off while it was built is left behind half built.
+/// The board lists finished and failed jobs, newest first, however many there are. Waiting and running jobs
+/// are not in the index, so each job is added once, when it ends. An interrupted build leaves an invalid
+/// index.
 const POSTGRES_HALF_BUILT: &str = "
     DO $$ BEGIN
         IF EXISTS (SELECT FROM pg_index
@@ -121,7 +126,7 @@ const POSTGRES_HALF_BUILT: &str = "
         END IF;
     END $$";
 
-// Built beside the processes that work on the queue: millions of finished jobs may stand there.
+// Built concurrently with the processes that use the queue, because there may be millions of finished jobs.
 const POSTGRES_INDEX: &str = "
     CREATE INDEX CONCURRENTLY IF NOT EXISTS handbill_jobs_over ON apalis.jobs (job_type, status, id)
         WHERE status IN ('Done', 'Failed', 'Killed')";
@@ -129,21 +134,23 @@ const POSTGRES_CANCELLED: &str = "
     CREATE INDEX CONCURRENTLY IF NOT EXISTS handbill_job_events_cancelled ON handbill_job_events (job_id, id)
         WHERE kind = 'cancelled'";
 
-// Asked again and again, and never waited for: the index waits for whoever waits in a statement.
+// Polled, and never waited for in a statement, because a concurrent index build waits for all running
+// statements.
 const ARRANGERS_LOCK: &str = "SELECT pg_try_advisory_lock(hashtext('handbill queue arrangement'))";
 const ARRANGERS_ASK_INTERVAL: Duration = Duration::from_millis(100);
 const ARRANGERS_WAIT_MAX: Duration = Duration::from_secs(300);
 
 impl Queues {
-    /// Brings the queue's tables to the newest schema. May be called at any time; on Postgres by many at once.
+    /// Brings the queue's tables to the newest schema. May be called at any time, on Postgres also
+    /// concurrently.
     pub async fn migrate(&self) -> anyhow::Result<()> {
-        // apalis' own migrator would refuse a history that goes on with what it does not know.
+        // apalis' own migrator refuses a history that contains migrations it does not know.
         if self.is_current().await? {
             return Ok(());
         }
         match &self.database {
             Database::Sqlite(pool) => {
-                // Not `SqliteStorage::setup`: it switches `synchronous` off.
+                // Not `SqliteStorage::setup`, which switches `synchronous` off.
                 SqliteStorage::migrations().run(pool).await.context("migrating the queue")?;
                 for tables in [BOARD_TABLES, SQLITE_EVENTS_TABLE] {
                     sqlx::raw_sql(tables).execute(pool).await.context("making the board's tables")?;
@@ -162,7 +169,7 @@ impl Queues {
         Ok(())
     }
 
-    /// Whether everything is there that this program needs. A newer one may have added more.
+    /// Whether the schema has everything that this program needs. A newer release may have added more.
     pub async fn is_current(&self) -> anyhow::Result<bool> {
         match &self.database {
             Database::Sqlite(pool) => is_sqlite_current(pool).await,
@@ -173,10 +180,11 @@ impl Queues {
 }
 
 async fn arrange_postgres(pool: &PgPool) -> anyhow::Result<()> {
-    // It never goes back to the pool: the lock is its own.
+    // The session never returns to the pool, because it holds the lock.
     let mut session = pool.acquire().await?.detach();
     wait_for_turn(&mut session).await?;
-    // Who waits for a table in use makes everybody wait who comes after; for the index nobody does.
+    // DDL that waits for a table lock blocks every later query on that table. Building the index blocks
+    // nobody.
     sqlx::raw_sql("SET lock_timeout = '3s'").execute(&mut session).await?;
     sqlx::raw_sql(BOARD_TABLES).execute(&mut session).await?;
     sqlx::raw_sql(POSTGRES_EVENTS_TABLE).execute(&mut session).await?;
@@ -194,14 +202,14 @@ async fn wait_for_turn(session: &mut PgConnection) -> anyhow::Result<()> {
     let asked_since = Instant::now();
     while !sqlx::query_scalar(ARRANGERS_LOCK).fetch_one(&mut *session).await? {
         let is_too_long = asked_since.elapsed() > ARRANGERS_WAIT_MAX;
-        ensure!(!is_too_long, "another process is at it; start again when it is done");
+        ensure!(!is_too_long, "another process is migrating the queue; start again when it is done");
         sleep(ARRANGERS_ASK_INTERVAL).await;
     }
     Ok(())
 }
 
 async fn is_sqlite_current(pool: &SqlitePool) -> sqlx::Result<bool> {
-    // The fence comes last: where it stands, the table of migrations does too.
+    // The constraint is created last: if it exists, the table of migrations does too.
     let is_arranged: bool = sqlx::query_scalar(
         "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'job_id_is_ulid')
             AND NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'LIdx')

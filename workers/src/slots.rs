@@ -1,10 +1,10 @@
-//! How many jobs of a queue this process can take on now. A fetch takes no more: a job that was fetched and finds no place
-//! would hold up the heartbeats of its worker, and be taken for lost.
+//! The free job slots of a queue in this process. A fetch takes no more jobs than that: a job without a slot
+//! would hold up the heartbeats of its worker, which would then count as lost.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Jobs that one fetch takes at most: what else waits is left to other processes.
+/// Jobs that one fetch takes at most. The rest is left to other processes.
 const FETCHED_AT_ONCE_MAX: usize = 16;
 
 #[derive(Clone)]
@@ -13,7 +13,7 @@ pub(crate) struct JobSlots {
     taken: Arc<AtomicUsize>,
 }
 
-/// A place that a job has until it is done.
+/// Held by a job until it is done.
 pub(crate) struct JobSlot(Arc<AtomicUsize>);
 
 impl JobSlots {
@@ -26,7 +26,7 @@ impl JobSlots {
         JobSlot(self.taken.clone())
     }
 
-    /// Jobs that the next fetch is to take. It is asked for only when there is a place.
+    /// Jobs that the next fetch takes. Called only when a slot is free.
     pub(crate) fn to_fetch(&self) -> usize {
         let free = self.all.saturating_sub(self.taken.load(Ordering::Relaxed));
         free.clamp(1, FETCHED_AT_ONCE_MAX)

@@ -1,15 +1,16 @@
-//! The queue's SQL. [`sqlite`] and [`postgres`] have the same names, each with the statement for its database;
-//! [`on_either!`] picks the module with the pool. A statement that both understand stands where it is used, and the
-//! schema in `schema.rs`.
+//! The queue's SQL. [`sqlite`] and [`postgres`] have the same names, each with the statement for its
+//! database; [`on_either!`] selects the module along with the pool. A statement that both databases
+//! understand is defined where it is used, and the schema in `schema.rs`.
 //!
-//! Time on a job's row is told by the database's clock alone, because a process's clock may be off.
+//! Times on a job's row come only from the database's clock, because a process's clock may be off.
 
 pub(crate) mod postgres;
 pub(crate) mod sqlite;
 
 use domain::Queue;
 
-/// Does the same on either database. The three-part form also names the module with that database's statements.
+/// Runs the same code on either database. The three-part form also names the module with that database's
+/// statements.
 macro_rules! on_either {
     ($database:expr, $pool:ident => $does:expr) => {
         match $database {
@@ -32,7 +33,7 @@ macro_rules! on_either {
 }
 pub(crate) use on_either;
 
-/// A job that is pushed.
+/// A pushed job.
 #[derive(Clone, Copy)]
 pub(crate) struct PushedJob<'a> {
     pub(crate) id: &'a str,
@@ -40,7 +41,7 @@ pub(crate) struct PushedJob<'a> {
     pub(crate) payload: &'a [u8],
 }
 
-/// A job as the table has it. Times are in seconds, as apalis counts.
+/// A job as stored. Times are in seconds, as in apalis.
 #[derive(sqlx::FromRow)]
 pub(crate) struct StoredJob {
     pub(crate) id: String,
@@ -56,7 +57,7 @@ pub(crate) struct StoredJob {
 }
 
 impl StoredJob {
-    /// The status for a copy: the worker that had the job in hand is gone.
+    /// The status in a copy, where the worker that held the job is gone.
     pub(crate) fn copied_status(&self) -> &str {
         match self.status.as_str() {
             "Queued" | "Running" => "Pending",
@@ -65,7 +66,7 @@ impl StoredJob {
     }
 }
 
-/// An event as the table has it.
+/// An event as stored.
 #[derive(sqlx::FromRow)]
 pub(crate) struct EventRow {
     pub(crate) job_id: String,

@@ -1,4 +1,4 @@
-//! The traps of the queue, each on SQLite and on Postgres.
+//! Tests of the queue, each on SQLite and on Postgres.
 
 mod board;
 mod board_plans;

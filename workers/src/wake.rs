@@ -1,6 +1,6 @@
-//! When a worker looks for jobs: at once when someone pushed, and twice a second in any case.
+//! When a worker polls for jobs: at once after a push, and twice a second in any case.
 //!
-//! A wake-up may be lost between processes without harm: the tick finds the job.
+//! A wake-up may be lost between processes without harm, because the tick finds the job.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use tokio::sync::Notify;
 use tokio::sync::futures::OwnedNotified;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-/// How long a job waits at most when its wake-up was lost, and how often a due retry is looked for.
+/// How long a job waits at most after a lost wake-up, and how often due retries are polled.
 pub(crate) const TICK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Told about every queue that got a job, after it was committed.
+/// Called with every queue that got a job, after the commit.
 pub type OnPushed = Arc<dyn Fn(Queue) + Send + Sync>;
 
-/// One bell for each queue, and the way to ring those of other processes.
+/// One wake-up handle per queue, and the callback that wakes other processes.
 pub(crate) struct Wakes {
     handles: [Arc<Notify>; Queue::ALL.len()],
     on_pushed: OnPushed,
@@ -33,15 +33,15 @@ impl Wakes {
         self.handles[queue as usize].clone()
     }
 
-    /// The queue has a new job, committed.
+    /// Wakes the workers of a queue after a committed push.
     pub(crate) fn ring(&self, queue: Queue) {
         self.handles[queue as usize].notify_one();
         (self.on_pushed)(queue);
     }
 }
 
-/// A worker's reasons to look. Both are asked every time: apalis' own combinator of poll strategies stops at the
-/// first that is ready, and the others lose their wakers.
+/// A worker's reasons to poll. Both are polled every time: apalis' own combinator of poll strategies stops at
+/// the first that is ready, and the others lose their wakers.
 pub(crate) struct Looks {
     wake: Wake,
     tick: Tick,
@@ -52,14 +52,14 @@ impl Looks {
         Self { wake: Wake::new(handle), tick: Tick::every(period) }
     }
 
-    /// Whether there is a new reason to look; the task is woken when the next one comes.
+    /// Whether there is a new reason to poll. The task is woken when the next one comes.
     pub(crate) fn poll_due(&mut self, cx: &mut Context<'_>) -> bool {
         let (is_rung, has_ticked) = (self.wake.poll_due(cx), self.tick.poll_due(cx));
         is_rung || has_ticked
     }
 }
 
-/// Looks when the bell rings.
+/// Triggers on a wake-up.
 struct Wake {
     handle: Arc<Notify>,
     notified: Pin<Box<OwnedNotified>>,
@@ -72,7 +72,7 @@ impl Wake {
 
     fn poll_due(&mut self, cx: &mut Context<'_>) -> bool {
         let mut is_due = false;
-        // Polled to Pending, so that the next ring has our waker.
+        // Polled to Pending, so that the next notification has our waker.
         while self.notified.as_mut().poll(cx).is_ready() {
             self.notified = Box::pin(self.handle.clone().notified_owned());
             is_due = true;
@@ -81,7 +81,7 @@ impl Wake {
     }
 }
 
-/// Looks at an even pace.
+/// Triggers at an even pace.
 struct Tick(Interval);
 
 impl Tick {

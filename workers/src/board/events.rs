@@ -1,5 +1,5 @@
-//! What happened to a job, kept for those that did not simply succeed: failed attempts, deaths, retries, cancels. A job
-//! that succeeds at once costs no write; its row tells all there is. Events go with their jobs.
+//! The history of jobs that did not simply succeed: failed attempts, deaths, retries, cancellations. A job
+//! that succeeds at once costs no write, because its row is enough. Events are deleted with their jobs.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::database::Database;
 use crate::sql::{EventRow, on_either};
 use crate::unacknowledged::BegunAttempt;
 
-/// The latest events of a job that are shown. Only people who retry it again and again make more.
+/// The latest events of a job that are shown. Only repeated manual retries cause more.
 const EVENTS_SHOWN_MAX: i64 = 200;
 
 const FAILED: &str = "
@@ -30,19 +30,19 @@ const LIST: &str = "
     SELECT job_id, at_ms, kind, attempt, worker, told_by, error, retry_at_ms FROM handbill_job_events
     WHERE job_id = $1 ORDER BY id DESC LIMIT $2";
 
-/// An attempt that ended badly.
+/// A failed attempt.
 pub(crate) struct FailedAttempt<'a> {
     pub(crate) job: &'a str,
     pub(crate) worker: &'a str,
     pub(crate) attempt: u32,
     pub(crate) took: Duration,
     pub(crate) error: &'a str,
-    /// None: the job died.
+    /// `None`: the job is dead.
     pub(crate) retry_after: Option<Duration>,
 }
 
 impl Database {
-    /// Call it before the job's next attempt is put off.
+    /// Must be called before the job is postponed, because its time still shows when it was pushed.
     pub(crate) async fn note_failure(&self, failed: &FailedAttempt<'_>, now: Time) -> anyhow::Result<()> {
         let kind = if failed.retry_after.is_some() { "failed" } else { "died" };
         on_either!(self, sql, pool => {
@@ -83,7 +83,7 @@ impl Queues {
     }
 }
 
-/// Who did what, for an event of their own.
+/// An operator's action, for its event.
 pub(super) struct Steering<'a> {
     /// `retried` or `cancelled`.
     pub(super) kind: &'static str,
@@ -91,7 +91,7 @@ pub(super) struct Steering<'a> {
     pub(super) at: Time,
 }
 
-/// Events of the same steering, one for each job.
+/// One event per job, for the same action.
 pub(super) fn insert_steered<D: sqlx::Database>(ids: &[String], steering: &Steering<'_>) -> QueryBuilder<D>
 where
     String: sqlx::Type<D> + for<'q> sqlx::Encode<'q, D>,
@@ -107,7 +107,7 @@ where
 }
 
 impl Queues {
-    /// Everything that is known of what happened to a job, the oldest first.
+    /// The history of a job, oldest event first.
     pub(super) async fn timeline(&self, job: &JobInfo) -> anyhow::Result<Vec<JobEvent>> {
         let id: JobId = job.id;
         let mut rows: Vec<EventRow> = on_either!(&self.database, pool => {
@@ -129,13 +129,13 @@ fn read(row: EventRow) -> Option<JobEvent> {
         "died" => JobHappening::Died { attempt, error },
         "retried" => JobHappening::Retried { by },
         "cancelled" => JobHappening::Cancelled { by },
-        // A later release may keep more.
+        // A later release may record more kinds.
         _ => return None,
     };
     Some(JobEvent { at: Time::from_millis(row.at_ms), what })
 }
 
-/// The events that are kept, with what the job's row alone tells.
+/// The stored events, completed with those that only the job's row shows.
 fn completed(kept: Vec<JobEvent>, job: &JobInfo) -> Vec<JobEvent> {
     let mut timeline = kept;
     if timeline.is_empty() {
@@ -152,7 +152,8 @@ fn completed(kept: Vec<JobEvent>, job: &JobInfo) -> Vec<JobEvent> {
     {
         timeline.push(JobEvent { at, what: JobHappening::Done { attempt } });
     }
-    // A row counts in seconds and the events in milliseconds: what follows is never told as earlier.
+    // Rows count in seconds and events in milliseconds, so an event could seem earlier than the one before
+    // it.
     let mut latest = Time::from_millis(i64::MIN);
     for event in &mut timeline {
         latest = latest.max(event.at);

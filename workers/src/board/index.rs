@@ -1,5 +1,5 @@
-//! Lists of jobs: one queue, one state, the newest first, a page at a time. Only the beginning of a payload is read:
-//! a publish may hold 64 KiB of somebody's pages.
+//! Lists of jobs: one queue, one state, newest first, a page at a time. Only the beginning of a payload is
+//! read, because a publish may hold 64 KiB of content.
 
 use anyhow::Context;
 use domain::{Queue, Time};
@@ -9,12 +9,12 @@ use service::{JOBS_SHOWN_MAX, JobInfo, JobList, JobState, JobsWanted};
 use crate::Queues;
 use crate::sql::on_either;
 
-/// The kind of a job stands behind its id, the process that waits for it and its trace.
+/// Bytes that contain a job's kind, which follows its id, the waiting process and its trace.
 pub(super) const KIND_BYTES_MAX: i64 = 512;
-/// Behind every ULID.
+/// Sorts after every ULID.
 const AFTER_ALL_IDS: &str = "8";
 
-/// A job's row on the board: its payload, or the beginning of it.
+/// A job's row on the board, with its payload or the beginning of it.
 #[derive(sqlx::FromRow)]
 pub(super) struct JobRow {
     id: String,
@@ -54,7 +54,7 @@ impl Queues {
     }
 }
 
-/// As apalis writes them; `Cancelled` is ours, for those of its `Killed` that somebody called off.
+/// As apalis writes them. `Cancelled` is ours: `Killed` jobs that an operator cancelled.
 fn statuses(state: JobState) -> &'static [&'static str] {
     match state {
         JobState::Waiting => &["Pending"],
@@ -70,7 +70,7 @@ pub(super) fn state_of(status: &str) -> Option<JobState> {
     JobState::ALL.into_iter().find(|state| statuses(*state).contains(&status))
 }
 
-/// None for a row that is not ours: no worker could take it either.
+/// `None` for a row that is not ours. No worker could take it either.
 pub(super) fn read(row: JobRow) -> Option<JobInfo> {
     let state = state_of(&row.status)?;
     let count = |attempts: i64| u32::try_from(attempts).unwrap_or_default();
@@ -84,7 +84,7 @@ pub(super) fn read(row: JobRow) -> Option<JobInfo> {
         attempts_max: count(row.max_attempts),
         due_at: Time::from_millis(row.due_ms),
         begun_at: row.begun_ms.map(Time::from_millis),
-        // A repeated job keeps the end of the attempt before.
+        // A repeated job keeps the end of the previous attempt.
         ended_at: row
             .ended_ms
             .filter(|_| !matches!(state, JobState::Waiting | JobState::Running))
@@ -94,8 +94,8 @@ pub(super) fn read(row: JobRow) -> Option<JobInfo> {
     })
 }
 
-/// The kind of a job of which only the beginning is at hand. A quote inside of a JSON text is always escaped, so what
-/// is looked for can stand nowhere but in the envelope itself.
+/// The kind of a job, from the beginning of its payload. A quote inside a JSON string is always escaped, so
+/// the pattern can only match in the envelope itself.
 pub(super) fn kind_at_the_start(start: &[u8]) -> String {
     const NAME: &[u8] = br#""kind":""#;
     let kind = start.windows(NAME.len()).position(|window| window == NAME).and_then(|at| {

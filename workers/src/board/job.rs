@@ -1,4 +1,4 @@
-//! One job, whole: its row, what it carries as far as that may be seen, and what happened to it.
+//! One job in full: its row, its redacted payload and its history.
 
 use anyhow::Context;
 use domain::{JobId, Queue};

@@ -1,5 +1,5 @@
-//! Queues that an operator has paused: no worker begins a job of theirs until they are resumed. The table tells; each
-//! process looks every second, and at once when it hears of a queue that it holds back.
+//! Queues that an operator has paused. No worker starts their jobs until they are resumed. Each process polls
+//! the table every second, and at once when it is notified about a queue that it holds back.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -14,11 +14,11 @@ use crate::Queues;
 use crate::sql::on_either;
 
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
-/// While a queue is paused every push to it is a reason to look: no more often than this, however many there are.
+/// While a queue is paused, every push to it is a reason to poll. This bounds how often.
 const LOOK_REST: Duration = Duration::from_millis(100);
 
 impl Queues {
-    /// Another process says that the queue has work, or is resumed.
+    /// Handles a notification from another process: the queue has work, or is resumed.
     pub fn hear(&self, queue: Queue) {
         if self.pauses.holds(queue) {
             self.pauses.look.notify_one();
@@ -26,7 +26,7 @@ impl Queues {
         self.wakes.handle(queue).notify_one();
     }
 
-    /// The queues that are paused. Rows of queues that this release does not know are passed over.
+    /// The paused queues. Rows of queues that this release does not know are skipped.
     pub(super) async fn paused(&self) -> anyhow::Result<BTreeMap<Queue, Paused>> {
         let text = "SELECT queue, paused_by, paused_at_ms FROM handbill_pauses";
         let rows: Vec<(String, String, i64)> =
@@ -38,7 +38,7 @@ impl Queues {
         Ok(paused.collect())
     }
 
-    /// Makes the workers of this process hold back what is paused, and nothing else.
+    /// Makes the workers of this process hold back the paused queues, and no others.
     pub(crate) async fn look_at_pauses(&self) -> anyhow::Result<()> {
         let paused = self.paused().await?;
         for queue in Queue::ALL {
@@ -47,7 +47,7 @@ impl Queues {
                 continue;
             }
             if is_paused {
-                tracing::info!(queue.name = queue.name(), "a queue is paused: nothing of it is begun here");
+                tracing::info!(queue.name = queue.name(), "a queue is paused; its jobs are not started here");
             } else {
                 tracing::info!(queue.name = queue.name(), "a queue is resumed");
             }
@@ -56,13 +56,13 @@ impl Queues {
         Ok(())
     }
 
-    /// Whether a queue is paused, for a process that may have no workers. The table is read once a second at most; while
-    /// the database does not answer, what was known last holds.
+    /// Whether a queue is paused, for a process that may have no workers. The table is read once a second at
+    /// most. While the database does not respond, the last known state holds.
     pub(super) async fn is_paused_lately(&self, queue: Queue) -> bool {
         let mut read_at = self.pauses.read_at.lock().await;
         if read_at.is_none_or(|at| at.elapsed() >= LOOK_INTERVAL) {
             if let Err(error) = self.look_at_pauses().await {
-                tracing::debug!(error = format!("{error:#}"), "the pauses of queues cannot be read");
+                tracing::debug!(error = format!("{error:#}"), "the paused queues could not be read");
             }
             *read_at = Some(Instant::now());
         }
@@ -70,13 +70,13 @@ impl Queues {
         self.pauses.holds(queue)
     }
 
-    /// Looks for as long as the workers run. While the database does not answer, what was known last holds.
+    /// Polls while the workers run. While the database does not respond, the last known state holds.
     pub(crate) async fn watch_pauses(&self) -> Infallible {
         loop {
             // Whichever comes first.
             let _ = timeout(LOOK_INTERVAL, self.pauses.look.notified()).await;
             if let Err(error) = self.look_at_pauses().await {
-                tracing::debug!(error = format!("{error:#}"), "the pauses of queues are not known anew");
+                tracing::debug!(error = format!("{error:#}"), "the paused queues could not be read");
             }
             sleep(LOOK_REST).await;
         }

@@ -1,13 +1,13 @@
-//! What a job carries, as operators may see it: what it is about, never what somebody publishes, says or pays with.
-//! Fields are named one by one, so that a new one is hidden until somebody decides otherwise.
+//! Redacted payloads for operators: what a job is about, never user content, messages or means of payment.
+//! Fields are listed one by one, so that a new field is hidden until somebody decides otherwise.
 
 use domain::{Content, Job, JobEnvelope, Payment, PublishJob, ViewsJob};
 use serde_json::{Value, json};
 
-/// Hosts of a tally that are shown.
+/// Hosts of a views job that are shown.
 const VIEWS_SHOWN_MAX: usize = 50;
 
-/// The payload without what is secret or somebody's, and the process that waits for the outcome.
+/// The payload without secrets and user content, and the process that waits for the outcome.
 pub(super) fn redacted(payload: &[u8]) -> (Value, Option<String>) {
     match serde_json::from_slice::<JobEnvelope>(payload) {
         Ok(envelope) => (shown(&envelope.job), envelope.reply_to),

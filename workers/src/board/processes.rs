@@ -1,8 +1,8 @@
-//! The processes of the deployment. Each writes a heartbeat every two seconds, with what it takes and how much it did, and
-//! deletes its row when it stops. A running process whose heartbeat fails goes on working.
+//! The processes of the deployment. Each writes a heartbeat every two seconds, with its queues and its
+//! counts, and deletes its row when it stops. A running process whose heartbeat fails continues to work.
 //!
-//! A process that starts is refused while others are alive that it shares the database and no bus with: neither would
-//! hear of the other's changes.
+//! A starting process is refused while others run on the same database with another bus, because neither
+//! would get the other's notices.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,13 +23,13 @@ use crate::sql::{self, on_either};
 
 /// A process that has been silent for longer is only counted.
 const SHOWN_FOR: Duration = Duration::from_secs(300);
-/// And so long at most.
+/// A process that has been silent for longer is not even counted.
 const COUNTED_FOR: Duration = Duration::from_secs(3600);
 const PROCESSES_SHOWN_MAX: i64 = 500;
 const RUNNING_SHOWN_MAX: i64 = 500;
-/// A goodbye that takes longer is given up: the process counts as lost for a while.
+/// A slower deletion is given up. The process then counts as lost for a while.
 const GOODBYE_TIMEOUT: Duration = Duration::from_secs(2);
-/// A process that was killed is lost by then, and one that has yet to read what Redis says of the bus has read it.
+/// By then a killed process counts as lost, and a running one has read the bus identity from Redis.
 const STRANGERS_WAIT_MAX: Duration = Duration::from_secs(LOST_AFTER_S + HEARTBEAT_INTERVAL.as_secs());
 const STRANGERS_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
@@ -39,25 +39,25 @@ pub struct Presence {
     /// `serve`, `api`, `edge` or `worker`.
     pub role: &'static str,
     pub host: String,
-    /// How many jobs of each queue it takes at a time.
+    /// The number of concurrent jobs of each queue that it takes.
     pub takes: BTreeMap<Queue, usize>,
     pub started_at: Time,
-    /// The identity of its bus at the moment: the same in all processes that hear each other.
+    /// The current identity of its bus. It is the same in all processes that receive each other's messages.
     pub bus: Arc<dyn Fn() -> String + Send + Sync>,
 }
 
-/// The processes that were heard of lately.
+/// The processes with a recent heartbeat.
 pub(super) struct HeardOf {
-    /// The workers first, so many at most.
+    /// The workers first, up to a limit.
     pub(super) processes: Vec<ProcessInfo>,
     pub(super) not_listed: u64,
-    /// What those listed did in the last minute.
+    /// The attempts of the listed ones in the last full minute.
     pub(super) done: MinuteCount,
 }
 
-/// The jobs in somebody's hands.
+/// The running jobs.
 pub(super) struct Running {
-    /// Each with the process that has it, so many at most.
+    /// Each with its process, up to a limit.
     pub(super) jobs: Vec<(String, RunningJob)>,
     /// Whether there are more.
     pub(super) is_cut: bool,
@@ -82,13 +82,14 @@ struct RunningRow {
     job_type: String,
     lock_by: String,
     begun_ms: Option<i64>,
-    /// The beginning of it.
+    /// Only its beginning.
     payload: Vec<u8>,
 }
 
 impl Queues {
-    /// Writes the first heartbeat, unless other processes are alive on another bus. It waits for those that were killed a
-    /// moment ago, and for those that have yet to take over a new identity of the bus after Redis lost the old one.
+    /// Writes the first heartbeat, unless other processes run on another bus. Waits for processes that were
+    /// just killed, and for those that have yet to adopt a new identity of the bus after Redis lost the old
+    /// one.
     pub async fn join(&self, presence: &Presence) -> anyhow::Result<()> {
         let give_up_at = Instant::now() + STRANGERS_WAIT_MAX;
         loop {
@@ -108,14 +109,14 @@ impl Queues {
     }
 
     async fn stranger(&self, presence: &Presence) -> anyhow::Result<Option<(String, String, i64)>> {
-        // A SQLite file is locked by the process that uses it, so the others in the table were killed.
+        // The process that uses a SQLite file locks it, so other processes in the table were killed.
         let Database::Postgres(pool) = &self.database else { return Ok(None) };
         let query = sqlx::query_as(sql::postgres::STRANGERS).bind(&*self.instance).bind((presence.bus)());
         let found = query.bind(i64::try_from(LOST_AFTER_S * 1000)?).fetch_optional(pool).await;
-        found.context("looking for processes on another bus")
+        found.context("querying processes on another bus")
     }
 
-    /// Writes heartbeats until `cancel`, and then that this process is gone.
+    /// Writes heartbeats until `cancel`, and then deletes the row of this process.
     pub async fn run_presence(&self, presence: Presence, cancel: CancellationToken) {
         let mut beat = interval(HEARTBEAT_INTERVAL);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -157,7 +158,7 @@ impl Queues {
             let say = say.bind(takes).bind(rates).bind(presence.started_at.millis()).bind((presence.bus)());
             say.execute(pool).await.map(drop)
         })
-        .context("telling the queue board of this process")
+        .context("writing the heartbeat of this process")
     }
 
     pub(super) async fn processes(&self, now: Time) -> anyhow::Result<HeardOf> {
@@ -168,7 +169,7 @@ impl Queues {
         .context("listing processes")?;
         let (rows, is_cut) = cut(rows, PROCESSES_SHOWN_MAX);
         let not_listed = if is_cut {
-            // No heartbeat lies ahead of the database's clock, by which it was written.
+            // Heartbeats are written by the database's clock, so none is ahead of it.
             self.count_silent(Duration::ZERO, SHOWN_FOR).await?.saturating_sub(rows.len() as u64)
         } else {
             0
@@ -182,12 +183,12 @@ impl Queues {
         Ok(HeardOf { processes, not_listed, done: rates::sum(told.iter(), now) })
     }
 
-    /// How many processes fell silent too long ago to be listed.
+    /// How many processes were lost too long ago to be listed.
     pub(super) async fn lost_earlier(&self) -> anyhow::Result<u64> {
         self.count_silent(SHOWN_FOR, COUNTED_FOR).await
     }
 
-    /// How many processes have been silent for so long at least, and for less than that.
+    /// How many processes have been silent at least for one duration, and less than for the other.
     async fn count_silent(&self, at_least: Duration, less_than: Duration) -> anyhow::Result<u64> {
         let (at_least, less_than) =
             (i64::try_from(at_least.as_millis())?, i64::try_from(less_than.as_millis())?);
@@ -223,7 +224,7 @@ impl Queues {
     }
 }
 
-/// So many rows at most, and whether there were more.
+/// Truncates the rows, and returns whether there were more.
 fn cut<T>(mut rows: Vec<T>, rows_max: i64) -> (Vec<T>, bool) {
     let rows_max = usize::try_from(rows_max).unwrap_or_default();
     let is_cut = rows.len() > rows_max;
@@ -241,7 +242,7 @@ fn read_running(row: RunningRow) -> Option<(String, RunningJob)> {
     Some((instance_of(&row.lock_by)?.to_owned(), job))
 }
 
-/// The process that a worker belongs to: it is named `<instance>-<start>-<queue>-<restart>`.
+/// The process of a worker, which is named `<instance>-<start>-<queue>-<restart>`.
 fn instance_of(worker: &str) -> Option<&str> {
     worker.rsplitn(4, '-').nth(3)
 }

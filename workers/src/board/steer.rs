@@ -1,5 +1,5 @@
-//! What operators do to jobs: have one begun anew, call one off, raise the dead or give them up. Each is one transaction
-//! with its event, so that the timeline tells of it if and only if it happened.
+//! Operators' actions on jobs: retry, cancel, discard. Each is one transaction with its event, so that the
+//! history shows an action if and only if it happened.
 
 use anyhow::Context;
 use domain::{JobId, OperatorName, Queue};
@@ -10,7 +10,7 @@ use super::index::state_of;
 use crate::Queues;
 use crate::sql::on_either;
 
-/// The dead that one transaction raises, or gives up.
+/// Dead jobs that one transaction retries or discards.
 const DEAD_AT_ONCE: i64 = 500;
 
 impl Queues {
@@ -55,7 +55,7 @@ impl Queues {
         Steering { kind, by, at: self.clock.now() }
     }
 
-    /// Whether the job was in a state for it.
+    /// Returns whether the state of the job allowed the action.
     async fn steer(
         &self,
         update: &'static str,
@@ -108,7 +108,7 @@ impl Queues {
         self.steer_the_dead(discard, queue, &self.steering("cancelled", by), || {}).await
     }
 
-    /// Does it to every job that is dead by now, some at a time. How many there were.
+    /// Applies an action to every job that is dead now, in batches. Returns how many there were.
     async fn steer_the_dead(
         &self,
         update: &'static str,
@@ -116,7 +116,8 @@ impl Queues {
         steering: &Steering<'_>,
         on_some: impl Fn(),
     ) -> anyhow::Result<u64> {
-        // By the clock that writes when a job dies: a job that dies again at once is not retried for ever.
+        // By the clock that records when a job dies, so that a job that dies again at once is not retried
+        // forever.
         let asked_at_ms: i64 = on_either!(&self.database, sql, pool => {
             sqlx::query_scalar(sql::NOW_MS).fetch_one(pool).await?
         });

@@ -1,4 +1,4 @@
-//! Purges provisional accounts that expired before the grace. Idempotent: what is gone is not found again.
+//! Purges provisional accounts whose grace period is over. Idempotent: purged accounts are not found again.
 
 use service::Service;
 

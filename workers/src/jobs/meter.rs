@@ -1,5 +1,5 @@
-//! Charges what recurs by the month. Idempotent by the reasons of the charges, and cheap when there is nothing to do:
-//! that the month's pass is done is noted in the database, so a firing that was lost costs an hour and no money.
+//! Charges the monthly fees. Idempotent by the reasons of the charges. The database records that the month's
+//! pass is done, so a repetition is cheap, and a lost run costs an hour and no money.
 
 use service::Service;
 

@@ -1,7 +1,7 @@
-//! Judges a version, for the first time or again. Idempotent: the same content gets the same verdict.
+//! Scans a version, for the first time or again. Idempotent: equal content gets the same verdict.
 //!
-//! A first verdict by older rules is better than none, so any process gives one; a second is worth nothing unless it is
-//! by the rules that were asked for.
+//! A first verdict by older rules is better than none, so any process gives one. A second one is useful only
+//! with the requested rules.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use service::{Rescanned, Scanned, Service};
 
 use crate::{Attempt, LeftToAnother};
 
-/// How long a rescan that cannot be done here is left to other processes.
+/// How long a rescan that cannot run here is left to other processes.
 const RESCAN_LEFT_FOR: Duration = Duration::from_secs(30);
 
-/// What waits too long for a permit comes again, and that costs no attempt.
+/// A scan that waits too long for a permit is retried, which costs no attempt.
 pub(super) async fn run(service: &Service, job: &ScanJob, attempt: Attempt) -> anyhow::Result<()> {
     let scanned = service.scan(*job).await.with_context(|| format!("scan version {}", job.version));
     match scanned {
@@ -34,7 +34,7 @@ pub(super) async fn run(service: &Service, job: &ScanJob, attempt: Attempt) -> a
     }
 }
 
-/// What cannot be done here costs no attempt.
+/// A rescan that cannot run here costs no attempt.
 pub(super) async fn again(service: &Service, job: &RescanJob, attempt: Attempt) -> anyhow::Result<()> {
     let version = job.scan.version;
     match service.rescan(job).await.with_context(|| format!("scan version {version} again")) {
@@ -47,7 +47,8 @@ pub(super) async fn again(service: &Service, job: &RescanJob, attempt: Attempt) 
     }
 }
 
-/// Until the next attempt the page of a provisional account is held back; after the last one, moderators judge it.
+/// Until the next attempt, the page of a provisional account is held back. After the last one, a moderator
+/// decides.
 async fn note_failure(
     service: &Service,
     job: ScanJob,
@@ -63,7 +64,7 @@ fn log_if_last(job: &ScanJob, error: &anyhow::Error, attempt: Attempt) {
         tracing::error!(
             version.id = %job.version,
             error = format!("{error:#}"),
-            "a version could not be scanned; the sweep tries again, ever more rarely"
+            "a version could not be scanned; the sweep retries it less and less often"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Sweeps: what was lost on the way is queued again, what has outlived its use is deleted. All are idempotent.
+//! Sweeps: queue lost work again, and delete expired data. All are idempotent.
 
 use std::sync::Once;
 use std::time::Duration;
@@ -8,20 +8,20 @@ use service::Service;
 
 use crate::{QueueDepth, Queues};
 
-/// Finished jobs are kept this long: it is also how long a pushed id is known as a repetition.
+/// How long finished jobs are kept, and so how long a repeated push of an id is recognized.
 const FINISHED_KEPT: Duration = Duration::from_secs(48 * 3600);
 const FINISHED_AT_ONCE: u32 = 5_000;
-/// Rescans that wait in their queue, at most: a page, whatever is left to do.
+/// Rescans that wait in their queue: one page at most.
 const RESCANS_WAITING_MAX: u64 = 1_000;
-/// While so many publishes wait for their first scan, nothing is judged for the second time.
+/// While this many first scans wait, no rescans are queued.
 const SCANS_WAITING_MAX: u64 = 100;
-/// A page of rescans takes minutes where there is a worker for them.
+/// A page of rescans takes minutes if a worker takes them.
 const UNSERVED_AFTER: Duration = Duration::from_secs(3600);
 
 pub(super) async fn scans(service: &Service, queues: &Queues) -> anyhow::Result<()> {
     let queued = service.sweep_scans().await?;
     if queued > 0 {
-        tracing::warn!(scans.queued = queued, "the scans of versions without a verdict begin anew");
+        tracing::warn!(scans.queued = queued, "scans of versions without a verdict were queued again");
     }
     if service.has_rescans().await? {
         let depth = queues.depth().await?;
@@ -46,7 +46,7 @@ fn room_for_rescans(depth: &[QueueDepth]) -> u64 {
     RESCANS_WAITING_MAX.saturating_sub(waiting(Queue::Rescan))
 }
 
-/// Says once in the life of this process that nobody takes the rescans.
+/// Warns once per process that no worker takes rescans.
 fn say_if_unserved(depth: &[QueueDepth], now: Time) {
     static SAID: Once = Once::new();
     if is_unserved(depth, now) {

@@ -1,4 +1,4 @@
-//! Adds views that an edge counted to their accounts' month. Idempotent by job id.
+//! Adds the views that an edge counted to their accounts' month. Idempotent by job id.
 
 use domain::{JobId, ViewsJob};
 use service::Service;

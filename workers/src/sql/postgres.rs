@@ -1,9 +1,9 @@
-//! The statements for PostgreSQL. Job rows count time by `timestamptz`. Lists of names are bound as arrays.
+//! The statements for PostgreSQL. Times on job rows are `timestamptz`. Lists of names are bound as arrays.
 //!
-//! A job is called off when its last event is `cancelled`. The condition for it repeats that of the index
-//! `handbill_job_events_cancelled` word for word, so that dead jobs are not read to find those called off.
+//! A job is cancelled if its last event is `cancelled`. That condition repeats the predicate of the index
+//! `handbill_job_events_cancelled` exactly, so that finding cancelled jobs does not read all dead ones.
 //!
-//! Statements that lock many jobs take them in the order of their ids, so that two of them never deadlock.
+//! Statements that lock many jobs lock them in the order of their ids, so that two of them never deadlock.
 
 use domain::Time;
 use sqlx::{PgPool, Postgres, QueryBuilder};
@@ -45,7 +45,7 @@ pub(crate) const NOTE_LOST: &str = "
     UNION ALL SELECT id, began_ms, 'began', attempt, lock_by, NULL FROM lost
     UNION ALL SELECT id, $3, 'failed', attempt, lock_by, $4 FROM lost";
 
-/// The time of the push is not kept. Until something moves it, it is the time when the first attempt is due.
+/// The time of the push is not stored. Until the job is moved, it is the time when the first attempt is due.
 pub(crate) const NOTE_PUSHED: &str = "
     INSERT INTO handbill_job_events (job_id, at_ms, kind, attempt)
     SELECT id, (extract(epoch FROM run_at) * 1000)::bigint, 'pushed', 0 FROM apalis.jobs
@@ -64,8 +64,8 @@ pub(crate) const HURRY: &str = "
     FROM asked WHERE jobs.id = asked.id
         AND (status = 'Killed' OR (status IN ('Pending', 'Failed') AND run_at > now()))";
 
-// The board's lists. Jobs that are over have an index in the order of the list. Everything else is so little that it is
-// sorted: the fence keeps PostgreSQL from going backwards through millions of ids instead.
+// The board's lists. Finished and failed jobs have an index in the order of the list. The others are so few
+// that they are sorted: `MATERIALIZED` keeps PostgreSQL from scanning millions of ids backwards instead.
 
 const LIST_OVER: &str = "
     SELECT id, job_type, $2::text AS status, attempts::bigint AS attempts, max_attempts::bigint AS max_attempts,
@@ -104,7 +104,7 @@ const LIST_OTHERS: &str = "
         substr(job, 1, $5::integer) AS payload
     FROM apalis.jobs WHERE id IN (SELECT id FROM listed ORDER BY id DESC LIMIT $4) ORDER BY id DESC";
 
-/// One job, with its whole payload. A dead one that was called off is `Cancelled`.
+/// One job, with its whole payload. A dead job that was cancelled has the status `Cancelled`.
 pub(crate) const ONE: &str = "
     SELECT id, job_type,
         CASE WHEN status = 'Killed' AND (SELECT kind FROM handbill_job_events WHERE job_id = jobs.id
@@ -120,9 +120,10 @@ pub(crate) const STATUS: &str = "
         ORDER BY id DESC LIMIT 1) = 'cancelled' THEN 'Cancelled' ELSE status END
     FROM apalis.jobs WHERE id = $1 AND job_type = $2";
 
-// Done jobs are millions, so only what an index leads to is counted. There is one index each for what waits, what runs
-// and what is over or failed; a query for two of them at once would read the whole table.
-/// Jobs that were called off count as `Killed` too.
+// There are millions of done jobs, so only rows that an index leads to are counted. Waiting jobs, running
+// jobs, and finished or failed ones have an index each; a query for two of them at once would read the whole
+// table.
+/// Cancelled jobs count as `Killed` too.
 pub(crate) const COUNT: &str = "
     SELECT job_type, status, count(*) AS jobs,
         (extract(epoch FROM min(run_at) FILTER (WHERE run_at <= now())) * 1000)::bigint AS oldest_due_ms
@@ -169,7 +170,8 @@ pub(crate) const COUNT_SILENT: &str = "
     WHERE seen_at_ms <= (extract(epoch FROM now()) * 1000)::bigint - $1
         AND seen_at_ms > (extract(epoch FROM now()) * 1000)::bigint - $2";
 
-/// Processes on another bus. One of a release that names no bus is not: it is there while an upgrade is rolled out.
+/// Processes on another bus. A process of a release that reports no bus is not one, because it runs during an
+/// upgrade.
 pub(crate) const STRANGERS: &str = "
     SELECT role, host, process_id FROM handbill_processes
     WHERE instance <> $1 AND bus <> $2 AND seen_at_ms > (extract(epoch FROM now()) * 1000)::bigint - $3
@@ -186,16 +188,17 @@ pub(crate) const CANCEL: &str = "
     UPDATE apalis.jobs SET status = 'Killed', done_at = now(), last_result = $3::jsonb
     WHERE id = $1 AND job_type = $2 AND status IN ('Pending', 'Failed')";
 
-/// A dead job that is discarded keeps its error. From now on it is kept as long as done jobs are.
+/// A discarded job keeps its error. From now on it is kept as long as done jobs are.
 pub(crate) const DISCARD: &str = "
     UPDATE apalis.jobs SET done_at = now() WHERE id = $1 AND job_type = $2 AND status = 'Killed' AND id NOT IN (
         SELECT job_id FROM handbill_job_events AS called WHERE kind = 'cancelled' AND NOT EXISTS
         (SELECT 1 FROM handbill_job_events AS later WHERE later.job_id = called.job_id AND later.id > called.id)
     )";
 
-// The status is checked again on the row itself: otherwise a statement that waited for a row lock would take a job that
-// meanwhile runs again out of its worker's hands.
-/// Retries some jobs that were dead by a time. A cancelled job stays cancelled until that very job is retried.
+// The status is checked again on the row itself. Otherwise a statement that waited for a row lock would take
+// a job that runs again from its worker.
+/// Retries some jobs that were dead at a time. A cancelled job stays cancelled until that job itself is
+/// retried.
 pub(crate) const RETRY_DEAD: &str = "
     WITH dead AS MATERIALIZED (
         SELECT id FROM apalis.jobs
@@ -223,7 +226,7 @@ pub(crate) const DISCARD_DEAD: &str = "
     FROM dead WHERE jobs.id = dead.id AND jobs.status = 'Killed'
     RETURNING jobs.id";
 
-// Retention and copies. A job that is locked, because somebody retries it, is left to the next pass.
+// Retention and copies. A locked job is being retried, so it is left to the next pass.
 
 pub(crate) const DELETE_DONE: &str = "
     WITH forgotten AS MATERIALIZED (
@@ -256,7 +259,7 @@ pub(crate) const UNFINISHED: &str = "
     FROM apalis.jobs WHERE id > $1 AND status <> 'Done' AND ($2::text IS NULL OR job_type = $2)
     ORDER BY id LIMIT $3";
 
-/// The statement by which the board lists the jobs of a status.
+/// The statement that lists the jobs of a status for the board.
 pub(crate) fn list_of(status: &str) -> &'static str {
     match status {
         "Done" | "Failed" => LIST_OVER,
@@ -266,17 +269,17 @@ pub(crate) fn list_of(status: &str) -> &'static str {
     }
 }
 
-/// A list of names as the statements take it.
+/// A list of names, as the statements bind it.
 pub(crate) fn names<'a>(names: &'a [&'a str]) -> &'a [&'a str] {
     names
 }
 
-/// A time as the statements take it.
+/// A time, as the statements bind it.
 pub(crate) fn moment(time: Time) -> i64 {
     time.millis()
 }
 
-/// Returns the ids of those that are new.
+/// Returns the ids of the new jobs.
 pub(crate) async fn insert_pushed(pool: &PgPool, jobs: &[PushedJob<'_>]) -> sqlx::Result<Vec<String>> {
     sqlx::query_scalar(
         "INSERT INTO apalis.jobs (id, job_type, job, max_attempts, run_at)
@@ -293,7 +296,7 @@ pub(crate) async fn insert_pushed(pool: &PgPool, jobs: &[PushedJob<'_>]) -> sqlx
     .await
 }
 
-/// Resets those that are over, and returns their ids.
+/// Restarts finished jobs, and returns their ids.
 pub(crate) async fn begin_anew(pool: &PgPool, jobs: &[PushedJob<'_>]) -> sqlx::Result<Vec<String>> {
     sqlx::query_scalar(
         "WITH finished AS MATERIALIZED (
@@ -328,7 +331,7 @@ pub(crate) async fn insert_copied(pool: &PgPool, jobs: &[StoredJob]) -> sqlx::Re
     insert.build().execute(pool).await.map(drop)
 }
 
-/// SQLite keeps any text as a result, and this database JSON alone.
+/// SQLite stores any text as a result, and PostgreSQL only JSON.
 fn result_as_json(job: &StoredJob) -> Option<String> {
     let result = job.last_result.as_ref()?;
     let is_json = serde_json::from_str::<serde_json::Value>(result).is_ok();

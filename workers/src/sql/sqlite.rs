@@ -1,7 +1,8 @@
-//! The statements for SQLite. Job rows count time in seconds. Lists of names are bound as one JSON text.
+//! The statements for SQLite. Times on job rows are in seconds. Lists of names are bound as one JSON text.
 //!
-//! A job is called off when its last event is `cancelled`. The condition for it repeats that of the index
-//! `handbill_job_events_cancelled` word for word; otherwise SQLite would not use the index and read every dead job.
+//! A job is cancelled if its last event is `cancelled`. That condition repeats the predicate of the index
+//! `handbill_job_events_cancelled` exactly. Otherwise SQLite would not use the index, and read every dead
+//! job.
 
 use domain::Time;
 use sqlx::{QueryBuilder, Sqlite, SqlitePool};
@@ -39,7 +40,7 @@ pub(crate) const NOTE_LOST: &str = "
     UNION ALL SELECT id, began_ms, 'began', attempt, lock_by, NULL FROM lost
     UNION ALL SELECT id, $4, 'failed', attempt, lock_by, $5 FROM lost";
 
-/// The time of the push is not kept. Until something moves it, it is the time when the first attempt is due.
+/// The time of the push is not stored. Until the job is moved, it is the time when the first attempt is due.
 pub(crate) const NOTE_PUSHED: &str = "
     INSERT INTO handbill_job_events (job_id, at_ms, kind, attempt)
     SELECT id, run_at * 1000, 'pushed', 0 FROM Jobs
@@ -55,8 +56,8 @@ pub(crate) const HURRY: &str = "
     WHERE id IN (SELECT value FROM json_each(?1))
         AND (status = 'Killed' OR (status IN ('Pending', 'Failed') AND run_at > unixepoch()))";
 
-// The board's lists. Done jobs have an index in the order of the list. Everything else is so little that it is sorted:
-// the plus keeps SQLite from going backwards through millions of ids instead.
+// The board's lists. Done jobs have an index in the order of the list. The others are so few that they are
+// sorted: the plus keeps SQLite from scanning millions of ids backwards instead.
 
 const LIST_DONE: &str = "
     SELECT id, job_type, ?2 AS status, attempts, max_attempts, run_at * 1000 AS due_ms, lock_at * 1000 AS begun_ms,
@@ -84,7 +85,7 @@ const LIST_OTHERS: &str = "
         done_at * 1000 AS ended_ms, lock_by, last_result, substr(job, 1, ?5) AS payload
     FROM Jobs WHERE job_type = ?1 AND status = ?2 AND +id < ?3 ORDER BY +id DESC LIMIT ?4";
 
-/// One job, with its whole payload. A dead one that was called off is `Cancelled`.
+/// One job, with its whole payload. A dead job that was cancelled has the status `Cancelled`.
 pub(crate) const ONE: &str = "
     SELECT id, job_type,
         CASE WHEN status = 'Killed' AND (SELECT kind FROM handbill_job_events WHERE job_id = jobs.id
@@ -98,7 +99,8 @@ pub(crate) const STATUS: &str = "
         ORDER BY id DESC LIMIT 1) = 'cancelled' THEN 'Cancelled' ELSE status END
     FROM Jobs WHERE id = ?1 AND job_type = ?2";
 
-/// Done jobs are millions, so only what an index leads to is counted. Jobs that were called off count as `Killed` too.
+/// There are millions of done jobs, so only rows that an index leads to are counted. Cancelled jobs count as
+/// `Killed` too.
 pub(crate) const COUNT: &str = "
     SELECT job_type, status, count(*) AS jobs,
         min(CASE WHEN run_at <= unixepoch() THEN run_at END) * 1000 AS oldest_due_ms
@@ -148,14 +150,15 @@ pub(crate) const CANCEL: &str = "
     UPDATE Jobs SET status = 'Killed', done_at = unixepoch(), last_result = $3
     WHERE id = $1 AND job_type = $2 AND status IN ('Pending', 'Failed')";
 
-/// A dead job that is discarded keeps its error. From now on it is kept as long as done jobs are.
+/// A discarded job keeps its error. From now on it is kept as long as done jobs are.
 pub(crate) const DISCARD: &str = "
     UPDATE Jobs SET done_at = unixepoch() WHERE id = $1 AND job_type = $2 AND status = 'Killed' AND id NOT IN (
         SELECT job_id FROM handbill_job_events AS called WHERE kind = 'cancelled' AND NOT EXISTS
         (SELECT 1 FROM handbill_job_events AS later WHERE later.job_id = called.job_id AND later.id > called.id)
     )";
 
-/// Retries some jobs that were dead by a time. A cancelled job stays cancelled until that very job is retried.
+/// Retries some jobs that were dead at a time. A cancelled job stays cancelled until that job itself is
+/// retried.
 pub(crate) const RETRY_DEAD: &str = "
     UPDATE Jobs SET status = 'Pending', attempts = 0, run_at = unixepoch(), lock_by = NULL, lock_at = NULL,
         done_at = NULL
@@ -204,7 +207,7 @@ pub(crate) const UNFINISHED: &str = "
     FROM Jobs WHERE id > ?1 AND status <> 'Done' AND (?2 IS NULL OR job_type = ?2)
     ORDER BY id LIMIT ?3";
 
-/// The statement by which the board lists the jobs of a status.
+/// The statement that lists the jobs of a status for the board.
 pub(crate) fn list_of(status: &str) -> &'static str {
     match status {
         "Done" => LIST_DONE,
@@ -214,17 +217,17 @@ pub(crate) fn list_of(status: &str) -> &'static str {
     }
 }
 
-/// A list of names as the statements take it.
+/// A list of names, as the statements bind it.
 pub(crate) fn names(names: &[&str]) -> String {
     serde_json::Value::from(names).to_string()
 }
 
-/// A time as the columns of apalis have it.
+/// A time, as apalis' columns store it.
 pub(crate) fn moment(time: Time) -> i64 {
     time.millis() / 1000
 }
 
-/// Returns the ids of those that are new.
+/// Returns the ids of the new jobs.
 pub(crate) async fn insert_pushed(pool: &SqlitePool, jobs: &[PushedJob<'_>]) -> sqlx::Result<Vec<String>> {
     let mut insert: QueryBuilder<Sqlite> =
         QueryBuilder::new("INSERT INTO Jobs (id, job_type, job, max_attempts, run_at) ");
@@ -236,7 +239,7 @@ pub(crate) async fn insert_pushed(pool: &SqlitePool, jobs: &[PushedJob<'_>]) -> 
     insert.build_query_scalar().fetch_all(pool).await
 }
 
-/// Resets those that are over, and returns their ids.
+/// Restarts finished jobs, and returns their ids.
 pub(crate) async fn begin_anew(pool: &SqlitePool, jobs: &[PushedJob<'_>]) -> sqlx::Result<Vec<String>> {
     let mut update: QueryBuilder<Sqlite> = QueryBuilder::new("WITH pushed (id, job) AS (");
     update.push_values(jobs, |mut values, job| {

@@ -20,7 +20,7 @@ fn presence(role: &'static str, takes: &[(Queue, usize)]) -> Presence {
     Presence { role, host: "a-host".into(), takes, started_at, bus: Arc::new(|| "a-bus".into()) }
 }
 
-/// A process that tells the board of itself until it is stopped, or dies.
+/// A process that sends heartbeats until it is stopped, or killed.
 struct Present {
     stop: CancellationToken,
     telling: tokio::task::JoinHandle<()>,
@@ -151,7 +151,7 @@ on_both! {
         assert_eq!((shown.state, shown.attempts, shown.ended_at), (JobState::Running, 1, None));
         pool.stop().await;
 
-        // Called off is not lost: it can be had back.
+        // A cancelled job can be restored.
         assert_eq!(harness.queues.retry(Queue::Scan, waiting.id, &ada()).await.unwrap(), Steered::Done);
         let pool = Pool::start(&harness.queues, Starts::default().then_done());
         harness.status_becomes(waiting.id, "Done").await;
@@ -217,7 +217,7 @@ on_both! {
         let pool = Pool::start(&harness.queues, hopeless(&Starts::default()));
         harness.status_becomes(dead.id, "Killed").await;
         pool.stop().await;
-        // What is counted as dead is what is raised.
+        // Exactly the jobs that count as dead are requeued.
         assert_eq!(harness.scans_ended().await, (1, 1));
         assert_eq!(harness.queues.requeue_dead(Queue::Scan, &ada()).await.unwrap(), 1);
         assert_eq!(harness.scans_ended().await, (0, 1));
@@ -225,7 +225,7 @@ on_both! {
         let wanted = JobsWanted { queue: Queue::Scan, state: JobState::Cancelled, before: None };
         let listed = harness.queues.jobs(wanted).await.unwrap().jobs;
         assert_eq!(listed.iter().map(|job| (job.id, job.state)).collect::<Vec<_>>(), [(called_off.id, JobState::Cancelled)]);
-        // Retried, it is a job like others, and can die as they do.
+        // After the retry it is a job like any other, and can die again.
         assert_eq!(harness.queues.retry(Queue::Scan, called_off.id, &ada()).await.unwrap(), Steered::Done);
         let pool = Pool::start(&harness.queues, hopeless(&Starts::default()));
         for job in [&dead, &called_off] {
@@ -336,7 +336,7 @@ on_both! {
         worker.leave().await;
         assert_eq!(processes(&harness).await.iter().map(|one| one.instance.clone()).collect::<Vec<_>>(), ["one"]);
         api.die().await;
-        assert_eq!(processes(&harness).await.len(), 1, "who died has taken no leave");
+        assert_eq!(processes(&harness).await.len(), 1, "a killed process does not delete its row");
     }
 
     async fn a_board_says_how_many_processes_it_does_not_list(harness: WorkerHarness) {

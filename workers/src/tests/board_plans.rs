@@ -1,4 +1,4 @@
-//! The board stays quick with many finished jobs: what it asks walks an index, on both databases.
+//! The board stays fast with many finished jobs: its queries use an index, on both databases.
 
 use domain::Queue;
 
@@ -6,10 +6,10 @@ use super::harness::WorkerHarness;
 use crate::database::Database;
 use crate::sql::{on_either, postgres, sqlite};
 
-/// Enough that reading all of them would not pass for cheap.
+/// Enough that reading all of them is expensive.
 const FINISHED: u32 = 20_000;
 
-/// Finished publishes that failed once, and a handful of everything else.
+/// Finished publishes that failed once, and a few jobs in every other state.
 async fn crowded(harness: &WorkerHarness) {
     harness.queues.migrate().await.unwrap();
     let id = |prefix: &str| format!("'{prefix}' || substr('0000000000000000000000' || n, -22)");
@@ -47,7 +47,7 @@ async fn crowded(harness: &WorkerHarness) {
     harness.sql("ANALYZE").await;
 }
 
-/// A list as the board asks for it, with its values in place.
+/// A list query of the board, with its values inserted.
 fn list(harness: &WorkerHarness, queue: Queue, status: &str) -> String {
     let values =
         [format!("'{}'", queue.name()), format!("'{status}'"), "'8'".into(), "51".into(), "512".into()];
@@ -84,7 +84,7 @@ async fn lists_and_counts_walk_an_index_on_sqlite() {
         };
         assert!(steps.iter().any(is_sought), "{question}\n{steps:#?}");
         assert!(!steps.iter().any(|step| step.starts_with("SCAN Jobs")), "{question}\n{steps:#?}");
-        // Of what happened to jobs, what was called off alone is walked through.
+        // Of the events, only cancellations are scanned.
         let walks = |step: &&String| {
             step.starts_with("SCAN") && !step.contains("USING COVERING INDEX handbill_job_events_cancelled")
         };
@@ -109,11 +109,11 @@ async fn lists_and_counts_walk_an_index_on_postgres() {
         let plan: Vec<String> = sqlx::query_scalar(explain).fetch_all(pool).await.unwrap();
         let plan = plan.join("\n");
         assert!(!plan.contains("Seq Scan"), "{question}\n{plan}");
-        // Of what nearly every row is, the newest are found by going backwards through the ids as well.
+        // If nearly all rows match, the newest can also be found by scanning the ids backwards.
         if question == most_of_all {
             continue;
         }
-        // By one of the indexes that lead to few jobs or are in the order of the list.
+        // Through one of the indexes that lead to few jobs or are in the order of the list.
         let by = [
             "handbill_jobs_over",
             "jobs_in_hand",

@@ -38,7 +38,7 @@ fn publish(content: Content) -> JobEnvelope {
 }
 
 impl WorkerHarness {
-    /// One job that is done, one that is dead, one in the hands of a worker that is gone, and one that waits.
+    /// A done job, a dead one, one held by a worker that is gone, and one that waits.
     async fn fill(&self) -> [JobEnvelope; 4] {
         let queue = self.ready().await;
         let [done, dead, held, waiting] = [scan(), cleanup(), scan(), publish(Content::Spooled)];

@@ -69,7 +69,7 @@ on_both! {
             assert!((expected..expected + 30).contains(&late), "{shift_s}: {late}");
         }
         harness.sql("UPDATE {jobs} SET status = 'Killed'").await;
-        assert_eq!(oldest().await, None, "what is dead waits for nobody");
+        assert_eq!(oldest().await, None, "a dead job is not due");
     }
 
     async fn what_was_called_off_is_forgotten_with_the_finished_and_what_died_is_not(harness: WorkerHarness) {
@@ -90,7 +90,7 @@ on_both! {
 
         let now = harness.queues.clock.now();
         let (past, future) = (now.minus(Duration::from_secs(60)), now.plus(Duration::from_secs(60)));
-        // A dead job is kept anew from when it was given up: somebody may want it back.
+        // The retention of a dead job starts when it is discarded, because somebody may want it back.
         assert_eq!(harness.queues.delete_finished(past, 10).await.unwrap(), 1);
         assert_eq!(harness.rows().await.len(), 3);
         assert_eq!(harness.queues.delete_finished(future, 1).await.unwrap(), 1);
@@ -126,7 +126,7 @@ on_both! {
         let mut left = [dead.id, waiting.id].map(|id| id.to_string());
         left.sort();
         assert_eq!(harness.rows().await.into_iter().map(|row| row.id).collect::<Vec<_>>(), left);
-        // The worker that the dead job names stays with it.
+        // The worker that the dead job names is kept with it.
         assert_eq!(harness.worker_names().await.len(), 1);
     }
 }

@@ -8,7 +8,7 @@ use service::JobHappening;
 use super::harness::{Pool, Starts, WorkerHarness, on_both, scan};
 use crate::Attempt;
 
-/// Heartbeats stop, six seconds later the worker counts as lost, two more until another looks; rounded up.
+/// Heartbeats stop, the worker counts as lost after six seconds, and another checks within two; rounded up.
 const TAKEN_OVER_WITHIN: Duration = Duration::from_secs(12);
 
 on_both! {
@@ -32,7 +32,7 @@ on_both! {
         let JobHappening::Began { attempt: 1, worker } = &timeline[1] else { panic!("{timeline:?}") };
         assert!(worker.starts_with("one-"), "{worker}");
         let JobHappening::Failed { attempt: 1, error, .. } = &timeline[2] else { panic!("{timeline:?}") };
-        assert!(error.starts_with("its worker fell silent"), "{error}");
+        assert!(error.starts_with("its worker sent no heartbeats"), "{error}");
         let JobHappening::Began { attempt: 2, worker } = &timeline[3] else { panic!("{timeline:?}") };
         assert!(worker.starts_with("two-"), "{worker}");
         assert_eq!(timeline[4..], [JobHappening::Done { attempt: 2 }]);
@@ -67,7 +67,7 @@ on_both! {
         let job = scan();
         queue.push(job.clone()).await.unwrap();
         let max = Queue::Scan.attempts_max();
-        // As after as many crashes: each takeover counted one.
+        // As after that many crashes: each takeover counts as one attempt.
         harness.sql(&format!("UPDATE {{jobs}} SET attempts = {max}")).await;
         let starts = Starts::default();
         let pool = Pool::start(&harness.queues, starts.then_done());

@@ -78,7 +78,7 @@ on_both! {
         assert!(starts.of(forged.id).is_empty());
         let dead = harness.dead().await;
         assert_eq!((dead[0].queue, dead[0].attempts), (Queue::Views, 1));
-        assert_eq!(dead[0].last_error.as_deref(), Some("a job of the kind cleanup is none of the queue views"));
+        assert_eq!(dead[0].last_error.as_deref(), Some("a job of kind cleanup does not belong to queue views"));
         pool.stop().await;
     }
 

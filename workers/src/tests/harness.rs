@@ -1,4 +1,4 @@
-//! A database of its own for each test, queues on it, and a handler that tells what it was given.
+//! A database for each test, queues on it, and a handler that records its calls.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -19,10 +19,10 @@ use crate::database::Database;
 use crate::sql::on_either;
 use crate::{Attempt, GiveUp, Handler, Opening, PoolSettings, Queues};
 
-/// Longer than any wait that succeeds, also on a busy machine.
+/// Longer than any wait that succeeds, even on a busy machine.
 const DEADLINE: Duration = Duration::from_secs(40);
 
-/// Makes of each test one on SQLite and one on Postgres.
+/// Turns each test into one on SQLite and one on Postgres.
 macro_rules! on_both {
     ($(async fn $name:ident($harness:ident: WorkerHarness) $body:block)+) => {
         $(async fn $name($harness: WorkerHarness) $body)+
@@ -76,7 +76,7 @@ impl WorkerHarness {
         Self { url, queues, rung, _folder: folder }
     }
 
-    /// Migrated, with pushes being kept.
+    /// Migrates, and starts to store pushes.
     pub(super) async fn ready(&self) -> JobQueue {
         self.queues.migrate().await.unwrap();
         self.pushing()
@@ -94,7 +94,7 @@ impl WorkerHarness {
         open(&self.url, instance, Arc::default()).await
     }
 
-    /// Runs SQL of the test's own on the queue's tables, written `{jobs}` and `{workers}`.
+    /// Runs SQL on the queue's tables, written `{jobs}` and `{workers}`.
     pub(super) async fn sql(&self, text: &str) {
         match &self.queues.database {
             Database::Sqlite(pool) => {
@@ -128,7 +128,7 @@ impl WorkerHarness {
         rows.into_iter().find(|row| row.id == id.to_string()).unwrap()
     }
 
-    /// The rows of a table of the board.
+    /// The number of rows in a table of the board.
     pub(super) async fn count(&self, table: &str) -> i64 {
         let count = format!("SELECT count(*) FROM {table}");
         on_either!(&self.queues.database, pool => {
@@ -137,7 +137,7 @@ impl WorkerHarness {
         .unwrap()
     }
 
-    /// A job that no program of ours would push.
+    /// Inserts a job that no program of ours would push.
     pub(super) async fn insert_raw(&self, id: &str, queue: &str, payload: &str) {
         self.sql(&format!(
             "INSERT INTO {{jobs}} (id, job_type, job, max_attempts) VALUES ('{id}', '{queue}', '{payload}', 8)"
@@ -145,7 +145,7 @@ impl WorkerHarness {
         .await;
     }
 
-    /// The dead of every queue.
+    /// The dead jobs of every queue.
     pub(super) async fn dead(&self) -> Vec<JobInfo> {
         let mut dead = Vec::new();
         for queue in Queue::ALL {
@@ -155,14 +155,14 @@ impl WorkerHarness {
         dead
     }
 
-    /// How many scans are counted as dead, and as cancelled.
+    /// How many scans count as dead, and as cancelled.
     pub(super) async fn scans_ended(&self) -> (u64, u64) {
         let depth = self.queues.depth().await.unwrap();
         let scans = depth.into_iter().find(|depth| depth.queue == Queue::Scan).unwrap();
         (scans.dead, scans.cancelled)
     }
 
-    /// A job with everything that is known of it.
+    /// A job in full.
     pub(super) async fn detail(&self, job: &JobEnvelope) -> JobDetail {
         self.queues.job(job.job.queue(), job.id).await.unwrap().unwrap()
     }
@@ -228,7 +228,7 @@ pub(super) async fn until<F: Future<Output = bool>>(what: &str, is_so: impl Fn()
     }
 }
 
-/// What was started, when, as which attempt.
+/// The started jobs, with attempt and time.
 #[derive(Clone, Default)]
 pub(super) struct Starts(Arc<Mutex<Vec<(JobId, Attempt, Instant)>>>);
 
@@ -251,7 +251,7 @@ impl Starts {
         until(&format!("{count} starts"), || async { self.all().len() >= count }).await;
     }
 
-    /// A handler that writes the start down and then does `work`.
+    /// A handler that records the start and then does `work`.
     pub(super) fn then<F>(&self, work: F) -> Handler
     where
         F: Fn(JobEnvelope, Attempt) -> BoxFuture<'static, anyhow::Result<()>> + Send + Sync + 'static,
@@ -273,7 +273,7 @@ impl Starts {
     }
 }
 
-/// A pool at work, until it is stopped or dies.
+/// A running pool, until it is stopped or killed.
 pub(super) struct Pool {
     shutdown: CancellationToken,
     running: JoinHandle<anyhow::Result<()>>,
@@ -300,14 +300,14 @@ impl Pool {
         self.running.await.unwrap().unwrap();
     }
 
-    /// As by `kill -9`: nothing is acknowledged, nothing given back, no heartbeat any more.
+    /// As by `kill -9`: nothing is acknowledged or given back, and heartbeats stop.
     pub(super) async fn die(self) {
         self.running.abort();
         assert!(self.running.await.unwrap_err().is_cancelled());
     }
 }
 
-/// A handler under which every job dies at once.
+/// A handler that gives up every job.
 pub(super) fn hopeless(starts: &Starts) -> Handler {
     starts.then(|_, _| async { Err(GiveUp(anyhow!("no")).into()) }.boxed())
 }

@@ -1,4 +1,5 @@
-//! What one process reads on Postgres, another may change before it is written: whoever waits for a row asks it again.
+//! On Postgres, a row may change between a read and a write. A statement that waited for a row must check it
+//! again.
 
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use crate::Queues;
 use crate::database::Database;
 use crate::sql::PushedJob;
 
-/// A job in this state, of which somebody else has just made one of another, and has not committed it.
+/// A job in one state, which an uncommitted transaction has changed to another.
 async fn changing(
     harness: &WorkerHarness,
     from: &str,
@@ -61,13 +62,13 @@ async fn a_finished_job_that_begins_anew_is_not_forgotten_with_those_that_are_do
     let Some(harness) = WorkerHarness::postgres().await else { return };
     let (job, other) = changing(&harness, "Done", "Pending").await;
     let before = harness.queues.clock.now().minus(Duration::from_secs(60));
-    assert_eq!(harness.queues.delete_finished(before, 10).await.unwrap(), 0, "and nobody waits for it");
+    assert_eq!(harness.queues.delete_finished(before, 10).await.unwrap(), 0, "without waiting for the row");
     other.commit().await.unwrap();
     assert_eq!(harness.row(job).await.status, "Pending");
 }
 
-/// Whoever waits for the first of two rows must not have taken the second, or two of them could wait for each other for
-/// ever. The rows lie in the table the other way round.
+/// A statement that waits for the first of two rows must not have locked the second, or two of them could
+/// deadlock. The rows are in the table in reverse order.
 async fn assert_the_lowest_id_is_taken_first<F>(take: impl FnOnce(Queues, Vec<JobId>) -> F)
 where
     F: Future<Output = anyhow::Result<()>> + Send + 'static,
@@ -80,7 +81,7 @@ where
         harness.insert_raw(&id.to_string(), Queue::Scan.name(), "{}").await;
     }
     harness.sql("UPDATE {jobs} SET status = 'Killed', done_at = now() - interval '1 hour'").await;
-    // An update lays its row behind all others.
+    // An update moves its row behind all others.
     harness.sql(&format!("UPDATE {{jobs}} SET attempts = 1 WHERE id = '{}'", ids[0])).await;
     let hold = "SELECT id FROM apalis.jobs WHERE id = $1 FOR UPDATE NOWAIT";
     let mut other = pool(&harness).begin().await.unwrap();

@@ -8,7 +8,7 @@ use service::Board;
 
 use super::harness::{Pool, Starts, WorkerHarness, cleanup, on_both, scan, until};
 
-/// By then a word on a queue is in force in every process.
+/// A pause or resume takes effect in every process within this time.
 const IN_FORCE_WITHIN: Duration = Duration::from_secs(2);
 
 fn ada() -> OperatorName {
@@ -33,7 +33,7 @@ on_both! {
         tokio::time::sleep(Duration::from_millis(1200)).await;
         assert_eq!(harness.row(held.id).await.status, "Pending");
 
-        // Who pauses once more changes nothing.
+        // A second pause changes nothing.
         harness.queues.pause(Queue::Scan, &OperatorName::cleaned("grace").unwrap()).await.unwrap();
         assert_eq!(pauser(&harness, Queue::Scan).await.as_deref(), Some("ada"));
         assert_eq!(pauser(&harness, Queue::Upkeep).await, None);
@@ -61,7 +61,7 @@ on_both! {
         tokio::time::sleep(Duration::from_millis(800)).await;
         assert_eq!(starts.all().len(), 1);
 
-        // Without a word from the bus.
+        // Without a message from the bus.
         harness.queues.resume(Queue::Scan).await.unwrap();
         let resumed = Instant::now();
         starts.reach(2).await;

@@ -17,7 +17,7 @@ fn push_of(envelope: domain::JobEnvelope) -> (Push, WaitingPushTest) {
     (Push { envelope, if_known: IfKnown::Leave, kept }, is_kept)
 }
 
-/// Lets all these pushes wait together, so that they make one batch, and gives each one's answer.
+/// Makes all these pushes wait together, so that they form one batch, and returns their results.
 async fn keep_together(
     queues: &Queues,
     pushes: Vec<Push>,
@@ -46,7 +46,7 @@ on_both! {
 
         let mut waits = Vec::new();
         for round in 2..=21 {
-            // Past the second look that follows a wake-up.
+            // After the second poll that follows a wake-up.
             tokio::time::sleep(Duration::from_millis(20)).await;
             let job = scan();
             let id = job.id;
@@ -56,7 +56,7 @@ on_both! {
             waits.push(starts.of(id)[0].1.saturating_duration_since(pushed));
         }
         waits.sort();
-        // The tick alone would give 250 ms here; a wake-up gives about one.
+        // With the tick alone, this would be 250 ms; with a wake-up it is about one.
         assert!(waits[10] < Duration::from_millis(60), "{waits:?}");
         pool.stop().await;
     }
@@ -145,17 +145,17 @@ on_both! {
         let mut job = scan();
         queue.push(job.clone()).await.unwrap();
         harness.sql("UPDATE {jobs} SET status = 'Killed', attempts = 8").await;
-        // Who does not wait for it leaves the dead alone.
+        // Without a waiting process, a push leaves a dead job alone.
         queue.push(job.clone()).await.unwrap();
         assert_eq!(harness.row(job.id).await.status, "Killed");
-        job.reply_to = Some("who asks".into());
+        job.reply_to = Some("api-1".into());
         queue.push(job.clone()).await.unwrap();
         let row = harness.row(job.id).await;
         assert_eq!((row.status.as_str(), row.attempts), ("Pending", 0));
         let starts = Starts::default();
         let pool = Pool::start(&harness.queues, starts.then_done());
         harness.status_becomes(job.id, "Done").await;
-        // What is done stays done.
+        // A done job stays done.
         queue.push(job.clone()).await.unwrap();
         assert_eq!(harness.row(job.id).await.status, "Done");
         assert_eq!(starts.of(job.id).len(), 1);
@@ -165,7 +165,7 @@ on_both! {
     async fn a_job_that_waits_out_a_backoff_is_due_when_somebody_asks_for_it(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let mut job = scan();
-        job.reply_to = Some("who asks".into());
+        job.reply_to = Some("api-1".into());
         queue.push(job.clone()).await.unwrap();
         harness.sql(match harness.queues.database {
             crate::database::Database::Sqlite(_) => "UPDATE {jobs} SET status = 'Failed', attempts = 2, run_at = unixepoch() + 3600",

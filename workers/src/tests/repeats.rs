@@ -85,13 +85,14 @@ on_both! {
         let older = Pool::start(&harness.queues, starts.then(|_, _| async { Err(LeftToAnother { retry_after: Duration::from_secs(30) }.into()) }.boxed()));
         let job = rescan();
         queue.push(job.clone()).await.unwrap();
-        // Somebody waits for it, so it is due at once.
+        // A process waits for it, so it is due at once.
         let awaited = JobEnvelope { reply_to: Some("api-1".into()), ..job.clone() };
         let hurry = async || queue.push(awaited.clone()).await.unwrap();
         for round in 1..=5 {
             starts.reach(round).await;
             harness.status_becomes(job.id, "Pending").await;
-            // An acknowledgement that came after all would be here by now, and so would whoever looks too early.
+            // By now a late acknowledgement would have arrived, and a worker that polls too early would have
+            // fetched the job.
             tokio::time::sleep(Duration::from_millis(700)).await;
             assert_eq!(harness.rows().await, [JobRow { id: job.id.to_string(), status: "Pending".into(), attempts: 0 }]);
             assert_eq!(starts.all().len(), round);
@@ -121,7 +122,7 @@ on_both! {
             queue.push(scan()).await.unwrap();
         }
         starts.reach(4).await;
-        // More than a tick: whoever had a free hand would have looked.
+        // More than a tick, in which a worker with a free slot would have polled.
         tokio::time::sleep(Duration::from_millis(700)).await;
         let of_rescans = rescans.iter().filter(|(id, _)| !starts.of(*id).is_empty()).count();
         assert_eq!((starts.all().len(), of_rescans), (4, 1));

@@ -27,7 +27,7 @@ on_both! {
         queue.push(running.clone()).await.unwrap();
         starts.reach(1).await;
         pool.ask_to_stop();
-        // A fetch that is under way when the stop is asked for may still bring a job.
+        // A fetch that is under way when the stop is requested may still return a job.
         tokio::time::sleep(Duration::from_millis(300)).await;
         queue.push(late.clone()).await.unwrap();
         tokio::time::sleep(Duration::from_millis(700)).await;

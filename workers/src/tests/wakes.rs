@@ -12,7 +12,7 @@ use crate::wake::Looks;
 
 const NEVER: Duration = Duration::from_secs(3600);
 
-/// Waits as a worker does: asleep until its waker is called.
+/// Waits as a worker does, until its waker is called.
 async fn next(looks: &mut Looks) {
     poll_fn(|cx| if looks.poll_due(cx) { Poll::Ready(()) } else { Poll::Pending }).await;
 }
@@ -47,7 +47,7 @@ async fn a_bell_that_has_rung_does_not_silence_the_tick() {
     let bell = Arc::new(Notify::new());
     let mut looks = Looks::new(bell.clone(), Duration::from_millis(200));
     next(&mut looks).await;
-    // At this poll the bell is ready, and the tick must have left its waker all the same.
+    // At this poll the notification is ready. The tick must have registered its waker all the same.
     bell.notify_one();
     assert!(is_due(&mut looks).await);
     timeout(Duration::from_secs(5), next(&mut looks)).await.unwrap();
