@@ -15,7 +15,7 @@ mod suspensions;
 use std::process::ExitCode;
 
 use config::Settings;
-use service::{Failure, RescanWish, Service};
+use service::{Failure, RescanScope, Service};
 
 use crate::system::{Schema, SharedServices, System};
 
@@ -48,9 +48,9 @@ async fn dispatch(command: &AdminCommand, form: Form, service: &Service) -> Resu
     match command {
         AdminCommand::Rescan { all, host } => {
             let request = match host {
-                Some(host) => RescanWish::Host(host.clone()),
-                None if *all => RescanWish::Everything,
-                None => RescanWish::Older,
+                Some(host) => RescanScope::Host(host.clone()),
+                None if *all => RescanScope::Everything,
+                None => RescanScope::Older,
             };
             return Ok(scans::rescan(service, request).await?);
         }

@@ -103,7 +103,7 @@ impl Side {
 
     /// Data that is written during the copy would be missing in the target.
     async fn ensure_stopped(&self) -> anyhow::Result<()> {
-        let board = self.queues.shown().await?;
+        let board = self.queues.figures().await?;
         let Some(running) = board.processes.iter().find(|process| !process.is_lost) else { return Ok(()) };
         bail!(
             "{} is running: `handbill {}` on {} (process {}) sent a heartbeat just now; stop all of its processes first",

@@ -215,17 +215,17 @@ fn queue_levels(system: &System) -> Reading {
 }
 
 async fn read_queue_levels(queues: &Queues) -> anyhow::Result<()> {
-    let board = queues.shown().await?;
+    let board = queues.figures().await?;
     for queue in &board.queues {
         let waits_since = |since: Time| board.at.since(since);
         levels::set_queue(&QueueLevel {
             queue: queue.queue,
-            waiting: queue.waiting,
-            running: queue.running,
-            failed: queue.failed,
-            dead: queue.dead,
-            cancelled: queue.cancelled,
-            oldest_waiting: queue.oldest_waiting_since.map(waits_since).unwrap_or_default(),
+            waiting: queue.jobs.waiting,
+            running: queue.jobs.running,
+            failed: queue.jobs.failed,
+            dead: queue.jobs.dead,
+            cancelled: queue.jobs.cancelled,
+            oldest_waiting: queue.jobs.oldest_waiting_since.map(waits_since).unwrap_or_default(),
             is_paused: queue.paused.is_some(),
             workers: count(board.takers(queue.queue)),
         });

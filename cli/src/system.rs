@@ -64,7 +64,7 @@ impl System {
         ensure_schema(schema, &store, &queues).await?;
         let following = follow_database_clock(settings, &store, &clock).await;
         let woken = queues.clone();
-        bus.on_wake(move |queue| woken.hear(queue));
+        bus.on_wake(move |queue| woken.handle_wake(queue));
 
         let (jobs, pushes) = JobQueue::new();
         let stop_pushing = CancellationToken::new();

@@ -17,7 +17,7 @@ pub struct SignedUp {
 
 /// The right to one sign-up, taken from the rate limit.
 #[derive(Debug)]
-pub struct SignUpTurn {
+pub struct SignUpPermit {
     pub(crate) from: IpAddr,
 }
 
@@ -31,18 +31,18 @@ pub struct ClaimLink {
 impl Service {
     /// Creates a provisional account with its first token (spec 4.1).
     pub async fn sign_up(&self, from: IpAddr) -> ServiceResult<SignedUp> {
-        let turn = self.turn_to_sign_up(from).await?;
-        self.sign_up_in(turn).await
+        let permit = self.take_sign_up(from).await?;
+        self.sign_up_in(permit).await
     }
 
     /// Takes one sign-up from the rate limit, before the caller's body is read.
-    pub async fn turn_to_sign_up(&self, from: IpAddr) -> ServiceResult<SignUpTurn> {
+    pub async fn take_sign_up(&self, from: IpAddr) -> ServiceResult<SignUpPermit> {
         self.take_by_address("signup", from, self.0.rules.signups_per_minute).await?;
-        Ok(SignUpTurn { from })
+        Ok(SignUpPermit { from })
     }
 
     /// As [`Self::sign_up`], with a permit that was taken before.
-    pub async fn sign_up_in(&self, _turn: SignUpTurn) -> ServiceResult<SignedUp> {
+    pub async fn sign_up_in(&self, _permit: SignUpPermit) -> ServiceResult<SignedUp> {
         let now = self.0.clock.now();
         let chance = &self.0.chance;
         let account = Account::provisional(now, self.tariff().provisional_lifetime, chance);
@@ -69,7 +69,7 @@ impl Service {
     /// The claim link of a provisional account. The person who opens it becomes the owner, so only callers
     /// with the owner's rights get it.
     pub fn claim_url(&self, caller: &Caller, account: &Account) -> Option<String> {
-        let is_shown = account.status == AccountStatus::Provisional && caller.has_owner_s_rights();
+        let is_shown = account.status == AccountStatus::Provisional && caller.has_owner_rights();
         is_shown.then(|| self.addresses().claim(&account.claim_code))
     }
 
@@ -87,7 +87,7 @@ impl Service {
         tracing::info!(
             account.handle = %caller.handle,
             account.agent_join = agent_join.as_str(),
-            "joining by agents switched"
+            "agent join setting changed"
         );
         Ok(summary)
     }

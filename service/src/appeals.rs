@@ -32,7 +32,7 @@ impl Service {
         let appeal = NewAppeal { id, slug: artifact.slug.clone(), message };
         let taken = self.0.store.moderation().appeal(&self.change_by(caller), &appeal).await?;
         let taken = taken.ok_or_else(|| caller.no_such_artifact())?;
-        tracing::info!(artifact.host = %taken.host, version.seq = taken.seq, "decision on a page appealed");
+        tracing::info!(artifact.host = %taken.host, version.seq = taken.seq, "moderation decision appealed");
         Ok(AppealTaken {
             id,
             slug: artifact.slug,

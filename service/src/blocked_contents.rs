@@ -35,21 +35,21 @@ impl Service {
         if !self.0.store.blocked_contents().unblock(hash, who, now, &self.0.chance).await? {
             return Err(Refusal::NotFound(Missing::BlockedContent).into());
         }
-        tracing::info!(content.hash = %hash, operator.name = %who, "content taken off the list of blocked ones");
+        tracing::info!(content.hash = %hash, operator.name = %who, "content unblocked");
         self.sweep_scans_soon().await;
         Ok(())
     }
 
     /// Requests rescans of versions that were settled while a block made at this time was being committed.
     /// Their scans may not have seen the block.
-    pub(crate) async fn compare_since(&self, blocked_at: Time) {
+    pub(crate) async fn rescan_since(&self, blocked_at: Time) {
         let now = self.0.clock.now();
         match self.0.store.scans().request_rescans(&RescanTarget::BlockedAt(blocked_at), now).await {
             Ok(None | Some(0)) => {}
             Ok(Some(_)) => self.sweep_scans_soon().await,
             Err(error) => {
                 let error = format!("{error:#}");
-                tracing::error!(error, "versions published during a block are not scanned again");
+                tracing::error!(error, "versions published during a block could not be queued for a rescan");
             }
         }
     }
@@ -59,7 +59,10 @@ impl Service {
         let id = JobId::new(self.0.clock.now(), &self.0.chance);
         let sweep = JobEnvelope { id, reply_to: None, trace: None, job: Job::SweepScans };
         if let Err(error) = self.0.queue.push(sweep).await {
-            tracing::warn!(error = format!("{error:#}"), "the sweep for scans waits for its schedule");
+            tracing::warn!(
+                error = format!("{error:#}"),
+                "the scan sweep could not be queued and waits for its schedule"
+            );
         }
     }
 }

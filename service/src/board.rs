@@ -46,17 +46,7 @@ impl BoardFigures {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueFigures {
     pub queue: Queue,
-    /// Not started, due or not.
-    pub waiting: u64,
-    pub running: u64,
-    /// Waiting for another attempt.
-    pub failed: u64,
-    /// No attempt is left. They wait for an operator.
-    pub dead: u64,
-    /// Cancelled by an operator, before they started or when they were dead.
-    pub cancelled: u64,
-    /// When the job that has been due for longest became due, for its first attempt or for another.
-    pub oldest_waiting_since: Option<Time>,
+    pub jobs: JobCounts,
     /// Attempts that succeeded and failed in the last full minute, in all processes.
     pub done_last_minute: u64,
     pub failed_last_minute: u64,
@@ -76,9 +66,25 @@ impl BoardFigures {
     }
 }
 
-impl QueueFigures {
+/// How many jobs of a queue are in each state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JobCounts {
+    /// Not started, due or not.
+    pub waiting: u64,
+    pub running: u64,
+    /// Waiting for another attempt.
+    pub failed: u64,
+    /// No attempt is left. They wait for an operator.
+    pub dead: u64,
+    /// Cancelled by an operator, before they started or when they were dead.
+    pub cancelled: u64,
+    /// When the job that has been due for longest became due, for its first attempt or for another.
+    pub oldest_waiting_since: Option<Time>,
+}
+
+impl JobCounts {
     /// Jobs that are not finished.
-    pub fn depth(&self) -> u64 {
+    pub fn unfinished(&self) -> u64 {
         self.waiting + self.running + self.failed
     }
 }
@@ -247,7 +253,7 @@ pub struct ScheduleInfo {
 /// seconds.
 #[async_trait]
 pub trait Board: Send + Sync {
-    async fn shown(&self) -> anyhow::Result<BoardFigures>;
+    async fn figures(&self) -> anyhow::Result<BoardFigures>;
     async fn jobs(&self, wanted: JobsWanted) -> anyhow::Result<JobList>;
     async fn job(&self, queue: Queue, id: JobId) -> anyhow::Result<Option<JobDetail>>;
     /// Restarts a job that is dead, cancelled or waiting for another attempt, with all its attempts.
@@ -272,7 +278,7 @@ pub trait Board: Send + Sync {
 
 impl Service {
     pub async fn board(&self) -> ServiceResult<BoardFigures> {
-        Ok(self.0.board.shown().await?)
+        Ok(self.0.board.figures().await?)
     }
 
     pub async fn jobs(&self, wanted: JobsWanted) -> ServiceResult<JobList> {
@@ -284,19 +290,19 @@ impl Service {
     }
 
     pub async fn retry_job(&self, queue: Queue, id: JobId, by: &OperatorName) -> ServiceResult<()> {
-        settled(self.0.board.retry(queue, id, by).await?)?;
+        require_done(self.0.board.retry(queue, id, by).await?)?;
         tracing::info!(job.id = %id, queue.name = queue.name(), operator.name = %by, "an operator retries a job");
         Ok(())
     }
 
     pub async fn cancel_job(&self, queue: Queue, id: JobId, by: &OperatorName) -> ServiceResult<()> {
-        settled(self.0.board.cancel(queue, id, by).await?)?;
+        require_done(self.0.board.cancel(queue, id, by).await?)?;
         tracing::info!(job.id = %id, queue.name = queue.name(), operator.name = %by, "an operator cancels a job");
         Ok(())
     }
 
     pub async fn discard_job(&self, queue: Queue, id: JobId, by: &OperatorName) -> ServiceResult<()> {
-        settled(self.0.board.discard(queue, id, by).await?)?;
+        require_done(self.0.board.discard(queue, id, by).await?)?;
         tracing::info!(job.id = %id, queue.name = queue.name(), operator.name = %by, "an operator discards a job");
         Ok(())
     }
@@ -304,14 +310,14 @@ impl Service {
     /// Returns how many jobs were requeued.
     pub async fn requeue_dead(&self, queue: Queue, by: &OperatorName) -> ServiceResult<u64> {
         let jobs = self.0.board.requeue_dead(queue, by).await?;
-        tracing::info!(jobs.requeued = jobs, queue.name = queue.name(), operator.name = %by, "an operator requeues the dead");
+        tracing::info!(jobs.requeued = jobs, queue.name = queue.name(), operator.name = %by, "an operator requeues dead jobs");
         Ok(jobs)
     }
 
     /// Returns how many jobs were discarded.
     pub async fn discard_dead(&self, queue: Queue, by: &OperatorName) -> ServiceResult<u64> {
         let jobs = self.0.board.discard_dead(queue, by).await?;
-        tracing::info!(jobs.discarded = jobs, queue.name = queue.name(), operator.name = %by, "an operator discards the dead");
+        tracing::info!(jobs.discarded = jobs, queue.name = queue.name(), operator.name = %by, "an operator discards dead jobs");
         Ok(jobs)
     }
 
@@ -328,12 +334,12 @@ impl Service {
     }
 
     pub async fn schedules(&self) -> ServiceResult<Vec<ScheduleInfo>> {
-        let mut shown = Vec::new();
+        let mut schedules = Vec::new();
         for planned in self.0.board.schedules(self.0.clock.now())? {
             let last_slot = self.0.store.schedules().last_fire_time(planned.name).await?;
-            shown.push(ScheduleInfo { planned, last_slot });
+            schedules.push(ScheduleInfo { planned, last_slot });
         }
-        Ok(shown)
+        Ok(schedules)
     }
 
     /// Runs the job of a schedule now, without affecting its fire times. Returns the id of the job.
@@ -348,7 +354,7 @@ impl Service {
     }
 }
 
-fn settled(steered: Steered) -> Result<(), Refusal> {
+fn require_done(steered: Steered) -> Result<(), Refusal> {
     match steered {
         Steered::Done => Ok(()),
         Steered::Is(state) => Err(Refusal::JobIs { state: state.name().to_owned() }),

@@ -181,15 +181,15 @@ impl Caller {
     }
 
     /// The tokens that the caller may see.
-    pub(crate) fn sees(&self) -> Reach {
+    pub(crate) fn visible_tokens(&self) -> Reach {
         self.pinned_to().map_or(Reach::All, Reach::PinnedTo)
     }
 
     /// The tokens that the caller may revoke. Spec 2.5: an admin revokes anyone's, a member only their own.
-    pub(crate) fn revokes(&self) -> Reach {
+    pub(crate) fn revocable_tokens(&self) -> Reach {
         match &self.who {
             CallerIdentity::Person(person, Role::Member) => Reach::Of(person.user),
-            _ => self.sees(),
+            _ => self.visible_tokens(),
         }
     }
 
@@ -267,7 +267,7 @@ impl Caller {
     }
 
     /// Whether the caller is the owner or acts with the owner's rights.
-    pub(crate) fn has_owner_s_rights(&self) -> bool {
+    pub(crate) fn has_owner_rights(&self) -> bool {
         self.may_manage(Role::Owner).is_ok()
     }
 
@@ -278,7 +278,7 @@ impl Caller {
     }
 
     // A token that manages the account acts with the owner's rights, unless it is pinned to an artifact.
-    fn may_manage(&self, least: Role) -> Result<(), Refusal> {
+    fn may_manage(&self, role_min: Role) -> Result<(), Refusal> {
         match &self.who {
             CallerIdentity::Token(holder) => {
                 self.may(Scope::AccountManage)?;
@@ -286,9 +286,9 @@ impl Caller {
                     return Err(Refusal::InsufficientScope(MissingRight::OtherArtifact));
                 }
             }
-            CallerIdentity::Person(_, role) if *role < least => {
+            CallerIdentity::Person(_, role) if *role < role_min => {
                 return Err(Refusal::Forbidden {
-                    fault: format!("this needs the role {least}; yours on this account is {role}"),
+                    fault: format!("this needs the role {role_min}; yours on this account is {role}"),
                 });
             }
             CallerIdentity::Person(..) => {}

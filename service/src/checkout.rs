@@ -21,12 +21,12 @@ pub struct Checkout {
     pub url: String,
     pub amount: CheckoutAmount,
     /// The path of the page to return to.
-    pub way_back: String,
+    pub return_path: String,
 }
 
 impl Service {
     /// Whether credit can be bought by card.
-    pub fn has_card_rail(&self) -> bool {
+    pub fn accepts_cards(&self) -> bool {
         self.0.card.processor.is_some()
     }
 
@@ -37,35 +37,35 @@ impl Service {
         person: &Person,
         account: Option<&str>,
         amount: CheckoutAmount,
-        wish: Option<CheckoutRequest>,
+        purpose: Option<CheckoutRequest>,
     ) -> ServiceResult<Checkout> {
         let processor = self.0.card.processor.as_ref();
         let processor =
             processor.ok_or_else(|| Refusal::NotConfigured { what: "card payment".to_owned() })?;
         let caller = self.caller_of(person, account).await?;
         caller.may_own(self.0.clock.now())?;
-        let way_back = way_back(&caller.handle, wish.as_ref());
+        let return_path = return_path(&caller.handle, purpose.as_ref());
         let order = CheckoutOrder {
             idempotency_key: format!("checkout-{}", self.0.chance.ulid(self.0.clock.now())),
             account: caller.account,
             amount,
-            paid_path: format!("{way_back}{}done=paid-by-card", if wish.is_some() { '&' } else { '?' }),
-            unpaid_path: way_back.clone(),
+            paid_path: format!("{return_path}{}done=paid-by-card", if purpose.is_some() { '&' } else { '?' }),
+            unpaid_path: return_path.clone(),
         };
         let opened = processor.open_checkout(&order).await;
         let session = opened.map_err(|fault| {
             let error = anyhow::Error::from(fault);
-            tracing::error!(error = format!("{error:#}"), account.handle = %caller.handle, "no checkout was opened");
+            tracing::error!(error = format!("{error:#}"), account.handle = %caller.handle, "the card processor opened no checkout");
             Refusal::ProcessorError
         })?;
         tracing::info!(account.handle = %caller.handle, card.session = %session.id, "checkout opened");
-        Ok(Checkout { session: session.id, url: session.url, amount, way_back })
+        Ok(Checkout { session: session.id, url: session.url, amount, return_path })
     }
 }
 
-fn way_back(handle: &str, wish: Option<&CheckoutRequest>) -> String {
+fn return_path(handle: &str, purpose: Option<&CheckoutRequest>) -> String {
     let page = format!("/dashboard/{handle}/credit");
-    match wish {
+    match purpose {
         Some(CheckoutRequest { page: slug, visibility }) => {
             format!("{page}?page={slug}&visibility={}", visibility.as_str())
         }

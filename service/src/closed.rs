@@ -18,10 +18,10 @@ const PAUSE_WAIT: Duration = Duration::from_secs(1);
 /// The state of the file store. The store is pinged only while something may be wrong: a publish is waiting,
 /// or the last ping failed.
 #[derive(Debug, Default)]
-pub struct FileStoreWatch(Mutex<Seen>);
+pub struct FileStoreWatch(Mutex<FileStoreState>);
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Seen {
+struct FileStoreState {
     checked_at: Option<Instant>,
     failing_since: Option<Instant>,
 }
@@ -35,24 +35,24 @@ impl FileStoreWatch {
     const FORGOTTEN_AFTER: Duration = Duration::from_secs(30);
 
     /// Whether the store has been failing for longer than a restart takes.
-    async fn is_away(&self, blobs: &Blobs) -> bool {
-        let mut seen = self.0.lock().await;
-        if seen.checked_at.is_none_or(|at| at.elapsed() >= Self::CHECK_INTERVAL) {
+    async fn is_down(&self, blobs: &Blobs) -> bool {
+        let mut state = self.0.lock().await;
+        if state.checked_at.is_none_or(|at| at.elapsed() >= Self::CHECK_INTERVAL) {
             let began = Instant::now();
-            if seen.checked_at.is_some_and(|at| at.elapsed() >= Self::FORGOTTEN_AFTER) {
-                seen.failing_since = None;
+            if state.checked_at.is_some_and(|at| at.elapsed() >= Self::FORGOTTEN_AFTER) {
+                state.failing_since = None;
             }
-            let is_there = matches!(timeout(Self::PING_WAIT, blobs.ping()).await, Ok(Ok(())));
-            seen.failing_since = (!is_there).then(|| seen.failing_since.unwrap_or(began));
-            seen.checked_at = Some(Instant::now());
+            let has_responded = matches!(timeout(Self::PING_WAIT, blobs.ping()).await, Ok(Ok(())));
+            state.failing_since = (!has_responded).then(|| state.failing_since.unwrap_or(began));
+            state.checked_at = Some(Instant::now());
         }
-        seen.failing_since.is_some_and(|since| since.elapsed() >= Self::RESTART_WAIT)
+        state.failing_since.is_some_and(|since| since.elapsed() >= Self::RESTART_WAIT)
     }
 
     /// As [`Self::is_down`], for a request that has not waited yet: a store that was well is not pinged.
-    async fn is_still_away(&self, blobs: &Blobs) -> bool {
+    async fn is_still_down(&self, blobs: &Blobs) -> bool {
         let was_failing = self.0.lock().await.failing_since.is_some();
-        was_failing && self.is_away(blobs).await
+        was_failing && self.is_down(blobs).await
     }
 }
 
@@ -62,7 +62,7 @@ impl Service {
         if let Some(refusal) = self.closed_here().await {
             return Some(refusal);
         }
-        self.0.file_store.is_still_away(&self.0.blobs).await.then(file_store_is_away)
+        self.0.file_store.is_still_down(&self.0.blobs).await.then(file_store_is_down)
     }
 
     /// Why a publish that waits for its worker cannot be executed, if that is known.
@@ -70,7 +70,7 @@ impl Service {
         if let Some(refusal) = self.closed_here().await {
             return Some(refusal);
         }
-        self.0.file_store.is_away(&self.0.blobs).await.then(file_store_is_away)
+        self.0.file_store.is_down(&self.0.blobs).await.then(file_store_is_down)
     }
 
     async fn closed_here(&self) -> Option<Refusal> {
@@ -86,6 +86,6 @@ impl Service {
     }
 }
 
-fn file_store_is_away() -> Refusal {
+fn file_store_is_down() -> Refusal {
     Refusal::overloaded("the file store is unavailable; your request was not processed")
 }

@@ -37,16 +37,16 @@ pub(crate) fn joined(mut files: Vec<UploadedFile>) -> Bytes {
 }
 
 /// The path and size of each file, in the order of the content.
-pub(crate) fn places_of(files: &[UploadedFile]) -> Vec<SpooledFile> {
-    let place =
+pub(crate) fn file_list(files: &[UploadedFile]) -> Vec<SpooledFile> {
+    let entry =
         |file: &UploadedFile| SpooledFile { path: file.path.clone(), size_bytes: file.bytes.len() as u64 };
-    files.iter().map(place).collect()
+    files.iter().map(entry).collect()
 }
 
 /// Splits the content into its files.
-pub(crate) fn split(places: &[SpooledFile], mut content: Bytes) -> anyhow::Result<Vec<(SitePath, Bytes)>> {
-    let mut files = Vec::with_capacity(places.len());
-    for file in places {
+pub(crate) fn split(list: &[SpooledFile], mut content: Bytes) -> anyhow::Result<Vec<(SitePath, Bytes)>> {
+    let mut files = Vec::with_capacity(list.len());
+    for file in list {
         let size = usize::try_from(file.size_bytes)?;
         ensure!(size <= content.len(), "the content is shorter than its files");
         files.push((file.path.clone(), content.split_to(size)));

@@ -8,7 +8,7 @@ use domain::{
 };
 use tokio::time::Instant;
 
-use crate::deadline::{Awaited, answer_until, failure_before, may_start_anew, repeating};
+use crate::deadline::{Awaited, failure_before, may_retry, repeating, response_deadline};
 use crate::idempotency::{Begun, KeyedRequest, credit_hash};
 use crate::{Caller, Failure, Service, ServiceResult};
 
@@ -67,7 +67,7 @@ impl Service {
         let handle = store.accounts().find(account).await.map_err(failure)?.ok_or_else(unknown)?.handle;
         let job = JobId::new(self.0.clock.now(), &self.0.chance);
         let id = id.unwrap_or(job);
-        let deadline = Some(self.deadline(answer_until()).await.map_err(failure)?.at);
+        let deadline = Some(self.deadline(response_deadline()).await.map_err(failure)?.at);
         let called_by = CalledBy { actor: by.to_string(), origin };
         let operation =
             LedgerOperation::Grant(GrantOperation { account, job, id, amount, note, deadline, called_by });
@@ -81,7 +81,7 @@ impl Service {
             return Err(Refusal::IdempotencyConflict.into());
         }
         if is_new {
-            tracing::info!(account.handle = %handle, operator.name = %by, credit.micro = amount.get(), "credit given by an operator");
+            tracing::info!(account.handle = %handle, operator.name = %by, credit.micro = amount.get(), "operator granted credit");
         }
         Ok(Granted { handle, id, amount, balance, is_new })
     }
@@ -89,14 +89,14 @@ impl Service {
     /// Credits the account with exactly what was paid. Arrears are not added.
     pub async fn buy_credit(&self, caller: &Caller, request: CreditRequest) -> ServiceResult<ToppedUp> {
         caller.may_own(self.0.clock.now())?;
-        let until = answer_until();
+        let until = response_deadline();
         let begun = self.begin_top_up(caller, &request).await?;
-        let answer = self.top_up(caller, &request, begun, until).await;
-        if matches!(begun, Begun::Earlier(_)) && may_start_anew(&answer, until) {
+        let response = self.top_up(caller, &request, begun, until).await;
+        if matches!(begun, Begun::Earlier(_)) && may_retry(&response, until) {
             let begun = self.begin_top_up(caller, &request).await?;
             return self.top_up(caller, &request, begun, until).await;
         }
-        answer
+        response
     }
 
     async fn top_up(
@@ -112,7 +112,7 @@ impl Service {
             Begun::Fresh(job) => job,
             // The ledger would return the same outcome, but only after it has given up its whole commit.
             Begun::Earlier(job) => match self.0.store.outcomes().find(job).await.map_err(unknown)? {
-                Some(outcome) => return answer(outcome),
+                Some(outcome) => return topped_up_in(outcome),
                 None => job,
             },
         };
@@ -127,7 +127,7 @@ impl Service {
             called_by,
         });
         let awaited = Awaited { account, job, kind: operation.kind(), repeating };
-        answer(self.settle(operation, &awaited).await?)
+        topped_up_in(self.settle(operation, &awaited).await?)
     }
 
     /// Claims a key only with a payment that fits. A repeat of a paid request gets its response again even
@@ -153,7 +153,7 @@ impl Service {
     }
 }
 
-fn answer(outcome: Outcome) -> ServiceResult<ToppedUp> {
+fn topped_up_in(outcome: Outcome) -> ServiceResult<ToppedUp> {
     match outcome {
         Outcome::ToppedUp(topped_up) => Ok(topped_up),
         outcome => Err(Failure::behind(outcome)),

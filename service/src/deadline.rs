@@ -15,9 +15,9 @@ use crate::{Failure, Service, ServiceResult};
 
 /// How long a caller waits for its operation. Together with the steps that follow, it stays below the
 /// timeouts of common proxies.
-const ANSWER_WAIT: Duration = Duration::from_secs(20);
+const RESPONSE_WAIT: Duration = Duration::from_secs(20);
 /// How long the database may take to return or decide the outcome of an operation.
-const LAST_WORD_WAIT: Duration = Duration::from_secs(5);
+const OUTCOME_WAIT: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deadline {
@@ -47,7 +47,7 @@ impl Service {
     /// Whether nobody waits for an operation any more. This is an estimate, since clocks differ; the outcome
     /// decides.
     pub(crate) fn is_past_deadline(&self, job: JobId) -> bool {
-        self.0.clock.now() >= job.created_at().plus(answer_wait())
+        self.0.clock.now() >= job.created_at().plus(response_wait())
     }
 
     /// Settles a caller's operation through the account's ledger. After an error with an unknown outcome, the
@@ -68,11 +68,10 @@ impl Service {
         let refused =
             Refused { account: awaited.account, kind: awaited.kind, refusal, now: self.0.clock.now() };
         let error =
-            match timeout(LAST_WORD_WAIT, self.0.store.outcomes().record_refusal(awaited.job, refused)).await
-            {
+            match timeout(OUTCOME_WAIT, self.0.store.outcomes().record_refusal(awaited.job, refused)).await {
                 Ok(Ok(outcome)) => return Ok(outcome),
                 Ok(Err(error)) => format!("{error:#}"),
-                Err(_) => format!("no answer within {LAST_WORD_WAIT:?}"),
+                Err(_) => format!("no response within {OUTCOME_WAIT:?}"),
             };
         tracing::error!(job.id = %awaited.job, error, "the outcome of an operation is unknown");
         Err(Refusal::OutcomeUnknown(awaited.repeating).into())
@@ -80,14 +79,14 @@ impl Service {
 }
 
 /// Until when a caller that arrives now waits.
-pub(crate) fn answer_until() -> Instant {
-    Instant::now() + answer_wait()
+pub(crate) fn response_deadline() -> Instant {
+    Instant::now() + response_wait()
 }
 
 /// Whether a request may make an attempt of its own: the earlier attempt under its key was refused by its
 /// deadline, which has freed the key, and there is time left.
-pub(crate) fn may_start_anew<T>(answer: &ServiceResult<T>, until: Instant) -> bool {
-    let is_refused = matches!(answer, Err(Failure::Refused(refusal)) if refusal.is_past_deadline());
+pub(crate) fn may_retry<T>(result: &ServiceResult<T>, until: Instant) -> bool {
+    let is_refused = matches!(result, Err(Failure::Refused(refusal)) if refusal.is_past_deadline());
     is_refused && Instant::now() < until
 }
 
@@ -108,9 +107,9 @@ pub(crate) fn repeating(key: Option<&str>) -> Repeating {
 }
 
 /// A test may shorten it.
-fn answer_wait() -> Duration {
+fn response_wait() -> Duration {
     match faults::at("answer.wait_ms") {
         Some(faults::Fault::Instead(millis)) => Duration::from_millis(millis.into()),
-        _ => ANSWER_WAIT,
+        _ => RESPONSE_WAIT,
     }
 }

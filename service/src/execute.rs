@@ -30,8 +30,8 @@ pub struct PublishTask<'a> {
 impl Service {
     /// Executes a queued publish. Idempotent by version id: the work of an earlier attempt is kept, and the
     /// rest is done.
-    pub async fn carry_out_publish(&self, task: &PublishTask<'_>) -> anyhow::Result<()> {
-        let outcome = self.settled(task).await?;
+    pub async fn execute_publish(&self, task: &PublishTask<'_>) -> anyhow::Result<()> {
+        let outcome = self.settle_publish(task).await?;
         let order = &task.job.order;
         faults::pass("publish.after_commit")?;
         if let Outcome::Published(published) = &outcome {
@@ -55,13 +55,13 @@ impl Service {
             && let Err(error) =
                 self.enqueue_scan(ScanJob { account: order.account, version: order.version }).await
         {
-            tracing::warn!(error = format!("{error:#}"), version.id = %order.version, "a scan waits for the sweep");
+            tracing::warn!(error = format!("{error:#}"), version.id = %order.version, "a scan could not be queued and waits for the sweep");
         }
         faults::pass("publish.after_scan_push")?;
         if matches!(task.job.content, Content::Spooled)
             && let Err(error) = self.0.blobs.delete_spooled(order.version).await
         {
-            tracing::warn!(error = format!("{error:#}"), version.id = %order.version, "a spooled upload waits for the sweep");
+            tracing::warn!(error = format!("{error:#}"), version.id = %order.version, "a spooled upload could not be deleted and waits for the sweep");
         }
         Ok(())
     }
@@ -76,7 +76,7 @@ impl Service {
     /// operation is settled. A redelivered publish that was refused is settled again: only the settlement
     /// records the contents that the earlier attempt stored, and without a record nothing would ever delete
     /// them.
-    async fn ended(&self, task: &PublishTask<'_>) -> anyhow::Result<Option<Outcome>> {
+    async fn earlier_outcome(&self, task: &PublishTask<'_>) -> anyhow::Result<Option<Outcome>> {
         let (job, id) = (task.job, task.job.order.job());
         let seems_late = job.order.deadline.is_some_and(|deadline| self.0.clock.now() >= deadline);
         if !task.is_redelivery && !seems_late {
@@ -98,12 +98,12 @@ impl Service {
     }
 
     /// The outcome of the operation, from an earlier attempt if there is one.
-    async fn settled(&self, task: &PublishTask<'_>) -> anyhow::Result<Outcome> {
+    async fn settle_publish(&self, task: &PublishTask<'_>) -> anyhow::Result<Outcome> {
         let job = task.job;
         let total_bytes = job.files.iter().map(|file| file.size_bytes).sum();
         let _content_permit = self.0.publish_bounds.content_permit(&job.content, total_bytes).await?;
         // After the wait, so that a publish whose deadline passed meanwhile does no work.
-        if let Some(outcome) = self.ended(task).await? {
+        if let Some(outcome) = self.earlier_outcome(task).await? {
             return Ok(outcome);
         }
         let content = match content::inline(job)? {
@@ -155,9 +155,9 @@ impl Service {
             .collect();
         let hashes: Vec<BlobHash> = missing.keys().copied().collect();
         let StoredBlobs { as_of, variants: mut stored, lost } =
-        // Before anything new is stored, so that a refusal leaves no object without a row that refers to it.
             self.0.store.blob_index().find_stored(&hashes, self.0.clock.now()).await?;
-        self.put_lost_again(&lost, &hashed).await?;
+        // Before anything new is stored, so that a refusal leaves no object without a row that refers to it.
+        self.restore_lost(&lost, &hashed).await?;
         stored.extend(lost);
         missing.retain(|hash, _| !stored.contains_key(hash));
         let puts = missing.into_iter().map(|(hash, file)| self.put(hash, file, total_bytes));

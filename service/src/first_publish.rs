@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use domain::{Origin, Refusal};
 use tracing::Instrument;
 
-use crate::account::{SignUpTurn, SignedUp};
+use crate::account::{SignUpPermit, SignedUp};
 use crate::deadline::repeating;
 use crate::{Failure, Publication, PublishRequest, Service, ServiceResult};
 
@@ -20,7 +20,7 @@ impl Service {
     /// does not count as a sign-up.
     pub async fn sign_up_and_publish(
         &self,
-        turn: SignUpTurn,
+        permit: SignUpPermit,
         origin: Origin,
         request: PublishRequest,
     ) -> ServiceResult<FirstPublish> {
@@ -29,12 +29,12 @@ impl Service {
             Ok(warnings) => warnings,
             Err(failure) => {
                 if is_for_a_secret(&failure) {
-                    self.give_back_sign_up(turn.from).await;
+                    self.give_back_sign_up(permit.from).await;
                 }
                 return Err(failure);
             }
         };
-        let signed_up = self.sign_up_in(turn).await?;
+        let signed_up = self.sign_up_in(permit).await?;
         let caller = self.authenticate(Some(&signed_up.token.clone().reveal()), origin).await?;
         let published = self.take_on(&caller, request).instrument(telemetry::spans::publish()).await?;
         Ok(FirstPublish { signed_up, publication: Publication { published, warnings } })

@@ -51,13 +51,13 @@ mod verdicts;
 mod visibility;
 mod webhook;
 
-pub use account::{ClaimLink, SignUpTurn, SignedUp};
+pub use account::{ClaimLink, SignUpPermit, SignedUp};
 pub use appeals::AppealTaken;
 pub use artifact::ArtifactDetail;
 pub use blocked_contents::BlockedContentList;
 pub use board::{
-    Board, BoardFigures, JOBS_SHOWN_MAX, JobDetail, JobEvent, JobHappening, JobInfo, JobList, JobState,
-    JobsWanted, Paused, Planned, ProcessInfo, QueueFigures, RunningJob, ScheduleInfo, Steered,
+    Board, BoardFigures, JOBS_SHOWN_MAX, JobCounts, JobDetail, JobEvent, JobHappening, JobInfo, JobList,
+    JobState, JobsWanted, Paused, Planned, ProcessInfo, QueueFigures, RunningJob, ScheduleInfo, Steered,
 };
 pub use caller::{Caller, CallerIdentity, Person, SESSION_KEPT, TokenHolder};
 pub use casework::{AccountHistoryPage, BULK_MAX, BulkOutcome, CasesAround};
@@ -74,12 +74,12 @@ pub use moderation::{DecisionMade, DecisionRequest, Moderated, ReportTaken};
 pub use moderation_notice::{ModerationNotice, RULES, rule_in_words};
 pub use objection::first_document;
 pub use operators::OperatorAccess;
-pub use people::{Client, Credentials, PasswordWish, SignedIn};
+pub use people::{Client, Credentials, PasswordUpdate, SignedIn};
 pub use publish::{Addressed, Publication};
 pub use publish_bounds::PublishBounds;
 pub use publish_request::{PublishRequest, UploadedFile};
 pub use queue::{IfKnown, JobQueue, Push, PushResult};
-pub use rescan::{RescanWish, ScanState};
+pub use rescan::{RescanScope, ScanState};
 pub use review::{
     DECISIONS_BESIDE_MAX, DecisionList, DecisionShown, ELSEWHERE_MAX, LivePages, ReviewItem, ReviewQueuePage,
     SameContent, ShownFile, WaitingPages, text_of,

@@ -21,33 +21,33 @@ const NAMED_MAX: usize = 10;
 impl Service {
     /// Restores the lost contents of a publish. The refusal names all files whose content cannot be stored as
     /// it was.
-    pub(crate) async fn put_lost_again(
+    pub(crate) async fn restore_lost(
         &self,
         lost: &HashMap<BlobHash, Vec<Variant>>,
         files: &[(SitePath, BlobHash, Bytes)],
     ) -> ChangeResult<()> {
-        let mut beyond_help = HashSet::new();
+        let mut unrestorable = HashSet::new();
         for (hash, variants) in lost {
             let file = files.iter().find(|(_, of, _)| of == hash);
             let (_, _, bytes) = file.context("a lost content belongs to no file of the publish")?;
-            if !self.put_again(*hash, bytes.clone(), variants).await? {
-                beyond_help.insert(*hash);
+            if !self.restore(*hash, bytes.clone(), variants).await? {
+                unrestorable.insert(*hash);
             }
         }
         let paths: Vec<&SitePath> =
-            files.iter().filter(|(_, hash, _)| beyond_help.contains(hash)).map(|(path, ..)| path).collect();
+            files.iter().filter(|(_, hash, _)| unrestorable.contains(hash)).map(|(path, ..)| path).collect();
         if paths.is_empty() {
             return Ok(());
         }
-        Err(cannot_be_put_again(&paths).into())
+        Err(unrestorable_refusal(&paths).into())
     }
 
     /// Restores a lost content. False if it cannot be stored as it was.
-    async fn put_again(&self, hash: BlobHash, bytes: Bytes, variants: &[Variant]) -> anyhow::Result<bool> {
+    async fn restore(&self, hash: BlobHash, bytes: Bytes, variants: &[Variant]) -> anyhow::Result<bool> {
         // It may have been restored in the meantime, for example by an operator from a backup.
-        let is_back =
+        let is_restored =
             self.0.blobs.standing(hash, bytes.len() as u64).await.is_some_and(|found| found == variants);
-        if !is_back && !self.put_as_it_was(hash, bytes, variants).await? {
+        if !is_restored && !self.put_unchanged(hash, bytes, variants).await? {
             tracing::error!(
                 blob.hash = %hash,
                 "a lost content cannot be stored as it was: restore its object from a backup"
@@ -55,11 +55,11 @@ impl Service {
             return Ok(false);
         }
         self.0.store.blob_index().mark_restored(hash).await?;
-        tracing::info!(blob.hash = %hash, "a lost content is stored again");
+        tracing::info!(blob.hash = %hash, "a lost content is restored");
         Ok(true)
     }
 
-    async fn put_as_it_was(
+    async fn put_unchanged(
         &self,
         hash: BlobHash,
         bytes: Bytes,
@@ -76,7 +76,7 @@ impl Service {
 }
 
 /// The refusal for the publisher. Changed content has another hash, and is stored as usual.
-fn cannot_be_put_again(paths: &[&SitePath]) -> Refusal {
+fn unrestorable_refusal(paths: &[&SitePath]) -> Refusal {
     let named: Vec<&str> = paths.iter().take(NAMED_MAX).map(|path| path.as_str()).collect();
     let field = match paths.len() - named.len() {
         0 => named.join(", "),
@@ -84,12 +84,12 @@ fn cannot_be_put_again(paths: &[&SitePath]) -> Refusal {
     };
     let fault = match paths {
         [_] => {
-            "this very content was lost from the store and cannot be put there again as it was; change it, if only by \
-             a line end more, and it is stored anew"
+            "this content was lost from the store and cannot be restored as it was; change the file, for example by \
+             adding a line break, to store it as new content"
         }
         _ => {
-            "these very contents were lost from the store and cannot be put there again as they were; change each, if \
-             only by a line end more, and they are stored anew"
+            "these contents were lost from the store and cannot be restored as they were; change each file, for example \
+             by adding a line break, to store them as new contents"
         }
     };
     Refusal::invalid(field, fault)
@@ -99,22 +99,22 @@ fn cannot_be_put_again(paths: &[&SitePath]) -> Refusal {
 mod tests {
     use super::*;
 
-    fn told_of(files: usize) -> String {
+    fn message_for(files: usize) -> String {
         let paths: Vec<SitePath> =
             (1..=files).map(|number| format!("{number}.html").parse().unwrap()).collect();
-        cannot_be_put_again(&paths.iter().collect::<Vec<_>>()).message()
+        unrestorable_refusal(&paths.iter().collect::<Vec<_>>()).message()
     }
 
     #[test]
     fn a_refusal_names_all_files_that_cannot_be_put_again_or_the_first_of_many() {
-        for (files, words) in [
-            (1, "1.html: this very content was lost "),
-            (2, "1.html, 2.html: these very contents were lost "),
-            (10, "8.html, 9.html, 10.html: these very contents were lost "),
-            (13, "8.html, 9.html, 10.html and 3 more: these very contents were lost "),
+        for (files, text) in [
+            (1, "1.html: this content was lost "),
+            (2, "1.html, 2.html: these contents were lost "),
+            (10, "8.html, 9.html, 10.html: these contents were lost "),
+            (13, "8.html, 9.html, 10.html and 3 more: these contents were lost "),
         ] {
-            let told = told_of(files);
-            assert!(told.starts_with("1.html") && told.contains(words), "{told}");
+            let message = message_for(files);
+            assert!(message.starts_with("1.html") && message.contains(text), "{message}");
         }
     }
 }

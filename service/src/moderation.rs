@@ -102,7 +102,7 @@ impl Service {
     ) -> ServiceResult<Moderated> {
         let artifact = self.artifact_meant(moderator, name).await?;
         let case = self.0.store.moderation().find_case(&artifact.host).await?;
-        let word = ModeratorDecision {
+        let decision = ModeratorDecision {
             account: artifact.account,
             artifact: artifact.id,
             ruling,
@@ -113,7 +113,7 @@ impl Service {
             contents: case.and_then(|case| case.live).as_ref().map(objected_to).unwrap_or_default(),
             now: self.0.clock.now(),
         };
-        self.rule(&word, &artifact.host, [Missing::Artifact, Missing::Version]).await?;
+        self.rule(&decision, &artifact.host, [Missing::Artifact, Missing::Version]).await?;
         let moderation = ruling.status();
         tracing::info!(
             artifact.host = %artifact.host,
@@ -128,12 +128,12 @@ impl Service {
     pub async fn decide(&self, who: &OperatorName, request: DecisionRequest) -> ServiceResult<DecisionMade> {
         let missing = || Refusal::NotFound(Missing::ReviewedHost);
         let case = self.0.store.moderation().find_case(&request.host).await?.ok_or_else(missing)?;
-        let live = live_as_looked_at(&case, request.looked_at)?;
+        let live = live_as_reviewed(&case, request.looked_at)?;
         let same = match request.ruling {
             ModerationDecision::Block => self.same_content_among(&case, &request.elsewhere).await?,
             ModerationDecision::Pass => SameContent::default(),
         };
-        let word = ModeratorDecision {
+        let decision = ModeratorDecision {
             account: case.artifact.account,
             artifact: case.artifact.id,
             ruling: request.ruling,
@@ -144,9 +144,9 @@ impl Service {
             contents: objected_to(live),
             now: self.0.clock.now(),
         };
-        wait_if_told("moderation.before_rule").await;
+        pause_at("moderation.before_rule").await;
         let missing = [Missing::ReviewedHost, Missing::ReviewedVersion];
-        let has_more_versions = self.rule(&word, &request.host, missing).await?;
+        let has_more_versions = self.rule(&decision, &request.host, missing).await?;
         let moderation = request.ruling.status();
         tracing::info!(
             artifact.host = %request.host,
@@ -154,7 +154,7 @@ impl Service {
             moderation.status = moderation.as_str(),
             "page moderated"
         );
-        let elsewhere = self.block_elsewhere(&word, &same.pages).await;
+        let elsewhere = self.block_elsewhere(&decision, &same.pages).await;
         Ok(DecisionMade {
             seq: live.seq,
             slug: case.artifact.slug,
@@ -167,10 +167,10 @@ impl Service {
 
     /// Blocks other pages, each in a transaction of its own. The decision is committed by then, so a failure
     /// is logged and reported as remaining work. Repeating the decision continues with it.
-    async fn block_elsewhere(&self, word: &ModeratorDecision, pages: &[SamePage]) -> BlockedElsewhere {
+    async fn block_elsewhere(&self, decision: &ModeratorDecision, pages: &[SamePage]) -> BlockedElsewhere {
         let mut blocked = BlockedElsewhere::default();
-        for (place, page) in pages.iter().enumerate() {
-            match self.block_too(word, page, place).await {
+        for (position, page) in pages.iter().enumerate() {
+            match self.block_too(decision, page, position).await {
                 Ok(DecisionResult::Done { has_more, .. }) => {
                     blocked.hosts.push(page.host.clone());
                     blocked.has_more |= has_more;
@@ -179,7 +179,7 @@ impl Service {
                 Ok(_) => {}
                 Err(error) => {
                     let error = format!("{error:#}");
-                    tracing::error!(artifact.host = %page.host, error, "the same content is not blocked elsewhere");
+                    tracing::error!(artifact.host = %page.host, error, "the same content could not be blocked on another page");
                     blocked.has_more = true;
                     break;
                 }
@@ -187,45 +187,45 @@ impl Service {
         }
         if !blocked.hosts.is_empty() {
             self.0.bus.notify_edges(&blocked.hosts).await;
-            self.compare_since(word.now).await;
-            tracing::info!(pages.blocked = blocked.hosts.len(), "the same content blocked elsewhere");
+            self.rescan_since(decision.now).await;
+            tracing::info!(pages.blocked = blocked.hosts.len(), "the same content blocked on other pages");
         }
         blocked
     }
 
     async fn block_too(
         &self,
-        word: &ModeratorDecision,
+        decision: &ModeratorDecision,
         page: &SamePage,
-        place: usize,
+        position: usize,
     ) -> anyhow::Result<DecisionResult> {
         // A test can make the page at one position fail.
-        if faults::at("moderation.elsewhere") == u32::try_from(place).ok().map(Fault::Instead) {
+        if faults::at("moderation.elsewhere") == u32::try_from(position).ok().map(Fault::Instead) {
             anyhow::bail!("injected fault at moderation.elsewhere");
         }
-        let word = ModeratorDecision {
+        let decision = ModeratorDecision {
             account: page.account,
             artifact: page.artifact,
             looked_at: Some(page.version),
             seen: None,
-            ..word.clone()
+            ..decision.clone()
         };
-        self.0.store.moderation().decide(&word, &self.0.chance).await
+        self.0.store.moderation().decide(&decision, &self.0.chance).await
     }
 
     /// Makes a decision and notifies the edges. Returns whether more versions have the same content than the
     /// decision covers. A refusal reports `page` or `version` as missing.
     async fn rule(
         &self,
-        word: &ModeratorDecision,
+        decision: &ModeratorDecision,
         host: &Host,
         [page, version]: [Missing; 2],
     ) -> ServiceResult<bool> {
-        match self.0.store.moderation().decide(word, &self.0.chance).await? {
+        match self.0.store.moderation().decide(decision, &self.0.chance).await? {
             DecisionResult::Done { has_more, unblocked } => {
                 self.0.bus.notify_edges(std::slice::from_ref(host)).await;
-                match word.ruling {
-                    ModerationDecision::Block => self.compare_since(word.now).await,
+                match decision.ruling {
+                    ModerationDecision::Block => self.rescan_since(decision.now).await,
                     ModerationDecision::Pass if unblocked.is_empty() => {}
                     ModerationDecision::Pass => self.sweep_scans_soon().await,
                 }
@@ -261,14 +261,14 @@ impl Service {
 }
 
 /// A fault point whose pause blocks no thread.
-async fn wait_if_told(point: &'static str) {
+async fn pause_at(point: &'static str) {
     if let Some(Fault::Pause(wait)) = faults::at(point) {
         tokio::time::sleep(wait).await;
     }
 }
 
 /// The live version, if it is the reviewed one.
-fn live_as_looked_at(case: &ReviewCase, looked_at: Option<u32>) -> Result<&LiveCase, Refusal> {
+fn live_as_reviewed(case: &ReviewCase, looked_at: Option<u32>) -> Result<&LiveCase, Refusal> {
     let live = case.live.as_ref().ok_or(Refusal::VersionChanged { live: None })?;
     match looked_at {
         Some(seq) if seq != live.seq => Err(Refusal::VersionChanged { live: Some(live.seq) }),

@@ -172,8 +172,9 @@ mod tests {
     fn the_owner_of_a_held_page_with_a_blocked_file_reads_that_it_is_not_served() {
         let held = notice(Review, ModeratedBy::Moderator, LISTED);
         let message = held.message.unwrap();
-        let said = "app.js contains a file that a moderator has blocked. This version is not served until";
-        assert!(message.starts_with(said), "{message}");
+        let expected =
+            "app.js contains a file that a moderator has blocked. This version is not served until";
+        assert!(message.starts_with(expected), "{message}");
     }
 
     #[test]

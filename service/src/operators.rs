@@ -27,7 +27,7 @@ pub enum OperatorAccess {
 }
 
 impl Service {
-    pub fn admin_door(&self) -> OperatorAccess {
+    pub fn operator_access(&self) -> OperatorAccess {
         let rules = &self.0.rules;
         let has_password = rules.operator_password.is_some() || !rules.operators.is_empty();
         match (has_password, self.is_dev_mode()) {
@@ -40,7 +40,7 @@ impl Service {
     /// Signs an operator in, by their own password, or by the shared one under any name without a password of
     /// its own. Returns the session for a cookie.
     pub async fn sign_operator_in(&self, name: &str, password: &str, from: IpAddr) -> ServiceResult<String> {
-        if self.admin_door() != OperatorAccess::Password {
+        if self.operator_access() != OperatorAccess::Password {
             return Err(Refusal::NotFound(Missing::Endpoint).into());
         }
         self.take_by_address("operator-login", from, self.0.rules.logins_per_minute).await?;
@@ -94,7 +94,7 @@ impl Service {
     }
 
     /// The operator of a session, while it is valid.
-    pub fn operator_behind(&self, session: &str) -> Option<OperatorName> {
+    pub fn operator_of(&self, session: &str) -> Option<OperatorName> {
         let key = self.session_key(&OperatorSession::claimed_name(session)?);
         let session = OperatorSession::read(session, &key, self.0.clock.now())?;
         Some(session.name)

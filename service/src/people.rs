@@ -65,7 +65,7 @@ pub struct Credentials {
 }
 
 /// The passwords entered to change one.
-pub struct PasswordWish {
+pub struct PasswordUpdate {
     pub current: Password,
     pub new: Password,
 }
@@ -105,7 +105,7 @@ impl Service {
             Some(username) => self.0.store.users().find(username).await?,
             None => None,
         };
-        self.enter(user, credentials.password, from).await
+        self.sign_in(user, credentials.password, from).await
     }
 
     /// Signs a person in, or registers the username if it is free. The claim page uses this. It always counts
@@ -118,19 +118,19 @@ impl Service {
         let username = credentials.username.parse::<Username>().map_err(Refusal::from)?;
         self.take_login(from.address, Some(&username)).await?;
         if let Some(user) = self.0.store.users().find(&username).await? {
-            return self.enter(Some(user), credentials.password, from).await;
+            return self.sign_in(Some(user), credentials.password, from).await;
         }
         match self.add_person(username.clone(), credentials.password.clone(), from).await {
             // The username was taken at the same moment, perhaps by this form sent twice.
             Err(Failure::Refused(refusal)) if matches!(*refusal, Refusal::UsernameTaken { .. }) => {
-                self.enter(self.0.store.users().find(&username).await?, credentials.password, from).await
+                self.sign_in(self.0.store.users().find(&username).await?, credentials.password, from).await
             }
             added => added,
         }
     }
 
     /// Dev mode only: signs in as anybody without a password, and creates the person if needed.
-    pub async fn log_in_unasked(&self, username: &str, from: &Client) -> ServiceResult<SignedIn> {
+    pub async fn log_in_without_password(&self, username: &str, from: &Client) -> ServiceResult<SignedIn> {
         if !self.is_dev_mode() {
             return Err(Refusal::NotFound(Missing::Endpoint).into());
         }
@@ -156,11 +156,11 @@ impl Service {
     pub async fn change_password(
         &self,
         person: &Person,
-        wish: PasswordWish,
+        update: PasswordUpdate,
         from: &Client,
     ) -> ServiceResult<SignedIn> {
         let username = person.username.parse::<Username>().context("the username of a session")?;
-        let PasswordWish { current, new } = wish;
+        let PasswordUpdate { current, new } = update;
         new.must_suit(&username)?;
         self.take_login(from.address, Some(&username)).await?;
         // Read again, because the username must still belong to the person of the session.
@@ -242,7 +242,12 @@ impl Service {
         Ok(opened.signed_in(user.id, &user.username))
     }
 
-    async fn enter(&self, user: Option<User>, password: Password, from: &Client) -> ServiceResult<SignedIn> {
+    async fn sign_in(
+        &self,
+        user: Option<User>,
+        password: Password,
+        from: &Client,
+    ) -> ServiceResult<SignedIn> {
         let kept = user.as_ref().map(|user| user.password_hash.clone());
         let fits = hashing(move || PasswordHash::verifies(kept.as_ref(), &password)).await?;
         let user = user.ok_or(Refusal::InvalidCredentials)?;
@@ -271,7 +276,7 @@ impl Service {
         tokio::spawn(async move {
             let ServiceDependencies { store, clock, chance, .. } = &*service.0;
             if let Err(error) = store.audit().record_failed_sign_in(user, origin, clock.now(), chance).await {
-                tracing::warn!(error = format!("{error:#}"), user.id = %user, "a failed sign-in is not in the audit trail");
+                tracing::warn!(error = format!("{error:#}"), user.id = %user, "a failed sign-in could not be added to the audit log");
             }
         });
     }
@@ -325,7 +330,7 @@ impl Service {
 pub(crate) async fn hashing<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> ServiceResult<T> {
-    let turn = timeout(HASHING_WAIT_MAX, HASHING.acquire())
+    let permit = timeout(HASHING_WAIT_MAX, HASHING.acquire())
         .await
         .map_err(|_| {
             telemetry::shed("api", "hashing");
@@ -335,7 +340,7 @@ pub(crate) async fn hashing<T: Send + 'static>(
     let done = spawn_blocking(move || {
         let done = work();
         // Released here and not by the caller, which may have stopped waiting while the work goes on.
-        drop(turn);
+        drop(permit);
         done
     });
     Ok(done.await.context("hash a password")?)

@@ -11,16 +11,16 @@ use tokio::time::{Instant, timeout, timeout_at};
 use tracing::Instrument;
 
 use crate::content::{self, INLINE_BYTES_MAX};
-use crate::deadline::{Awaited, Deadline, answer_until, failure_before, may_start_anew, repeating};
+use crate::deadline::{Awaited, Deadline, failure_before, may_retry, repeating, response_deadline};
 use crate::idempotency::{Begun, KeyedRequest, publish_hash};
 use crate::publish_request::PublishRequest;
 use crate::uploads::key_of_upload;
 use crate::{Caller, Failure, Service, ServiceResult};
 
 /// How often a caller without a reply polls the outcome. This bounds the delay after a lost reply.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// A slower query is given up and repeated, so that a reply is not missed meanwhile.
-const LOOK_WAIT: Duration = Duration::from_secs(2);
+const POLL_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The target of a publish, as far as it is known before its body is read.
 #[derive(Clone, Copy, Debug)]
@@ -97,16 +97,16 @@ impl Service {
     /// Publishes, or shares the attempt of an earlier request with the same key. If that attempt is refused
     /// by its deadline, this request starts a new one in its remaining time.
     pub(crate) async fn take_on(&self, caller: &Caller, request: PublishRequest) -> ServiceResult<Published> {
-        let until = answer_until();
+        let until = response_deadline();
         let begun = self.begin_publish(caller, &request).await?;
         let kept = matches!(begun, Begun::Earlier(_)).then(|| request.clone());
-        let answer = self.attempt(caller, begun, request, until).await;
+        let response = self.attempt(caller, begun, request, until).await;
         match kept {
-            Some(request) if may_start_anew(&answer, until) => {
+            Some(request) if may_retry(&response, until) => {
                 let begun = self.begin_publish(caller, &request).await?;
                 self.attempt(caller, begun, request, until).await
             }
-            _ => answer,
+            _ => response,
         }
     }
 
@@ -123,10 +123,10 @@ impl Service {
         if let Begun::Earlier(_) = begun {
             let outcome = self.0.store.outcomes().find(awaited.job).await;
             if let Some(outcome) = outcome.map_err(|error| failure_before(repeating, error))? {
-                return self.answer_late(outcome).await;
+                return self.respond_late(outcome).await;
             }
             if self.is_past_deadline(awaited.job) {
-                return self.refused_for_good(&awaited, Refusal::past_deadline()).await;
+                return self.refuse_for_good(&awaited, Refusal::past_deadline()).await;
             }
         }
         // The job of a publish has the id of the version that it creates.
@@ -137,54 +137,55 @@ impl Service {
                 let refusal = failure.handle().map_err(Failure::Bug)?;
                 // The earlier request is refused along with this one. Otherwise its job could still be
                 // executed.
-                return self.refused_for_good(&awaited, *refusal).await;
+                return self.refuse_for_good(&awaited, *refusal).await;
             }
             Err(failure) => return Err(failure),
         };
-        self.executed(&awaited, prepared).await
+        self.execute(&awaited, prepared).await
     }
 
     /// Queues a publish for a worker, and waits for its outcome until the deadline.
-    async fn executed(&self, awaited: &Awaited, prepared: Prepared) -> ServiceResult<Published> {
+    async fn execute(&self, awaited: &Awaited, prepared: Prepared) -> ServiceResult<Published> {
         let Prepared { envelope, deadline } = prepared;
         let mut reply = self.0.bus.expect_reply(awaited.job);
         if let Err(refusal) = self.enqueue(envelope, deadline).await? {
-            return self.refused_for_good(awaited, refusal).await;
+            return self.refuse_for_good(awaited, refusal).await;
         }
         while Instant::now() < deadline.until {
-            let at_most = LOOK_EVERY.min(deadline.until.saturating_duration_since(Instant::now()));
+            let at_most = POLL_INTERVAL.min(deadline.until.saturating_duration_since(Instant::now()));
             if let Some(outcome) = reply.wait(at_most).await {
-                return answer(outcome);
+                return published_in(outcome);
             }
             // A reply can be lost, an outcome cannot. If the database is unavailable, the caller keeps
             // waiting.
-            if let Ok(Ok(Some(outcome))) = timeout(LOOK_WAIT, self.0.store.outcomes().find(awaited.job)).await
+            if let Ok(Ok(Some(outcome))) =
+                timeout(POLL_TIMEOUT, self.0.store.outcomes().find(awaited.job)).await
             {
-                return self.answer_late(outcome).await;
+                return self.respond_late(outcome).await;
             }
             // If this fails, the deadline decides.
             if let Ok(Some(refusal)) = timeout_at(deadline.until, self.closed_meanwhile()).await
                 && let Ok(outcome) = self.give_up(awaited, refusal).await
             {
-                return self.answer_late(outcome).await;
+                return self.respond_late(outcome).await;
             }
         }
-        self.refused_for_good(awaited, Refusal::past_deadline()).await
+        self.refuse_for_good(awaited, Refusal::past_deadline()).await
     }
 
     /// Responds with the refusal, unless the publish succeeded at the last moment.
-    async fn refused_for_good(&self, awaited: &Awaited, refusal: Refusal) -> ServiceResult<Published> {
+    async fn refuse_for_good(&self, awaited: &Awaited, refusal: Refusal) -> ServiceResult<Published> {
         let outcome = self.give_up(awaited, refusal).await?;
-        self.answer_late(outcome).await
+        self.respond_late(outcome).await
     }
 
     /// An outcome from the database may be visible before the worker has notified the edges. The caller must
     /// not get its response before the edges are notified.
-    async fn answer_late(&self, outcome: Outcome) -> ServiceResult<Published> {
+    async fn respond_late(&self, outcome: Outcome) -> ServiceResult<Published> {
         if let Outcome::Published(published) = &outcome {
             self.0.bus.notify_edges(std::slice::from_ref(&published.host)).await;
         }
-        answer(outcome)
+        published_in(outcome)
     }
 
     async fn begin_publish(&self, caller: &Caller, request: &PublishRequest) -> ServiceResult<Begun> {
@@ -215,7 +216,7 @@ impl Service {
         }
         let deadline = self.deadline(until).await?;
         faults::pass("publish.before_spool").map_err(anyhow::Error::from)?;
-        let files = content::places_of(&request.files);
+        let files = content::file_list(&request.files);
         let bytes = content::joined(request.files);
         let content = if bytes.len() <= INLINE_BYTES_MAX {
             Content::Inline(content::encode(&bytes))
@@ -286,7 +287,7 @@ struct Prepared {
     deadline: Deadline,
 }
 
-fn answer(outcome: Outcome) -> ServiceResult<Published> {
+fn published_in(outcome: Outcome) -> ServiceResult<Published> {
     match outcome {
         Outcome::Published(published) => Ok(*published),
         outcome => Err(Failure::behind(outcome)),

@@ -22,9 +22,9 @@ pub struct Push {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PushResult {
     /// The job is new or restarted, and waits for its first attempt.
-    Begins,
+    Queued,
     /// The queue has the job already, and does not restart it.
-    WasThere,
+    AlreadyQueued,
 }
 
 /// What happens to a job whose id the queue already has.
@@ -33,7 +33,7 @@ pub enum IfKnown {
     /// It is left alone. But if a process waits for it, a job that is in backoff or dead runs now.
     Leave,
     /// A done or dead job runs again from its first attempt. One that waits or runs is left alone.
-    BeginAnew,
+    Restart,
 }
 
 /// Pushes that may wait before a caller has to.
@@ -54,8 +54,8 @@ impl JobQueue {
 
     /// As [`JobQueue::push`], for a job that is to run again although it is done or dead. It runs with the
     /// payload that is pushed now.
-    pub async fn push_anew(&self, envelope: JobEnvelope) -> anyhow::Result<PushResult> {
-        self.hand_over(envelope, IfKnown::BeginAnew).await
+    pub async fn push_again(&self, envelope: JobEnvelope) -> anyhow::Result<PushResult> {
+        self.hand_over(envelope, IfKnown::Restart).await
     }
 
     async fn hand_over(&self, envelope: JobEnvelope, if_known: IfKnown) -> anyhow::Result<PushResult> {

@@ -22,7 +22,7 @@ const STUCK_SHOWN_MAX: u64 = 20;
 
 /// The versions that an operator wants scanned again.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RescanWish {
+pub enum RescanScope {
     /// Versions that were scanned with older rules than this program's.
     Older,
     Everything,
@@ -78,15 +78,15 @@ impl Service {
 
     /// Marks versions for a rescan, and queues the sweep at once. Returns how many were marked, at most
     /// [`crate::COUNTED_MAX`] plus one, or `None` if there is no such host.
-    pub async fn ask_for_rescans(&self, wish: RescanWish) -> anyhow::Result<Option<u64>> {
-        let asked = match &wish {
-            RescanWish::Older => RescanTarget::Older { rules: rules() },
-            RescanWish::Everything => RescanTarget::Everything,
-            RescanWish::Host(host) => RescanTarget::Host(host.clone()),
+    pub async fn ask_for_rescans(&self, scope: RescanScope) -> anyhow::Result<Option<u64>> {
+        let request = match &scope {
+            RescanScope::Older => RescanTarget::Older { rules: rules() },
+            RescanScope::Everything => RescanTarget::Everything,
+            RescanScope::Host(host) => RescanTarget::Host(host.clone()),
         };
         let now = self.0.clock.now();
-        let marked = self.0.store.scans().request_rescans(&asked, now).await?;
-        if let RescanWish::Host(host) = &wish
+        let marked = self.0.store.scans().request_rescans(&request, now).await?;
+        if let RescanScope::Host(host) = &scope
             && let Some(artifact) = self.0.store.artifacts().find_at(host).await?
         {
             // A single page does not wait for the sweep to reach it.
@@ -117,11 +117,11 @@ impl Service {
     ) -> anyhow::Result<Vec<DueScan>> {
         let queue = &self.0.queue;
         let pushes: Vec<_> = due.iter().map(|due| (*due, job_of(due.job))).collect();
-        let pushes = pushes.into_iter().map(async |(due, job)| (due, queue.push_anew(job).await));
+        let pushes = pushes.into_iter().map(async |(due, job)| (due, queue.push_again(job).await));
         let pushed: Vec<_> = futures::stream::iter(pushes).buffered(PUSHES_AT_ONCE).collect().await;
-        let pushed: Vec<(DueScan, PushResult)> = pushed.into_iter().filter_map(taken_on).collect();
+        let pushed: Vec<(DueScan, PushResult)> = pushed.into_iter().filter_map(accepted).collect();
         let (begun, waiting): (Vec<_>, Vec<_>) =
-            pushed.into_iter().partition(|(_, kept)| *kept == PushResult::Begins);
+            pushed.into_iter().partition(|(_, kept)| *kept == PushResult::Queued);
         let begun: Vec<DueScan> = begun.into_iter().map(|(due, _)| due).collect();
         let waiting: Vec<DueScan> = waiting.into_iter().map(|(due, _)| due).collect();
         let now = self.0.clock.now();
@@ -132,7 +132,7 @@ impl Service {
 }
 
 /// A scan that the queue does not accept does not hold up the others. The next sweep requests it again.
-fn taken_on((due, kept): (DueScan, anyhow::Result<PushResult>)) -> Option<(DueScan, PushResult)> {
+fn accepted((due, kept): (DueScan, anyhow::Result<PushResult>)) -> Option<(DueScan, PushResult)> {
     let kept = kept.inspect_err(|error| {
         tracing::error!(version.id = %due.job.version, error = format!("{error:#}"), "a scan could not be queued again");
     });

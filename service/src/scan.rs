@@ -73,7 +73,7 @@ impl Service {
         if rules() < job.rules {
             return Ok(Rescanned::NotHere);
         }
-        Ok(match self.judge(job.scan, Scan::Again).await? {
+        Ok(match self.scan_as(job.scan, Scan::Again).await? {
             Scanned::Done => Rescanned::Done,
             Scanned::NotNow { .. } => Rescanned::NotHere,
         })
@@ -82,15 +82,15 @@ impl Service {
     /// Scans a version, and notifies the edges if that changes what they serve, or if they must not serve it.
     /// Once this returns, no edge serves a blocked page. Idempotent: equal content gets the same verdict.
     pub async fn scan(&self, job: ScanJob) -> anyhow::Result<Scanned> {
-        self.judge(job, Scan::First).await
+        self.scan_as(job, Scan::First).await
     }
 
-    async fn judge(&self, job: ScanJob, scan: Scan) -> anyhow::Result<Scanned> {
+    async fn scan_as(&self, job: ScanJob, scan: Scan) -> anyhow::Result<Scanned> {
         let span = telemetry::spans::scan(job.version);
-        self.judge_in(&span, job, scan).instrument(span.clone()).await
+        self.scan_in_span(&span, job, scan).instrument(span.clone()).await
     }
 
-    async fn judge_in(&self, span: &Span, job: ScanJob, scan: Scan) -> anyhow::Result<Scanned> {
+    async fn scan_in_span(&self, span: &Span, job: ScanJob, scan: Scan) -> anyhow::Result<Scanned> {
         let Some(subject) = self.0.store.scans().find_subject(job.version).await? else {
             return Ok(Scanned::Done);
         };
@@ -123,25 +123,25 @@ impl Service {
             Ok(permit) => permit,
             Err(no_permit) => return Ok(Err(no_permit)),
         };
-        let judging = async {
+        let computing = async {
             let files = match read_ahead {
                 Some(files) => files,
                 None => self.read_files(subject).await?,
             };
-            self.judge_once(permit, content, files).await
+            self.compute_once(permit, content, files).await
         };
-        let judged = timeout(COMPUTE_MAX, judging).await;
-        judged.with_context(|| format!("not judged after {COMPUTE_MAX:?} of computing"))?.map(Ok)
+        let computed = timeout(COMPUTE_MAX, computing).await;
+        computed.with_context(|| format!("not scanned after {COMPUTE_MAX:?} of computing"))?.map(Ok)
     }
 
     /// Two concurrent scans of equal content compute once. The later one waits for the verdict.
-    async fn judge_once(
+    async fn compute_once(
         &self,
         permit: ScanPermit,
         content: ScannedContent,
         files: computing::Files,
     ) -> anyhow::Result<Arc<StoredVerdict>> {
-        let computing = async { anyhow::Ok(Arc::new(files.judge(permit).await?)) };
+        let computing = async { anyhow::Ok(Arc::new(files.compute_verdict(permit).await?)) };
         if is_blind() {
             return computing.await;
         }
@@ -193,7 +193,7 @@ impl Service {
                 tracing::info!(artifact.host = %host, version.id = %version, moderation.status = status.as_str(), "version scanned");
             }
             VerdictResult::Outdated => {
-                tracing::info!(version.id = %version, scan.rules = rules(), "newer rules have judged a version; this process has older ones");
+                tracing::info!(version.id = %version, scan.rules = rules(), "a version was scanned with newer rules than this process has");
             }
             VerdictResult::Noted { host: None } | VerdictResult::Gone => {}
         }

@@ -60,7 +60,7 @@ impl Service {
     /// One of the account's invites, usable or not.
     pub async fn invite_of(&self, caller: &Caller, code: &str) -> ServiceResult<Invite> {
         caller.may_see_invites()?;
-        let opened = self.0.store.invites().open(&known(code)?).await?;
+        let opened = self.0.store.invites().open(&parse_code(code)?).await?;
         let invite = opened.map(|opened| opened.invite).filter(|invite| invite.account == caller.account);
         Ok(invite.ok_or(Refusal::NotFound(Missing::Invite))?)
     }
@@ -68,7 +68,7 @@ impl Service {
     /// Revokes an invite, so that its link no longer works.
     pub async fn revoke_invite(&self, caller: &Caller, code: &str) -> ServiceResult<InviteCode> {
         caller.may_lead(self.0.clock.now())?;
-        let code = known(code)?;
+        let code = parse_code(code)?;
         self.0.store.invites().revoke(&self.change_by(caller), &code).await?;
         tracing::info!(account.handle = %caller.handle, "invite revoked");
         Ok(code)
@@ -80,7 +80,7 @@ impl Service {
         self.take_by_address("join", from.address, JOINS_PER_MINUTE).await?;
         let secret = TokenSecret::generate(&self.0.chance);
         let joining = JoiningAgent {
-            code: known(code)?,
+            code: parse_code(code)?,
             token: TokenId::new(now, &self.0.chance),
             secret_hash: secret.hash(),
             origin: from.origin(),
@@ -93,7 +93,7 @@ impl Service {
 
     /// The invite behind a code, if it can still be used.
     pub async fn open_invite(&self, code: &str) -> ServiceResult<OpenedInvite> {
-        let opened = self.0.store.invites().open(&known(code)?).await?;
+        let opened = self.0.store.invites().open(&parse_code(code)?).await?;
         let opened = opened.ok_or(Refusal::NotFound(Missing::Invite))?;
         if opened.account.suspension.is_some() {
             return Err(Refusal::AccountSuspended.into());
@@ -105,13 +105,13 @@ impl Service {
     /// Lets a person join an account, and returns its handle. Nothing changes for a member.
     pub async fn join(&self, person: &Person, code: &str) -> ServiceResult<String> {
         let joining = JoiningPerson {
-            code: known(code)?,
+            code: parse_code(code)?,
             user: person.user,
             origin: person.origin,
             now: self.0.clock.now(),
         };
         let handle = self.0.store.invites().join_as_person(&joining, &self.0.chance).await?;
-        tracing::info!(user.id = %person.user, account.handle = %handle, "person came by an invite");
+        tracing::info!(user.id = %person.user, account.handle = %handle, "person used an invite");
         Ok(handle)
     }
 
@@ -161,6 +161,6 @@ impl Service {
 }
 
 /// A malformed code gets the same refusal as an unknown one.
-fn known(code: &str) -> Result<InviteCode, Refusal> {
+fn parse_code(code: &str) -> Result<InviteCode, Refusal> {
     code.parse().map_err(|_| Refusal::NotFound(Missing::Invite))
 }

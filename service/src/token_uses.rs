@@ -69,7 +69,7 @@ impl Service {
     pub(crate) async fn flush_token_uses(&self) {
         for uses in self.0.token_uses.drain().chunks(WRITTEN_AT_ONCE) {
             if let Err(error) = self.0.store.tokens().record_uses(uses).await {
-                tracing::warn!(error = format!("{error:#}"), "when tokens were last used was not written");
+                tracing::warn!(error = format!("{error:#}"), "the last use of tokens could not be written");
             }
         }
     }

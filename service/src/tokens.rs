@@ -45,7 +45,7 @@ impl Service {
     pub async fn tokens(&self, caller: &Caller, page: &Page) -> ServiceResult<Paged<Token>> {
         caller.may(Scope::TokensManage)?;
         self.flush_token_uses().await;
-        self.tokens_shown_to(caller, caller.sees(), page).await
+        self.tokens_shown_to(caller, caller.visible_tokens(), page).await
     }
 
     /// The tokens within reach. A token's name may contain an invite code, which only callers who may see
@@ -104,8 +104,12 @@ impl Service {
             TokenFate::Revoke if caller.may_lead(now).is_err() => RevocationScope::Tokens,
             TokenFate::Revoke => RevocationScope::TokensAndInvites,
         };
-        let also =
-            self.0.store.tokens().revoke(&self.change_by(caller), token, caller.revokes(), along).await?;
+        let also = self
+            .0
+            .store
+            .tokens()
+            .revoke(&self.change_by(caller), token, caller.revocable_tokens(), along)
+            .await?;
         tracing::info!(account.handle = %caller.handle, token.id = %token, tokens.minted = also.tokens, "token revoked");
         Ok(Revoked { token, also })
     }

@@ -128,14 +128,14 @@ impl Service {
 
     /// Fires a schedule. The job's id is made of the schedule and the fire time, so however many processes
     /// fire it, the job runs once.
-    pub async fn fire(&self, schedule: &str, slot: Time, job: Job) -> anyhow::Result<()> {
-        let id = JobId::of_slot(schedule, slot);
+    pub async fn fire(&self, schedule: &str, fire_time: Time, job: Job) -> anyhow::Result<()> {
+        let id = JobId::of_slot(schedule, fire_time);
         self.0.queue.push(JobEnvelope { id, reply_to: None, trace: None, job }).await?;
-        self.0.store.schedules().record_fire_time(schedule, slot).await
+        self.0.store.schedules().record_fire_time(schedule, fire_time).await
     }
 
     /// The last fire time of a schedule, if it ever fired.
-    pub async fn last_slot(&self, schedule: &str) -> anyhow::Result<Option<Time>> {
+    pub async fn last_fire_time(&self, schedule: &str) -> anyhow::Result<Option<Time>> {
         self.0.store.schedules().last_fire_time(schedule).await
     }
 }

@@ -78,7 +78,7 @@ impl Service {
     ) -> ServiceResult<KeptUpload> {
         let file_count = files.len();
         let total_bytes = files.iter().map(|file| file.bytes.len() as u64).sum();
-        self.make_way_for(ticket).await?;
+        self.evict_oldest_for(ticket).await?;
         if !self.0.blobs.keep_upload(ticket, packed(files)?).await? {
             return Err(Refusal::UploadTaken.into());
         }
@@ -87,7 +87,7 @@ impl Service {
     }
 
     /// Deletes the oldest uploads of the account, so that this one fits within the limit.
-    async fn make_way_for(&self, ticket: UploadTicket) -> ServiceResult<()> {
+    async fn evict_oldest_for(&self, ticket: UploadTicket) -> ServiceResult<()> {
         let waiting = self.0.blobs.kept_uploads(ticket.account).await?;
         if waiting.contains(&ticket.upload) {
             return Err(Refusal::UploadTaken.into());
@@ -145,18 +145,20 @@ pub(crate) fn key_of_upload(upload: UploadId) -> String {
 }
 
 fn packed(files: Vec<UploadedFile>) -> anyhow::Result<Bytes> {
-    let mut bytes = BytesMut::from(&*serde_json::to_vec(&content::places_of(&files))?);
+    let mut bytes = BytesMut::from(&*serde_json::to_vec(&content::file_list(&files))?);
     bytes.extend_from_slice(&[LINE_END]);
     bytes.extend_from_slice(&content::joined(files));
     Ok(bytes.freeze())
 }
 
 fn unpacked(mut kept: Bytes) -> anyhow::Result<Vec<UploadedFile>> {
-    let end =
-        kept.iter().position(|byte| *byte == LINE_END).ok_or_else(|| anyhow!("an upload has no places"))?;
-    let places: Vec<SpooledFile> =
-        serde_json::from_slice(&kept.split_to(end)).context("read the places of an upload")?;
-    let files = content::split(&places, kept.split_off(1))?;
+    let end = kept
+        .iter()
+        .position(|byte| *byte == LINE_END)
+        .ok_or_else(|| anyhow!("an upload has no file list"))?;
+    let list: Vec<SpooledFile> =
+        serde_json::from_slice(&kept.split_to(end)).context("read the file list of an upload")?;
+    let files = content::split(&list, kept.split_off(1))?;
     Ok(files.into_iter().map(|(path, bytes)| UploadedFile { path, bytes }).collect())
 }
 
@@ -173,10 +175,10 @@ mod tests {
         let files =
             vec![file("index.html", b"<p>\n\n</p>"), file("a b/ü.bin", b"\0\xff\n"), file("empty", b"")];
         let unpacked = unpacked(packed(files.clone()).unwrap()).unwrap();
-        let told = |files: &[UploadedFile]| {
+        let contents = |files: &[UploadedFile]| {
             files.iter().map(|file| (file.path.to_string(), file.bytes.clone())).collect::<Vec<_>>()
         };
-        assert_eq!(told(&unpacked), told(&files));
+        assert_eq!(contents(&unpacked), contents(&files));
     }
 
     #[test]

@@ -3,28 +3,28 @@
 use store::{ScanVerdict, Store, VerdictResult, WriteBatch};
 
 /// Verdicts in one commit.
-const VERDICTS_ENOUGH: usize = 64;
+const BATCH_VERDICTS_MAX: usize = 64;
 
 /// Writes verdicts in batches.
 #[derive(Clone)]
 pub struct VerdictCommits {
     store: Store,
-    gathered: WriteBatch<ScanVerdict, VerdictResult>,
+    batch: WriteBatch<ScanVerdict, VerdictResult>,
 }
 
 impl VerdictCommits {
     pub fn start(store: Store) -> Self {
-        let clerk = store.clone();
+        let writer = store.clone();
         let write = move |judgements: Vec<ScanVerdict>| {
-            let clerk = clerk.clone();
-            async move { write_together(&clerk, &judgements).await }
+            let writer = writer.clone();
+            async move { write_together(&writer, &judgements).await }
         };
-        Self { gathered: WriteBatch::start(store.commits_at_once(), VERDICTS_ENOUGH, |_| 1, write), store }
+        Self { batch: WriteBatch::start(store.commits_at_once(), BATCH_VERDICTS_MAX, |_| 1, write), store }
     }
 
     /// Writes a verdict, in a batch if possible, else by itself. The same verdict twice changes nothing.
     pub(crate) async fn write(&self, judgement: ScanVerdict) -> anyhow::Result<VerdictResult> {
-        match self.gathered.commit(judgement.clone()).await {
+        match self.batch.commit(judgement.clone()).await {
             Some(judged) => Ok(judged),
             None => self.store.scans().record_verdict(judgement).await,
         }

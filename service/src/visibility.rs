@@ -6,7 +6,7 @@ use domain::{
     Visibility, VisibilityOperation,
 };
 
-use crate::deadline::{Awaited, answer_until};
+use crate::deadline::{Awaited, response_deadline};
 use crate::{Caller, Failure, Service, ServiceResult};
 
 /// A parsed request to change the visibility.
@@ -55,7 +55,7 @@ impl Service {
             pinned_to: caller.pinned_to(),
             payment: request.payment,
             called_by: Some(caller.called_by()),
-            deadline: Some(self.deadline(answer_until()).await?.at),
+            deadline: Some(self.deadline(response_deadline()).await?.at),
         });
         let (account, kind) = (caller.account, operation.kind());
         let set = match self

@@ -74,7 +74,7 @@ impl Service {
         };
         // Also if it was credited before: an earlier attempt may have stopped here.
         if let Some(payment_intent) = &paid.payment_intent {
-            self.take_back_what_came_early(payment_intent).await?;
+            self.take_back_early_reversals(payment_intent).await?;
         }
         Ok(is_new)
     }
@@ -103,7 +103,7 @@ impl Service {
         self.take_back(account, reversal).await
     }
 
-    async fn take_back_what_came_early(&self, payment_intent: &str) -> ServiceResult<()> {
+    async fn take_back_early_reversals(&self, payment_intent: &str) -> ServiceResult<()> {
         let reversals = self.0.store.ledger().list_early_reversals(payment_intent).await?;
         if reversals.is_empty() {
             return Ok(());

@@ -152,7 +152,7 @@ impl Attempts {
         let job = serde_json::from_slice::<JobEnvelope>(&payload);
         let kind = job.as_ref().map_or_else(|_| kind_of(&payload), |job| job.job.kind().to_owned());
         let known_kind = job.as_ref().map_or("unreadable", |job| job.job.kind());
-        let Some(verdict) = self.interrupt.run_until_cancelled(self.judge(job, delivery.attempt)).await
+        let Some(verdict) = self.interrupt.run_until_cancelled(self.decide(job, delivery.attempt)).await
         else {
             telemetry::job(self.queue, known_kind, "interrupted", started.elapsed());
             return Err("interrupted".into());
@@ -166,12 +166,12 @@ impl Attempts {
                 Ok(())
             }
             Verdict::Dead { error } => {
-                let error = for_the_row(&error);
+                let error = row_text(&error);
                 self.note_failure(&delivery, took, &error, None).await;
                 Err(AbortError::new(error).into())
             }
             Verdict::Again { error, after } => {
-                let error = for_the_row(&error);
+                let error = row_text(&error);
                 self.note_failure(&delivery, took, &error, Some(after)).await;
                 self.postpone(&delivery, after).await;
                 Err(error.into())
@@ -183,7 +183,7 @@ impl Attempts {
         }
     }
 
-    async fn judge(&self, job: serde_json::Result<JobEnvelope>, attempt: Attempt) -> Verdict {
+    async fn decide(&self, job: serde_json::Result<JobEnvelope>, attempt: Attempt) -> Verdict {
         if attempt.number > attempt.max {
             let error =
                 anyhow!("no attempt is left: the last was cut off by the end of its worker or process");
@@ -227,7 +227,7 @@ impl Attempts {
         let run = AssertUnwindSafe(async { (self.handler)(envelope, attempt).await }).catch_unwind();
         match timeout(self.timeout, run).await {
             Ok(Ok(outcome)) => outcome,
-            Ok(Err(panic)) => Err(anyhow!("panicked: {}", words_of(panic.as_ref()))),
+            Ok(Err(panic)) => Err(anyhow!("panicked: {}", panic_message(panic.as_ref()))),
             Err(_) => Err(anyhow!("not done after {:?}", self.timeout)),
         }
     }
@@ -367,13 +367,13 @@ pub(crate) fn kind_of(payload: &[u8]) -> String {
 
 /// The chain of causes, in a form that both databases can store. On Postgres, a NUL in it would make the
 /// acknowledgement of the job fail, and with it the worker, again and again.
-fn for_the_row(error: &anyhow::Error) -> String {
+fn row_text(error: &anyhow::Error) -> String {
     format!("{error:#}").replace('\0', "\u{fffd}").chars().take(ERROR_CHARS_MAX).collect()
 }
 
 /// The panic message up to its first quote. A wrongly sliced text is quoted whole, and may be user content.
-fn words_of(panic: &(dyn Any + Send)) -> &str {
-    let words = panic.downcast_ref::<&str>().copied();
-    let words = words.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    words.and_then(|words| words.split('`').next()).unwrap_or("without words")
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
+    let message = panic.downcast_ref::<&str>().copied();
+    let message = message.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    message.and_then(|message| message.split('`').next()).unwrap_or("without a message")
 }

@@ -23,16 +23,16 @@ use tokio_util::sync::CancellationToken;
 use crate::heartbeat::HEARTBEAT_INTERVAL;
 use crate::pauses::Pauses;
 use crate::persistence::{BackendFault, JobRows, MoreWait};
-use crate::wake::Looks;
+use crate::wake::PollTriggers;
 
 /// A quarter of the acknowledgements that may wait for the worker's next statement. Further ones block.
 const ACKNOWLEDGEMENTS_WAITING: usize = 16;
 
 pub(crate) struct Backend {
     rows: Persisted<JobRows>,
-    looks: Looks,
+    triggers: PollTriggers,
     /// A reason to poll came after the last fetch had started.
-    must_look_again: bool,
+    must_fetch_again: bool,
     /// The last fetch may have left jobs behind.
     more_wait: MoreWait,
     halts: Halts,
@@ -56,9 +56,9 @@ impl Halts {
 }
 
 impl Backend {
-    pub(crate) fn new(rows: JobRows, looks: Looks, halts: Halts) -> Self {
+    pub(crate) fn new(rows: JobRows, triggers: PollTriggers, halts: Halts) -> Self {
         let more_wait = rows.more_wait.clone();
-        Self { rows: Persisted::new(rows), looks, must_look_again: false, more_wait, halts, pause: None }
+        Self { rows: Persisted::new(rows), triggers, must_fetch_again: false, more_wait, halts, pause: None }
     }
 
     pub(crate) fn starting_after(mut self, pause: Duration) -> Self {
@@ -89,15 +89,15 @@ impl ApalisBackend for Backend {
         worker: &WorkerContext,
     ) -> Poll<Option<Result<Task<Vec<u8>>, BackendFault>>> {
         loop {
-            self.must_look_again |= self.looks.poll_due(cx);
+            self.must_fetch_again |= self.triggers.poll_due(cx);
             if self.is_between_fetches() {
                 // apalis fetches whenever it is polled: after every job, and for every acknowledgement.
-                let may_find = self.must_look_again || self.more_wait.get();
+                let may_find = self.must_fetch_again || self.more_wait.get();
                 if self.halts.are_on() || !may_find {
                     return Poll::Pending;
                 }
                 // The fetch that starts now sees everything that was pushed until now.
-                self.must_look_again = false;
+                self.must_fetch_again = false;
             }
             let next = self.rows.poll_next(cx, worker);
             if next.is_ready() {
@@ -109,7 +109,7 @@ impl ApalisBackend for Backend {
             // The fetch found nothing. apalis leaves acknowledgements that arrived meanwhile until the next
             // poll, and never fetches a job that was pushed meanwhile.
             match self.rows.poll_ready(cx, worker, HEARTBEAT_INTERVAL) {
-                Poll::Ready(Ok(())) if self.must_look_again => {}
+                Poll::Ready(Ok(())) if self.must_fetch_again => {}
                 Poll::Ready(Err(fault)) => return Poll::Ready(Some(Err(fault))),
                 _ => return Poll::Pending,
             }

@@ -20,16 +20,16 @@ use service::{Board, BoardFigures, JobDetail, JobList, JobsWanted, Planned, Queu
 
 pub(crate) use events::FailedAttempt;
 pub use processes::Presence;
-use processes::{HeardOf, Running};
+use processes::{RecentProcesses, Running};
 
 use crate::schedule::SCHEDULES;
 use crate::{Queues, schedule};
 
 #[async_trait]
 impl Board for Queues {
-    async fn shown(&self) -> anyhow::Result<BoardFigures> {
-        let shown = self.shown_from_afar().await?;
-        self.with_running(shown).await
+    async fn figures(&self) -> anyhow::Result<BoardFigures> {
+        let figures = self.figures_without_jobs().await?;
+        self.with_running(figures).await
     }
 
     async fn jobs(&self, wanted: JobsWanted) -> anyhow::Result<JobList> {
@@ -41,23 +41,23 @@ impl Board for Queues {
     }
 
     async fn retry(&self, queue: Queue, id: JobId, by: &OperatorName) -> anyhow::Result<Steered> {
-        self.begin_again(queue, id, by).await
+        self.retry_job(queue, id, by).await
     }
 
     async fn cancel(&self, queue: Queue, id: JobId, by: &OperatorName) -> anyhow::Result<Steered> {
-        self.call_off(queue, id, by).await
+        self.cancel_job(queue, id, by).await
     }
 
     async fn discard(&self, queue: Queue, id: JobId, by: &OperatorName) -> anyhow::Result<Steered> {
-        self.give_up(queue, id, by).await
+        self.discard_job(queue, id, by).await
     }
 
     async fn requeue_dead(&self, queue: Queue, by: &OperatorName) -> anyhow::Result<u64> {
-        self.raise_the_dead(queue, by).await
+        self.retry_dead_jobs(queue, by).await
     }
 
     async fn discard_dead(&self, queue: Queue, by: &OperatorName) -> anyhow::Result<u64> {
-        self.give_up_the_dead(queue, by).await
+        self.discard_dead_jobs(queue, by).await
     }
 
     async fn pause(&self, queue: Queue, by: &OperatorName) -> anyhow::Result<()> {
@@ -79,29 +79,24 @@ impl Board for Queues {
 
 impl Queues {
     /// The board without the running jobs, for processes that may not read jobs, such as an edge.
-    pub async fn shown_from_afar(&self) -> anyhow::Result<BoardFigures> {
+    pub async fn figures_without_jobs(&self) -> anyhow::Result<BoardFigures> {
         let at = self.clock.now();
-        let (depths, paused) = (self.depth().await?, self.paused().await?);
-        let HeardOf { processes, not_listed, done } = self.processes(at).await?;
+        let (mut counts, mut paused) = (self.job_counts().await?, self.paused().await?);
+        let RecentProcesses { processes, not_listed, done } = self.processes(at).await?;
         let lost_earlier = self.lost_earlier().await?;
-        let queues = depths.into_iter().map(|depth| {
-            let (done_last_minute, failed_last_minute) = done.of(depth.queue);
+        let queues = Queue::ALL.map(|queue| {
+            let (done_last_minute, failed_last_minute) = done.of(queue);
             QueueFigures {
-                queue: depth.queue,
-                waiting: depth.waiting,
-                running: depth.running,
-                failed: depth.failed,
-                dead: depth.dead,
-                cancelled: depth.cancelled,
-                oldest_waiting_since: depth.oldest_waiting_since,
+                queue,
+                jobs: counts.remove(&queue).unwrap_or_default(),
                 done_last_minute,
                 failed_last_minute,
-                paused: paused.get(&depth.queue).cloned(),
+                paused: paused.remove(&queue),
             }
         });
         Ok(BoardFigures {
             at,
-            queues: queues.collect(),
+            queues: queues.to_vec(),
             processes,
             lost_earlier,
             processes_not_listed: not_listed,
@@ -110,17 +105,17 @@ impl Queues {
     }
 
     /// Adds the jobs that the processes run now.
-    async fn with_running(&self, mut shown: BoardFigures) -> anyhow::Result<BoardFigures> {
+    async fn with_running(&self, mut figures: BoardFigures) -> anyhow::Result<BoardFigures> {
         let Running { jobs, is_cut } = self.running().await?;
         if is_cut {
-            let running: u64 = shown.queues.iter().map(|queue| queue.running).sum();
-            shown.running_not_listed = running.saturating_sub(jobs.len() as u64);
+            let running: u64 = figures.queues.iter().map(|queue| queue.jobs.running).sum();
+            figures.running_not_listed = running.saturating_sub(jobs.len() as u64);
         }
         for (instance, job) in jobs {
-            if let Some(process) = shown.processes.iter_mut().find(|process| process.instance == instance) {
+            if let Some(process) = figures.processes.iter_mut().find(|process| process.instance == instance) {
                 process.running.push(job);
             }
         }
-        Ok(shown)
+        Ok(figures)
     }
 }

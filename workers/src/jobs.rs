@@ -25,7 +25,7 @@ async fn run(
     match &envelope.job {
         Job::Publish(job) => publish::run(service, queues, envelope, job, attempt).await,
         Job::Scan(job) => scan::run(service, job, attempt).await,
-        Job::Rescan(job) => scan::again(service, job, attempt).await,
+        Job::Rescan(job) => scan::run_again(service, job, attempt).await,
         Job::Views(job) => views::run(service, envelope.id, job).await,
         Job::Cleanup => cleanup::run(service).await,
         Job::Meter => meter::run(service).await,

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 #[derive(Default)]
 pub(crate) struct Pauses {
     held: [AtomicBool; Queue::ALL.len()],
-    pub(crate) look: Notify,
+    pub(crate) poll: Notify,
     /// When a process without workers has last read the table.
     pub(crate) read_at: Mutex<Option<Instant>>,
 }

@@ -29,7 +29,7 @@ pub(crate) struct JobRows {
     pub(crate) database: Database,
     pub(crate) queue: Queue,
     pub(crate) clock: Clock,
-    pub(crate) places: JobSlots,
+    pub(crate) slots: JobSlots,
     pub(crate) more_wait: MoreWait,
     pub(crate) unacknowledged: Unacknowledged,
 }
@@ -133,7 +133,7 @@ impl Persistence for JobRows {
     }
 
     async fn fetch_next(&mut self, worker: &WorkerContext) -> Result<Vec<Task<Vec<u8>>>, BackendFault> {
-        let at_most = self.places.to_fetch();
+        let at_most = self.slots.to_fetch();
         let fetched = self.fetch(at_most, worker).await?;
         self.more_wait.set(fetched.len() >= at_most);
         Ok(fetched)

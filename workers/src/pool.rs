@@ -21,7 +21,7 @@ use crate::queues::Queues;
 use crate::slots::JobSlots;
 use crate::sql::on_either;
 use crate::unacknowledged::Unacknowledged;
-use crate::wake::{Looks, TICK_INTERVAL};
+use crate::wake::{PollTriggers, TICK_INTERVAL};
 
 /// How long running jobs may take to finish after a stop is requested.
 const STOP_TIMEOUT: Duration = Duration::from_secs(30);
@@ -65,7 +65,7 @@ impl Queues {
         let is_idle = settings.queues.values().any(|concurrency| *concurrency == 0);
         ensure!(!is_idle, "a pool works on at least one job of each queue at a time");
         // Before the first fetch, so that a paused queue stays paused when a process starts.
-        self.look_at_pauses().await?;
+        self.refresh_pauses().await?;
         let interrupt = CancellationToken::new();
         let interrupt_when_dropped = interrupt.clone().drop_guard();
         let pool = Pool {
@@ -119,32 +119,32 @@ impl Queues {
         attempts: Arc<Attempts>,
     ) -> Monitor {
         let queue = attempts.queue;
-        let places = JobSlots::new(concurrency);
+        let slots = JobSlots::new(concurrency);
         let rows = JobRows {
             database: self.database.clone(),
             queue,
             clock: self.clock.clone(),
-            places: places.clone(),
+            slots: slots.clone(),
             more_wait: MoreWait::default(),
             unacknowledged: pool.unacknowledged.clone(),
         };
-        let (pool, bell, pauses) = (pool.clone(), self.wake_handle(queue), self.pauses.clone());
+        let (pool, wake, pauses) = (pool.clone(), self.wake_handle(queue), self.pauses.clone());
         monitor.register(move |restart| {
-            let looks = Looks::new(bell.clone(), TICK_INTERVAL);
+            let triggers = PollTriggers::new(wake.clone(), TICK_INTERVAL);
             let halts = Halts { queue, stopping: pool.stopping.clone(), pauses: pauses.clone() };
-            let mut backend = Backend::new(rows.clone(), looks, halts);
+            let mut backend = Backend::new(rows.clone(), triggers, halts);
             if restart > 0 {
                 backend = backend.starting_after(RESTART_PAUSE);
             }
-            let (attempts, running, places) = (attempts.clone(), pool.running.clone(), places.clone());
+            let (attempts, running, slots) = (attempts.clone(), pool.running.clone(), slots.clone());
             WorkerBuilder::new(format!("{}-{}-{restart}", pool.name, queue.name()))
                 .backend(backend)
                 .concurrency(concurrency)
                 .parallelize(move |attempt| {
-                    let place = places.take();
+                    let slot = slots.take();
                     running.spawn(async move {
                         let made = attempt.await;
-                        drop(place);
+                        drop(slot);
                         made
                     })
                 })
@@ -163,7 +163,7 @@ impl Queues {
             sqlx::query(sql::GIVE_BACK).bind(&pool.name).execute(connections).await.map(|done| done.rows_affected())
         });
         if given_back.context("giving jobs back")? > 0 {
-            queues.for_each(|queue| self.wakes.ring(queue));
+            queues.for_each(|queue| self.wakes.wake(queue));
         }
         Ok(())
     }

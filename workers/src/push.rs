@@ -71,7 +71,7 @@ impl Queues {
                     rows.push(row);
                     waiting.push(push.kept);
                 }
-                Err(error) => answer(push.kept, Err(error)),
+                Err(error) => reply(push.kept, Err(error)),
             }
         }
         match self.write(&rows).await {
@@ -98,11 +98,11 @@ impl Queues {
         let outcome = match outcome {
             Ok(new) => {
                 let known = if new.len() < rows.len() {
-                    self.look_at_known(rows, new).await
+                    self.resolve_known(rows, new).await
                 } else {
                     Ok(Known { begun: new, queues: HashMap::new() })
                 };
-                self.ring(rows);
+                self.wake(rows);
                 known
             }
             Err(WriteFault::Refused(error) | WriteFault::Unreachable(error)) => Err(error),
@@ -110,19 +110,19 @@ impl Queues {
         match outcome {
             Ok(known) => {
                 for (row, kept) in rows.iter().zip(waiting) {
-                    answer(kept, known.answer(row));
+                    reply(kept, known.result_of(row));
                 }
             }
             Err(error) => {
                 let text = format!("{error:#}");
-                waiting.into_iter().for_each(|kept| answer(kept, Err(anyhow!("keeping a job: {text}"))));
+                waiting.into_iter().for_each(|kept| reply(kept, Err(anyhow!("keeping a job: {text}"))));
             }
         }
     }
 
-    fn ring(&self, rows: &[Row]) {
+    fn wake(&self, rows: &[Row]) {
         let queues: BTreeSet<Queue> = rows.iter().map(|row| row.queue).collect();
-        queues.into_iter().for_each(|queue| self.wakes.ring(queue));
+        queues.into_iter().for_each(|queue| self.wakes.wake(queue));
     }
 
     async fn write(&self, rows: &[Row]) -> Result<HashSet<String>, WriteFault> {
@@ -139,23 +139,23 @@ impl Queues {
         }
     }
 
-    async fn look_at_known(&self, rows: &[Row], new: HashSet<String>) -> anyhow::Result<Known> {
+    async fn resolve_known(&self, rows: &[Row], new: HashSet<String>) -> anyhow::Result<Known> {
         let awaited = ids(rows, |row| row.is_awaited);
         if !awaited.is_empty() {
-            self.hurry(&awaited).await?;
+            self.expedite(&awaited).await?;
         }
-        let is_repeated = |row: &&Row| row.if_known == IfKnown::BeginAnew && !new.contains(&row.id);
+        let is_repeated = |row: &&Row| row.if_known == IfKnown::Restart && !new.contains(&row.id);
         let repeated: Vec<_> = rows.iter().filter(is_repeated).map(Row::pushed).collect();
         let mut begun = new.clone();
         if !repeated.is_empty() {
-            begun.extend(self.begin_anew(&repeated).await?);
+            begun.extend(self.restart(&repeated).await?);
         }
-        Ok(Known { begun, queues: self.strangers(rows).await? })
+        Ok(Known { begun, queues: self.queues_of(rows).await? })
     }
 
     /// The ids among `rows` that the table has, with their queue. An id is unique in the whole table, so one
     /// that another queue has must not count as stored.
-    async fn strangers(&self, rows: &[Row]) -> anyhow::Result<HashMap<String, String>> {
+    async fn queues_of(&self, rows: &[Row]) -> anyhow::Result<HashMap<String, String>> {
         let ids = ids(rows, |_| true);
         let known: Vec<(String, String)> = on_either!(&self.database, sql, pool => {
             sqlx::query_as(sql::KNOWN).bind(sql::names(&ids)).fetch_all(pool).await?
@@ -184,19 +184,19 @@ struct Known {
 }
 
 impl Known {
-    fn answer(&self, row: &Row) -> anyhow::Result<PushResult> {
+    fn result_of(&self, row: &Row) -> anyhow::Result<PushResult> {
         match self.queues.get(&row.id) {
             Some(queue) if queue != row.queue.name() => {
                 let (id, own) = (&row.id, row.queue.name());
                 Err(anyhow!("job {id} of queue {own} has the id of a job of queue {queue}"))
             }
-            _ if self.begun.contains(&row.id) => Ok(PushResult::Begins),
-            _ => Ok(PushResult::WasThere),
+            _ if self.begun.contains(&row.id) => Ok(PushResult::Queued),
+            _ => Ok(PushResult::AlreadyQueued),
         }
     }
 }
 
-fn answer(kept: WaitingPush, outcome: anyhow::Result<PushResult>) {
+fn reply(kept: WaitingPush, outcome: anyhow::Result<PushResult>) {
     // The caller may have stopped waiting. The job is stored all the same.
     let _ = kept.send(outcome);
 }

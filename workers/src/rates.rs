@@ -13,7 +13,7 @@ const MINUTE_MS: i64 = 60_000;
 const MINUTES_KEPT: usize = 3;
 /// Every process has reported a minute this long after its end: one heartbeat, and as much again for clocks
 /// that differ.
-const TOLD_AFTER: Duration = Duration::from_secs(4);
+const REPORTED_AFTER: Duration = Duration::from_secs(4);
 
 /// The attempts of one process.
 #[derive(Default)]
@@ -68,17 +68,17 @@ impl Rates {
     }
 
     /// The full minutes, as a heartbeat reports them.
-    pub(crate) fn told(&self, at: Time) -> Vec<MinuteCount> {
+    pub(crate) fn full_minutes(&self, at: Time) -> Vec<MinuteCount> {
         let minutes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         minutes.iter().filter(|count| count.minute < minute_of(at)).cloned().collect()
     }
 }
 
 /// The sum over all processes for the last minute that all have reported.
-pub(crate) fn sum<'a>(told: impl Iterator<Item = &'a MinuteCount>, at: Time) -> MinuteCount {
-    let minute = minute_of(at.minus(TOLD_AFTER)) - 1;
+pub(crate) fn sum<'a>(reported: impl Iterator<Item = &'a MinuteCount>, at: Time) -> MinuteCount {
+    let minute = minute_of(at.minus(REPORTED_AFTER)) - 1;
     let mut sum = MinuteCount { minute, ..MinuteCount::default() };
-    told.filter(|count| count.minute == minute).for_each(|count| sum.add(count));
+    reported.filter(|count| count.minute == minute).for_each(|count| sum.add(count));
     sum
 }
 
@@ -103,11 +103,11 @@ mod tests {
         two.count_done(Queue::Publish, at(101, 59));
         two.count_done(Queue::Scan, at(102, 1));
         let shown = |now| {
-            let told = [one.told(now), two.told(now)].concat();
-            let sum = sum(told.iter(), now);
+            let reported = [one.full_minutes(now), two.full_minutes(now)].concat();
+            let sum = sum(reported.iter(), now);
             (sum.of(Queue::Scan), sum.of(Queue::Publish))
         };
-        assert_eq!(shown(at(102, 3)), ((1, 0), (0, 0)), "the minute before is not told of by everybody yet");
+        assert_eq!(shown(at(102, 3)), ((1, 0), (0, 0)), "not every process has reported the minute before");
         assert_eq!(shown(at(102, 4)), ((1, 1), (1, 0)));
         assert_eq!(shown(at(103, 3)), ((1, 1), (1, 0)));
         assert_eq!(shown(at(103, 4)), ((1, 0), (0, 0)));
@@ -121,14 +121,15 @@ mod tests {
             rates.count_done(Queue::Views, at(minute, 0));
         }
         rates.count_done(Queue::Views, at(3, 0));
-        let told = rates.told(at(1_000, 0));
-        assert_eq!(told.len(), MINUTES_KEPT);
-        assert_eq!(told[2].of(Queue::Views), (2, 0), "a clock that was set back loses nothing");
+        let reported = rates.full_minutes(at(1_000, 0));
+        assert_eq!(reported.len(), MINUTES_KEPT);
+        assert_eq!(reported[2].of(Queue::Views), (2, 0), "a clock that was set back loses nothing");
     }
 
     #[test]
     fn counts_of_queues_of_another_release_are_passed_over() {
-        let told: MinuteCount = serde_json::from_str(r#"{"minute": 5, "ended": {"later": [1, 2]}}"#).unwrap();
-        assert_eq!(Queue::ALL.map(|queue| told.of(queue)), [(0, 0); Queue::ALL.len()]);
+        let reported: MinuteCount =
+            serde_json::from_str(r#"{"minute": 5, "ended": {"later": [1, 2]}}"#).unwrap();
+        assert_eq!(Queue::ALL.map(|queue| reported.of(queue)), [(0, 0); Queue::ALL.len()]);
     }
 }

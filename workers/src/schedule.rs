@@ -63,7 +63,7 @@ pub async fn run_schedule(service: Service, cancel: CancellationToken) {
                 tracing::warn!(
                     schedule.name = schedule.name,
                     error = format!("{error:#}"),
-                    "a schedule waits"
+                    "a schedule could not be fired"
                 );
             }
         }
@@ -72,32 +72,32 @@ pub async fn run_schedule(service: Service, cancel: CancellationToken) {
 
 async fn fire_if_due(service: &Service, schedule: &Schedule) -> anyhow::Result<()> {
     let now = service.clock().now();
-    let slot = latest_slot(schedule.cron, now)?;
-    if service.last_slot(schedule.name).await?.is_some_and(|last| last >= slot) {
+    let fire_time = latest_fire_time(schedule.cron, now)?;
+    if service.last_fire_time(schedule.name).await?.is_some_and(|last| last >= fire_time) {
         return Ok(());
     }
-    tracing::debug!(schedule.name = schedule.name, schedule.slot = %slot, "schedule fires");
-    service.fire(schedule.name, slot, schedule.job.clone()).await
+    tracing::debug!(schedule.name = schedule.name, schedule.slot = %fire_time, "schedule fires");
+    service.fire(schedule.name, fire_time, schedule.job.clone()).await
 }
 
 /// A schedule with its next fire time, for the board.
 pub(crate) fn planned(schedule: &Schedule, now: Time) -> anyhow::Result<Planned> {
     let Schedule { name, cron, job } = schedule;
-    Ok(Planned { name, cron, job: job.clone(), next: next_slot(cron, now)? })
+    Ok(Planned { name, cron, job: job.clone(), next: next_fire_time(cron, now)? })
 }
 
 /// The last fire time at or before a moment.
-fn latest_slot(cron: &str, now: Time) -> anyhow::Result<Time> {
-    let slot =
+fn latest_fire_time(cron: &str, now: Time) -> anyhow::Result<Time> {
+    let fire_time =
         parsed(cron)?.find_previous_occurrence(&in_utc(now)?, true).context("a schedule without a past")?;
-    Ok(Time::from_millis(slot.timestamp().as_millisecond()))
+    Ok(Time::from_millis(fire_time.timestamp().as_millisecond()))
 }
 
 /// The first fire time after a moment.
-fn next_slot(cron: &str, now: Time) -> anyhow::Result<Time> {
-    let slot =
+fn next_fire_time(cron: &str, now: Time) -> anyhow::Result<Time> {
+    let fire_time =
         parsed(cron)?.find_next_occurrence(&in_utc(now)?, false).context("a schedule without a future")?;
-    Ok(Time::from_millis(slot.timestamp().as_millisecond()))
+    Ok(Time::from_millis(fire_time.timestamp().as_millisecond()))
 }
 
 fn parsed(cron: &str) -> anyhow::Result<Cron> {
@@ -117,23 +117,23 @@ mod tests {
     fn a_slot_is_the_last_one_at_or_before_now() {
         let at = |text: &str| Time::parse_rfc3339(text).unwrap();
         let noon = at("2026-03-05T12:07:00Z");
-        assert_eq!(latest_slot("7 * * * *", noon).unwrap(), noon);
+        assert_eq!(latest_fire_time("7 * * * *", noon).unwrap(), noon);
         assert_eq!(
-            latest_slot("7 * * * *", at("2026-03-05T12:06:59.9Z")).unwrap(),
+            latest_fire_time("7 * * * *", at("2026-03-05T12:06:59.9Z")).unwrap(),
             at("2026-03-05T11:07:00Z")
         );
-        let quarter = latest_slot("*/15 * * * * *", at("2026-03-05T12:06:59.9Z")).unwrap();
+        let quarter = latest_fire_time("*/15 * * * * *", at("2026-03-05T12:06:59.9Z")).unwrap();
         assert_eq!(quarter, at("2026-03-05T12:06:45Z"));
-        assert_eq!(latest_slot("5 0 1 * *", noon).unwrap(), at("2026-03-01T00:05:00Z"));
+        assert_eq!(latest_fire_time("5 0 1 * *", noon).unwrap(), at("2026-03-01T00:05:00Z"));
     }
 
     #[test]
     fn the_next_slot_lies_after_now_even_when_now_is_one() {
         let at = |text: &str| Time::parse_rfc3339(text).unwrap();
         let noon = at("2026-03-05T12:07:00Z");
-        assert_eq!(next_slot("7 * * * *", noon).unwrap(), at("2026-03-05T13:07:00Z"));
-        assert_eq!(next_slot("7 * * * *", at("2026-03-05T12:06:59.9Z")).unwrap(), noon);
-        assert_eq!(next_slot("*/15 * * * * *", noon).unwrap(), at("2026-03-05T12:07:15Z"));
+        assert_eq!(next_fire_time("7 * * * *", noon).unwrap(), at("2026-03-05T13:07:00Z"));
+        assert_eq!(next_fire_time("7 * * * *", at("2026-03-05T12:06:59.9Z")).unwrap(), noon);
+        assert_eq!(next_fire_time("*/15 * * * * *", noon).unwrap(), at("2026-03-05T12:07:15Z"));
     }
 
     #[test]
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(names.len(), SCHEDULES.len());
         for schedule in &SCHEDULES {
             assert!(
-                latest_slot(schedule.cron, Time::from_millis(1_790_000_000_000)).is_ok(),
+                latest_fire_time(schedule.cron, Time::from_millis(1_790_000_000_000)).is_ok(),
                 "{}",
                 schedule.name
             );

@@ -136,9 +136,9 @@ const POSTGRES_CANCELLED: &str = "
 
 // Polled, and never waited for in a statement, because a concurrent index build waits for all running
 // statements.
-const ARRANGERS_LOCK: &str = "SELECT pg_try_advisory_lock(hashtext('handbill queue arrangement'))";
-const ARRANGERS_ASK_INTERVAL: Duration = Duration::from_millis(100);
-const ARRANGERS_WAIT_MAX: Duration = Duration::from_secs(300);
+const MIGRATION_LOCK: &str = "SELECT pg_try_advisory_lock(hashtext('handbill queue arrangement'))";
+const MIGRATION_LOCK_POLL_INTERVAL: Duration = Duration::from_millis(100);
+const MIGRATION_LOCK_WAIT_MAX: Duration = Duration::from_secs(300);
 
 impl Queues {
     /// Brings the queue's tables to the newest schema. May be called at any time, on Postgres also
@@ -182,7 +182,7 @@ impl Queues {
 async fn arrange_postgres(pool: &PgPool) -> anyhow::Result<()> {
     // The session never returns to the pool, because it holds the lock.
     let mut session = pool.acquire().await?.detach();
-    wait_for_turn(&mut session).await?;
+    acquire_lock(&mut session).await?;
     // DDL that waits for a table lock blocks every later query on that table. Building the index blocks
     // nobody.
     sqlx::raw_sql("SET lock_timeout = '3s'").execute(&mut session).await?;
@@ -198,12 +198,12 @@ async fn arrange_postgres(pool: &PgPool) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn wait_for_turn(session: &mut PgConnection) -> anyhow::Result<()> {
-    let asked_since = Instant::now();
-    while !sqlx::query_scalar(ARRANGERS_LOCK).fetch_one(&mut *session).await? {
-        let is_too_long = asked_since.elapsed() > ARRANGERS_WAIT_MAX;
+async fn acquire_lock(session: &mut PgConnection) -> anyhow::Result<()> {
+    let since = Instant::now();
+    while !sqlx::query_scalar(MIGRATION_LOCK).fetch_one(&mut *session).await? {
+        let is_too_long = since.elapsed() > MIGRATION_LOCK_WAIT_MAX;
         ensure!(!is_too_long, "another process is migrating the queue; start again when it is done");
-        sleep(ARRANGERS_ASK_INTERVAL).await;
+        sleep(MIGRATION_LOCK_POLL_INTERVAL).await;
     }
     Ok(())
 }

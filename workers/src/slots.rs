@@ -45,12 +45,12 @@ mod tests {
 
     #[test]
     fn a_fetch_takes_what_has_a_place_and_no_more_than_its_share() {
-        let places = JobSlots::new(20);
-        assert_eq!(places.to_fetch(), 16);
-        let taken: Vec<JobSlot> = (0..17).map(|_| places.take()).collect();
-        assert_eq!(places.to_fetch(), 3);
+        let slots = JobSlots::new(20);
+        assert_eq!(slots.to_fetch(), 16);
+        let taken: Vec<JobSlot> = (0..17).map(|_| slots.take()).collect();
+        assert_eq!(slots.to_fetch(), 3);
         drop(taken);
-        assert_eq!(places.to_fetch(), 16);
+        assert_eq!(slots.to_fetch(), 16);
         let few = JobSlots::new(1);
         let _last = few.take();
         assert_eq!(few.to_fetch(), 1);

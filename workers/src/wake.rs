@@ -34,7 +34,7 @@ impl Wakes {
     }
 
     /// Wakes the workers of a queue after a committed push.
-    pub(crate) fn ring(&self, queue: Queue) {
+    pub(crate) fn wake(&self, queue: Queue) {
         self.handles[queue as usize].notify_one();
         (self.on_pushed)(queue);
     }
@@ -42,20 +42,20 @@ impl Wakes {
 
 /// A worker's reasons to poll. Both are polled every time: apalis' own combinator of poll strategies stops at
 /// the first that is ready, and the others lose their wakers.
-pub(crate) struct Looks {
+pub(crate) struct PollTriggers {
     wake: Wake,
     tick: Tick,
 }
 
-impl Looks {
+impl PollTriggers {
     pub(crate) fn new(handle: Arc<Notify>, period: Duration) -> Self {
         Self { wake: Wake::new(handle), tick: Tick::every(period) }
     }
 
     /// Whether there is a new reason to poll. The task is woken when the next one comes.
     pub(crate) fn poll_due(&mut self, cx: &mut Context<'_>) -> bool {
-        let (is_rung, has_ticked) = (self.wake.poll_due(cx), self.tick.poll_due(cx));
-        is_rung || has_ticked
+        let (is_woken, has_ticked) = (self.wake.poll_due(cx), self.tick.poll_due(cx));
+        is_woken || has_ticked
     }
 }
 

@@ -101,14 +101,14 @@ fn authenticated(request: &Request, service: &Service) -> Result<Option<SignedIn
         OperatorAccess::Closed => None,
         OperatorAccess::Open => Some(SignedInOperator { name: OperatorName::unnamed(), has_session: false }),
         OperatorAccess::Password => cookie::session(request)
-            .and_then(|session| service.operator_behind(&session))
+            .and_then(|session| service.operator_of(&session))
             .map(|name| SignedInOperator { name, has_session: true }),
     })
 }
 
 /// Open access is limited to this machine, whatever address the API listens on.
 fn access_for(request: &Request, service: &Service) -> Result<OperatorAccess, RefusedCall> {
-    let access = service.admin_door();
+    let access = service.operator_access();
     if access == OperatorAccess::Open {
         dev_mode::demand_from_here(request, service)?;
     }
@@ -117,7 +117,7 @@ fn access_for(request: &Request, service: &Service) -> Result<OperatorAccess, Re
 
 /// Refuses when the operator's pages are switched off.
 fn demand_access(service: &Service) -> Result<(), RefusedCall> {
-    match service.admin_door() {
+    match service.operator_access() {
         OperatorAccess::Closed => Err(not_found()),
         OperatorAccess::Open | OperatorAccess::Password => Ok(()),
     }

@@ -87,7 +87,7 @@ pub async fn publish(
     same_site::demand(request, service.addresses())?;
     let permit = RequestPermit::of(request);
     let (mut unread, mut pasting) = (Some(pasted), Pasting::LeftOut);
-    let check = async { Ok(service.turn_to_sign_up(from.0).await?) };
+    let check = async { Ok(service.take_sign_up(from.0).await?) };
     let load = async {
         let upload = unread.take().context("the form is read once").map_err(Failure::from)?;
         let uploaded =

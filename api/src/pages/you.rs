@@ -7,7 +7,7 @@ use domain::{Password, Refusal};
 use poem::web::{Data, Path};
 use poem::{Request, Response, handler};
 use serde::Deserialize;
-use service::{PasswordWish, Person, Service, SessionInfo, SignedIn};
+use service::{PasswordUpdate, Person, Service, SessionInfo, SignedIn};
 
 use super::dashboard::audit::TrailRow;
 use super::dashboard::page::{done, render_page, to_show, to_sign_in};
@@ -140,7 +140,7 @@ async fn change(
         return Err(Refusal::invalid(RENDERED_FOR, "is not the user who is signed in").into());
     }
     let change =
-        PasswordWish { current: Password::new(form.current_password), new: Password::new(form.password) };
+        PasswordUpdate { current: Password::new(form.current_password), new: Password::new(form.password) };
     Ok(service.change_password(person, change, &from.0).await?)
 }
 

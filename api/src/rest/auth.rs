@@ -174,7 +174,7 @@ impl Auth {
         from: Client,
         service: Data<&Service>,
     ) -> ApiResult<DevSignedIn, Dev> {
-        let signed_in = service.log_in_unasked(&user, &from.0).await?;
+        let signed_in = service.log_in_without_password(&user, &from.0).await?;
         let cookie = session_cookie::kept(&signed_in.session, service.addresses());
         Ok(match next.as_deref().and_then(NextPath::parse) {
             Some(next) => DevSignedIn::Redirected(next.into(), cookie),

@@ -115,7 +115,7 @@ fn board_text(board: &BoardFigures) -> String {
     let names = ["PROCESS", "ROLE", "HOST", "VERSION", "LAST SEEN", "QUEUES", "RUNNING"];
     let processes = board.processes.iter().map(|process| process_in_columns(process, board.at));
     let processes = table(names, processes, "No process has sent a heartbeat recently.");
-    let dead = board.queues.iter().filter(|queue| queue.dead > 0);
+    let dead = board.queues.iter().filter(|queue| queue.jobs.dead > 0);
     let hints =
         dead.map(|queue| format!("`handbill admin jobs {}` shows why its jobs died.", queue.queue.name()));
     let lost_earlier = match board.lost_earlier {
@@ -138,13 +138,13 @@ fn queue_in_columns(queue: &QueueFigures, board: &BoardFigures) -> [String; 11] 
     };
     [
         queue.queue.name().to_owned(),
-        queue.depth().to_string(),
-        queue.waiting.to_string(),
-        queue.running.to_string(),
-        queue.failed.to_string(),
-        queue.dead.to_string(),
-        queue.cancelled.to_string(),
-        or_nothing(queue.oldest_waiting_since.map(|since| moment(since, board.at))),
+        queue.jobs.unfinished().to_string(),
+        queue.jobs.waiting.to_string(),
+        queue.jobs.running.to_string(),
+        queue.jobs.failed.to_string(),
+        queue.jobs.dead.to_string(),
+        queue.jobs.cancelled.to_string(),
+        or_nothing(queue.jobs.oldest_waiting_since.map(|since| moment(since, board.at))),
         queue.done_last_minute.to_string(),
         queue.failed_last_minute.to_string(),
         state,
@@ -198,7 +198,7 @@ mod tests {
     use std::time::Duration;
 
     use domain::{Job, JobId};
-    use service::{Paused, Planned};
+    use service::{JobCounts, Paused, Planned};
 
     use super::*;
 
@@ -213,12 +213,7 @@ mod tests {
     fn calm(queue: Queue) -> QueueFigures {
         QueueFigures {
             queue,
-            waiting: 0,
-            running: 0,
-            failed: 0,
-            dead: 0,
-            cancelled: 0,
-            oldest_waiting_since: None,
+            jobs: JobCounts::default(),
             done_last_minute: 0,
             failed_last_minute: 0,
             paused: None,
@@ -242,17 +237,23 @@ mod tests {
             running: vec![running],
         };
         let publish = QueueFigures {
-            waiting: 12,
-            running: 1,
-            failed: 2,
-            dead: 3,
-            cancelled: 4,
-            oldest_waiting_since: Some(before(90)),
+            jobs: JobCounts {
+                waiting: 12,
+                running: 1,
+                failed: 2,
+                dead: 3,
+                cancelled: 4,
+                oldest_waiting_since: Some(before(90)),
+            },
             done_last_minute: 240,
             failed_last_minute: 1,
             ..calm(Queue::Publish)
         };
-        let scan = QueueFigures { cancelled: 1, paused, ..calm(Queue::Scan) };
+        let scan = QueueFigures {
+            jobs: JobCounts { cancelled: 1, ..JobCounts::default() },
+            paused,
+            ..calm(Queue::Scan)
+        };
         BoardFigures {
             at: now(),
             queues: vec![publish, scan],

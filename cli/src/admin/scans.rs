@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use service::{COUNTED_MAX, RescanWish, ScanState, Service};
+use service::{COUNTED_MAX, RescanScope, ScanState, Service};
 
 use crate::{complain, say};
 
-pub(super) async fn rescan(service: &Service, request: RescanWish) -> anyhow::Result<ExitCode> {
+pub(super) async fn rescan(service: &Service, request: RescanScope) -> anyhow::Result<ExitCode> {
     match (service.ask_for_rescans(request.clone()).await?, request) {
         (None, _) => {
             return Ok(complain(
@@ -14,7 +14,7 @@ pub(super) async fn rescan(service: &Service, request: RescanWish) -> anyhow::Re
                 1,
             ));
         }
-        (Some(0), RescanWish::Older) => {
+        (Some(0), RescanScope::Older) => {
             say(
                 "Nothing to do: every scanned version has a verdict from the newest rules. Use --all to scan them again.",
             );

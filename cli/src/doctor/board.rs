@@ -23,7 +23,7 @@ const NAMED_MAX: usize = 5;
 pub(super) async fn examine(settings: &Settings) -> anyhow::Result<Vec<Finding>> {
     let queues = parts::open_queues(settings, &Bus::local("doctor"), parts::clock()).await?;
     anyhow::ensure!(queues.is_current().await?, "it responds, but its schema is out of date");
-    let board = queues.shown_from_afar().await?;
+    let board = queues.figures_without_jobs().await?;
     let mut findings = of_queues(&board);
     findings.extend(of_processes(&board, if settings.dev_mode { not_started() } else { none_running() }));
     Ok(findings)
@@ -35,7 +35,7 @@ pub(super) async fn schedules(settings: &Settings) -> anyhow::Result<Finding> {
     let clock = parts::clock_of(&store, settings).await?;
     let queues = parts::open_queues(settings, &Bus::local("doctor"), clock.clone()).await?;
     let now = clock.now();
-    if !has_firing_process(&queues.shown_from_afar().await?, now) {
+    if !has_firing_process(&queues.figures_without_jobs().await?, now) {
         return Ok(Finding::sound("schedules", "no process has been running long enough to fire them"));
     }
     let mut late = Vec::new();
@@ -61,7 +61,7 @@ pub(super) async fn schedules(settings: &Settings) -> anyhow::Result<Finding> {
 
 fn of_queues(board: &BoardFigures) -> Vec<Finding> {
     let in_all = |count: fn(&QueueFigures) -> u64| board.queues.iter().map(count).sum::<u64>();
-    let (waiting, given_up) = (in_all(|queue| queue.waiting), in_all(|queue| queue.dead));
+    let (waiting, given_up) = (in_all(|queue| queue.jobs.waiting), in_all(|queue| queue.jobs.dead));
     let state = format!("it responds; {waiting} jobs are waiting, {given_up} are dead");
     let mut findings = vec![Finding::sound("queue", state)];
     for queue in &board.queues {
@@ -85,7 +85,7 @@ fn old(queue: &QueueFigures, now: Time) -> Option<Finding> {
         Queue::Scan | Queue::Views | Queue::Upkeep => OTHERS_AGE_MAX,
         Queue::Rescan => return None,
     };
-    let since = queue.oldest_waiting_since.filter(|since| now.since(*since) > age_max)?;
+    let since = queue.jobs.oldest_waiting_since.filter(|since| now.since(*since) > age_max)?;
     if queue.paused.is_some() {
         return None;
     }
@@ -94,10 +94,10 @@ fn old(queue: &QueueFigures, now: Time) -> Option<Finding> {
 }
 
 fn dead(queue: &QueueFigures) -> Option<Finding> {
-    if queue.dead == 0 {
+    if queue.jobs.dead == 0 {
         return None;
     }
-    let what = format!("{} in {}", count(queue.dead, "job is dead", "jobs are dead"), queue.queue.name());
+    let what = format!("{} in {}", count(queue.jobs.dead, "job is dead", "jobs are dead"), queue.queue.name());
     let remedy =
         "`handbill admin jobs QUEUE` shows why; fix the cause, then run `handbill admin requeue-dead QUEUE`";
     Some(Finding::warning("queue", what, remedy))
@@ -180,7 +180,7 @@ fn has_firing_process(board: &BoardFigures, now: Time) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use service::Paused;
+    use service::{JobCounts, Paused};
 
     use super::*;
 
@@ -189,12 +189,7 @@ mod tests {
     fn at_rest() -> BoardFigures {
         let queues = Queue::ALL.map(|queue| QueueFigures {
             queue,
-            waiting: 0,
-            running: 0,
-            failed: 0,
-            dead: 0,
-            cancelled: 0,
-            oldest_waiting_since: None,
+            jobs: JobCounts::default(),
             done_last_minute: 0,
             failed_last_minute: 0,
             paused: None,
@@ -240,9 +235,9 @@ mod tests {
     fn what_stands_died_or_is_old_is_warned_of_by_the_name_of_its_queue() {
         let mut board = at_rest();
         board.queues[1].paused = Some(Paused { by: "Bea".to_owned(), since: NOW });
-        board.queues[1].oldest_waiting_since = Some(NOW.minus(Duration::from_secs(7_200)));
-        board.queues[2].dead = 2;
-        board.queues[0].oldest_waiting_since = Some(NOW.minus(Duration::from_secs(11)));
+        board.queues[1].jobs.oldest_waiting_since = Some(NOW.minus(Duration::from_secs(7_200)));
+        board.queues[2].jobs.dead = 2;
+        board.queues[0].jobs.oldest_waiting_since = Some(NOW.minus(Duration::from_secs(11)));
         let text = all_of(&board);
         assert!(text.contains("WARN  queue: scan was paused by Bea"), "{text}");
         assert!(
@@ -258,7 +253,7 @@ mod tests {
     fn what_has_waited_no_longer_than_it_may_is_not_told() {
         let mut board = at_rest();
         for (queue, seconds) in board.queues.iter_mut().zip([10, 600, 600, 600, 86_400]) {
-            queue.oldest_waiting_since = Some(NOW.minus(Duration::from_secs(seconds)));
+            queue.jobs.oldest_waiting_since = Some(NOW.minus(Duration::from_secs(seconds)));
         }
         let text = all_of(&board);
         assert!(!text.contains("WARN"), "{text}");

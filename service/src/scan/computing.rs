@@ -72,17 +72,17 @@ impl Service {
 impl Files {
     /// Computes the verdict. The permit is released when the computation ends, which is soon after the last
     /// caller has stopped waiting.
-    pub(super) async fn judge(self, permit: ScanPermit) -> anyhow::Result<StoredVerdict> {
+    pub(super) async fn compute_verdict(self, permit: ScanPermit) -> anyhow::Result<StoredVerdict> {
         pass_or_wait("scan.compute").await?;
         let stop = StopWhenDropped::default();
         let is_cancelled = stop.0.clone();
-        let judge = move || {
-            let judged = self.verdict(&is_cancelled);
+        let compute = move || {
+            let verdict = self.verdict(&is_cancelled);
             drop(permit);
-            judged
+            verdict
         };
         // Never inline: a few kilobytes can take long to scan.
-        let verdict = spawn_blocking(judge).await.context("scan a version")??;
+        let verdict = spawn_blocking(compute).await.context("scan a version")??;
         let evidence = serde_json::to_string(&verdict.findings)?;
         Ok(StoredVerdict { status: status_of(verdict.status), evidence })
     }
@@ -142,7 +142,7 @@ mod tests {
         let gate = ScanGate::new(ScanTerms { permits: 1, quota: None });
         let account = AccountId::new(Time::from_millis(0), &Chance::seeded(1));
         let permit = gate.permit(account, Scan::First).await.unwrap();
-        let given_up = timeout(Duration::from_millis(50), large_page().judge(permit)).await;
+        let given_up = timeout(Duration::from_millis(50), large_page().compute_verdict(permit)).await;
         assert!(given_up.is_err(), "the scan was done before it could be given up");
         timeout(SOON, gate.permit(account, Scan::First)).await.expect("the permit is back").unwrap();
     }

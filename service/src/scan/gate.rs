@@ -107,7 +107,7 @@ struct AccountUse {
     /// The number of its latest permit.
     served: u64,
     /// Since when it was not served, while one of its scans waits.
-    standing_since: Instant,
+    unserved_since: Instant,
     /// Scan time that counts against the quota, as of `used_at`.
     used: Duration,
     used_at: Instant,
@@ -171,7 +171,7 @@ impl ScanGate {
             if let Ok(served) = timeout(PATIENCE, &mut *permit).await {
                 return served.ok();
             }
-            if scan == Scan::First && self.0.state().is_in_vain(account, number) {
+            if scan == Scan::First && self.0.state().must_return(account, number) {
                 return None;
             }
         }
@@ -205,7 +205,7 @@ impl ScanSlotState {
         let now = Instant::now();
         let new = || AccountUse {
             served: 0,
-            standing_since: now,
+            unserved_since: now,
             used: Duration::ZERO,
             used_at: now,
             retry_at: now,
@@ -243,13 +243,13 @@ impl ScanSlotState {
                 number: waiting.number,
             }
         };
-        let (place, _) = self.waiting.iter().enumerate().min_by_key(rank)?;
-        let next = self.waiting.remove(place);
+        let (index, _) = self.waiting.iter().enumerate().min_by_key(rank)?;
+        let next = self.waiting.remove(index);
         self.free -= 1;
         self.count += 1;
         let served = self.count;
         let known = self.account(next.account);
-        (known.served, known.standing_since) = (served, Instant::now());
+        (known.served, known.unserved_since) = (served, Instant::now());
         Some(next)
     }
 
@@ -260,8 +260,8 @@ impl ScanSlotState {
             let is_oldest = self.oldest_of(account).is_none();
             let known = self.account(account);
             if is_oldest {
-                known.standing_since = Instant::now();
-            } else if known.standing_since.elapsed() >= PATIENCE {
+                known.unserved_since = Instant::now();
+            } else if known.unserved_since.elapsed() >= PATIENCE {
                 return None;
             }
         }
@@ -271,14 +271,15 @@ impl ScanSlotState {
     }
 
     /// Whether an older scan of the account waits, and none was served lately.
-    fn is_in_vain(&mut self, account: AccountId, number: u64) -> bool {
-        self.oldest_of(account) != Some(number) && self.account(account).standing_since.elapsed() >= PATIENCE
+    fn must_return(&mut self, account: AccountId, number: u64) -> bool {
+        self.oldest_of(account) != Some(number) && self.account(account).unserved_since.elapsed() >= PATIENCE
     }
 
     /// The account's first scan that has waited longest.
     fn oldest_of(&self, account: AccountId) -> Option<u64> {
-        let mut line = self.waiting.iter();
-        line.find(|waiting| waiting.account == account && waiting.scan == Scan::First)
+        let mut waiting = self.waiting.iter();
+        waiting
+            .find(|waiting| waiting.account == account && waiting.scan == Scan::First)
             .map(|oldest| oldest.number)
     }
 
@@ -299,7 +300,7 @@ impl AccountUse {
     }
 
     fn starving_since(&self) -> Option<Instant> {
-        (self.standing_since.elapsed() >= STARVING_AFTER).then_some(self.standing_since)
+        (self.unserved_since.elapsed() >= STARVING_AFTER).then_some(self.unserved_since)
     }
 
     fn is_over(&self, quota: Option<Duration>) -> bool {

@@ -14,7 +14,7 @@ impl Service {
     /// provisional.
     pub async fn hold_back(&self, job: ScanJob) -> anyhow::Result<()> {
         let host = self.0.store.scans().hold_back(job.version, self.0.clock.now()).await?;
-        self.tell_edges(host).await;
+        self.notify_edges_of(host).await;
         Ok(())
     }
 
@@ -24,11 +24,11 @@ impl Service {
         let decision_id = self.0.chance.ulid(now).to_string();
         let given_up = GivenUpScan { job, decision_id, evidence: EVIDENCE.to_owned(), now };
         let host = self.0.store.scans().give_up(&given_up).await?;
-        self.tell_edges(host).await;
+        self.notify_edges_of(host).await;
         Ok(())
     }
 
-    async fn tell_edges(&self, host: Option<Host>) {
+    async fn notify_edges_of(&self, host: Option<Host>) {
         if let Some(host) = host {
             self.0.bus.notify_edges(std::slice::from_ref(&host)).await;
         }

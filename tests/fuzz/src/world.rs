@@ -152,7 +152,7 @@ fn rules() -> Rules {
 async fn work(service: Service, mut pushes: Receiver<Push>) {
     while let Some(Push { envelope, kept, .. }) = pushes.recv().await {
         // The sender may have gone away. The job runs nevertheless.
-        kept.send(Ok(PushResult::Begins)).ok();
+        kept.send(Ok(PushResult::Queued)).ok();
         let service = service.clone();
         tokio::spawn(async move { carry_out(&service, &envelope).await.expect("a job comes to its end") });
     }
@@ -162,7 +162,7 @@ async fn carry_out(service: &Service, envelope: &JobEnvelope) -> anyhow::Result<
     match &envelope.job {
         Job::Publish(job) => {
             let reply_to = envelope.reply_to.as_deref();
-            service.carry_out_publish(&PublishTask { job, reply_to, is_redelivery: false }).await
+            service.execute_publish(&PublishTask { job, reply_to, is_redelivery: false }).await
         }
         Job::Scan(job) => service.scan(*job).await.context("scan").map(|_| ()),
         other => bail!("not requested here: {other:?}"),
@@ -174,7 +174,7 @@ struct NoBoard;
 
 #[async_trait]
 impl Board for NoBoard {
-    async fn shown(&self) -> anyhow::Result<BoardFigures> {
+    async fn figures(&self) -> anyhow::Result<BoardFigures> {
         bail!("no board")
     }
 

@@ -190,11 +190,11 @@ mod tests {
 
     #[test]
     fn a_job_that_succeeded_at_once_tells_its_life_without_any_event() {
-        let told: Vec<_> =
+        let timeline: Vec<_> =
             completed(Vec::new(), &job(JobState::Done)).into_iter().map(|e| (e.at, e.what)).collect();
         let began = JobHappening::Began { attempt: 1, worker: "one-x-scan-0".into() };
         assert_eq!(
-            told,
+            timeline,
             [(at(10), JobHappening::Pushed), (at(12), began), (at(13), JobHappening::Done { attempt: 1 })]
         );
     }
@@ -203,9 +203,9 @@ mod tests {
     fn what_follows_is_never_told_as_earlier() {
         let retried = JobHappening::Retried { by: "ada".into() };
         let kept = vec![JobEvent { at: Time::from_millis(12_700), what: retried.clone() }];
-        let told = completed(kept, &job(JobState::Running));
-        assert_eq!(told.iter().map(|event| event.at.millis()).collect::<Vec<_>>(), [12_700, 12_700]);
-        assert_eq!(told[0].what, retried);
+        let timeline = completed(kept, &job(JobState::Running));
+        assert_eq!(timeline.iter().map(|event| event.at.millis()).collect::<Vec<_>>(), [12_700, 12_700]);
+        assert_eq!(timeline[0].what, retried);
     }
 
     #[test]

@@ -13,15 +13,15 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::Queues;
 use crate::sql::on_either;
 
-const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// While a queue is paused, every push to it is a reason to poll. This bounds how often.
-const LOOK_REST: Duration = Duration::from_millis(100);
+const POLL_PAUSE: Duration = Duration::from_millis(100);
 
 impl Queues {
     /// Handles a notification from another process: the queue has work, or is resumed.
-    pub fn hear(&self, queue: Queue) {
+    pub fn handle_wake(&self, queue: Queue) {
         if self.pauses.holds(queue) {
-            self.pauses.look.notify_one();
+            self.pauses.poll.notify_one();
         }
         self.wakes.handle(queue).notify_one();
     }
@@ -39,7 +39,7 @@ impl Queues {
     }
 
     /// Makes the workers of this process hold back the paused queues, and no others.
-    pub(crate) async fn look_at_pauses(&self) -> anyhow::Result<()> {
+    pub(crate) async fn refresh_pauses(&self) -> anyhow::Result<()> {
         let paused = self.paused().await?;
         for queue in Queue::ALL {
             let is_paused = paused.contains_key(&queue);
@@ -60,8 +60,8 @@ impl Queues {
     /// most. While the database does not respond, the last known state holds.
     pub(super) async fn is_paused_lately(&self, queue: Queue) -> bool {
         let mut read_at = self.pauses.read_at.lock().await;
-        if read_at.is_none_or(|at| at.elapsed() >= LOOK_INTERVAL) {
-            if let Err(error) = self.look_at_pauses().await {
+        if read_at.is_none_or(|at| at.elapsed() >= POLL_INTERVAL) {
+            if let Err(error) = self.refresh_pauses().await {
                 tracing::debug!(error = format!("{error:#}"), "the paused queues could not be read");
             }
             *read_at = Some(Instant::now());
@@ -74,11 +74,11 @@ impl Queues {
     pub(crate) async fn watch_pauses(&self) -> Infallible {
         loop {
             // Whichever comes first.
-            let _ = timeout(LOOK_INTERVAL, self.pauses.look.notified()).await;
-            if let Err(error) = self.look_at_pauses().await {
+            let _ = timeout(POLL_INTERVAL, self.pauses.poll.notified()).await;
+            if let Err(error) = self.refresh_pauses().await {
                 tracing::debug!(error = format!("{error:#}"), "the paused queues could not be read");
             }
-            sleep(LOOK_REST).await;
+            sleep(POLL_PAUSE).await;
         }
     }
 
@@ -90,15 +90,15 @@ impl Queues {
             insert.bind(self.clock.now().millis()).execute(pool).await.map(drop)
         })
         .context("pausing a queue")?;
-        self.look_at_pauses().await
+        self.refresh_pauses().await
     }
 
     pub(super) async fn end_pause(&self, queue: Queue) -> anyhow::Result<()> {
         let text = "DELETE FROM handbill_pauses WHERE queue = $1";
         on_either!(&self.database, pool => sqlx::query(text).bind(queue.name()).execute(pool).await.map(drop))
             .context("resuming a queue")?;
-        self.look_at_pauses().await?;
-        self.wakes.ring(queue);
+        self.refresh_pauses().await?;
+        self.wakes.wake(queue);
         Ok(())
     }
 }

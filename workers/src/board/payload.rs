@@ -10,12 +10,12 @@ const VIEWS_SHOWN_MAX: usize = 50;
 /// The payload without secrets and user content, and the process that waits for the outcome.
 pub(super) fn redacted(payload: &[u8]) -> (Value, Option<String>) {
     match serde_json::from_slice::<JobEnvelope>(payload) {
-        Ok(envelope) => (shown(&envelope.job), envelope.reply_to),
+        Ok(envelope) => (redact(&envelope.job), envelope.reply_to),
         Err(_) => (json!({ "unreadable_bytes": payload.len() }), None),
     }
 }
 
-fn shown(job: &Job) -> Value {
+fn redact(job: &Job) -> Value {
     match job {
         Job::Publish(job) => publish(job),
         Job::Scan(job) => json!({ "account": job.account, "version": job.version }),
@@ -115,14 +115,14 @@ mod tests {
         for hidden in ["c2VjcmV0", "private word"] {
             assert!(!shown.contains(hidden), "{shown}");
         }
-        for told in [
+        for expected in [
             r#""inline_base64_bytes":16"#,
             r#""amount_usd":0.005"#,
             r#""message_chars":14"#,
             r#""path":"index.html","size_bytes":12"#,
             r#""slug":"my-page""#,
         ] {
-            assert!(shown.contains(told), "{told} in {shown}");
+            assert!(shown.contains(expected), "{expected} in {shown}");
         }
     }
 

@@ -22,16 +22,16 @@ use crate::rates::{self, MinuteCount};
 use crate::sql::{self, on_either};
 
 /// A process that has been silent for longer is only counted.
-const SHOWN_FOR: Duration = Duration::from_secs(300);
+const LISTED_FOR: Duration = Duration::from_secs(300);
 /// A process that has been silent for longer is not even counted.
 const COUNTED_FOR: Duration = Duration::from_secs(3600);
 const PROCESSES_SHOWN_MAX: i64 = 500;
 const RUNNING_SHOWN_MAX: i64 = 500;
 /// A slower deletion is given up. The process then counts as lost for a while.
-const GOODBYE_TIMEOUT: Duration = Duration::from_secs(2);
+const DELETE_TIMEOUT: Duration = Duration::from_secs(2);
 /// By then a killed process counts as lost, and a running one has read the bus identity from Redis.
-const STRANGERS_WAIT_MAX: Duration = Duration::from_secs(LOST_AFTER_S + HEARTBEAT_INTERVAL.as_secs());
-const STRANGERS_CHECK_INTERVAL: Duration = Duration::from_millis(500);
+const OTHER_BUS_WAIT_MAX: Duration = Duration::from_secs(LOST_AFTER_S + HEARTBEAT_INTERVAL.as_secs());
+const OTHER_BUS_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// What a process writes about itself.
 #[derive(Clone)]
@@ -47,7 +47,7 @@ pub struct Presence {
 }
 
 /// The processes with a recent heartbeat.
-pub(super) struct HeardOf {
+pub(super) struct RecentProcesses {
     /// The workers first, up to a limit.
     pub(super) processes: Vec<ProcessInfo>,
     pub(super) not_listed: u64,
@@ -91,27 +91,32 @@ impl Queues {
     /// just killed, and for those that have yet to adopt a new identity of the bus after Redis lost the old
     /// one.
     pub async fn join(&self, presence: &Presence) -> anyhow::Result<()> {
-        let give_up_at = Instant::now() + STRANGERS_WAIT_MAX;
+        let give_up_at = Instant::now() + OTHER_BUS_WAIT_MAX;
         loop {
             // Before the check, so that of two processes that start together at least one sees the other.
-            self.say_alive(presence).await?;
-            let Some((role, host, process_id)) = self.stranger(presence).await? else { return Ok(()) };
+            self.write_heartbeat(presence).await?;
+            let Some((role, host, process_id)) = self.process_on_other_bus(presence).await? else {
+                return Ok(());
+            };
             if Instant::now() >= give_up_at {
-                self.leave().await;
+                self.delete_heartbeat().await;
                 bail!(
                     "`handbill {role}` on {host} (process {process_id}) works on the same database over another Redis, or one \
                      of the two has none, so neither would hear of the other's changes: give all processes the same \
                      redis.url (HANDBILL_REDIS__URL), or stop the others first"
                 );
             }
-            sleep(STRANGERS_CHECK_INTERVAL).await;
+            sleep(OTHER_BUS_CHECK_INTERVAL).await;
         }
     }
 
-    async fn stranger(&self, presence: &Presence) -> anyhow::Result<Option<(String, String, i64)>> {
+    async fn process_on_other_bus(
+        &self,
+        presence: &Presence,
+    ) -> anyhow::Result<Option<(String, String, i64)>> {
         // The process that uses a SQLite file locks it, so other processes in the table were killed.
         let Database::Postgres(pool) = &self.database else { return Ok(None) };
-        let query = sqlx::query_as(sql::postgres::STRANGERS).bind(&*self.instance).bind((presence.bus)());
+        let query = sqlx::query_as(sql::postgres::ON_OTHER_BUS).bind(&*self.instance).bind((presence.bus)());
         let found = query.bind(i64::try_from(LOST_AFTER_S * 1000)?).fetch_optional(pool).await;
         found.context("querying processes on another bus")
     }
@@ -120,72 +125,74 @@ impl Queues {
     pub async fn run_presence(&self, presence: Presence, cancel: CancellationToken) {
         let mut beat = interval(HEARTBEAT_INTERVAL);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut is_heard = true;
+        let mut was_written = true;
         loop {
             tokio::select! {
                 () = cancel.cancelled() => break,
                 _ = beat.tick() => {}
             }
-            let said = self.say_alive(&presence).await;
-            if let Err(error) = &said
-                && is_heard
+            let written = self.write_heartbeat(&presence).await;
+            if let Err(error) = &written
+                && was_written
             {
                 tracing::warn!(error = format!("{error:#}"), "the queue board does not hear of this process");
             }
-            is_heard = said.is_ok();
+            was_written = written.is_ok();
         }
-        self.leave().await;
+        self.delete_heartbeat().await;
     }
 
-    async fn leave(&self) {
+    async fn delete_heartbeat(&self) {
         let text = "DELETE FROM handbill_processes WHERE instance = $1";
-        let leave = async {
+        let deletion = async {
             on_either!(&self.database, pool => sqlx::query(text).bind(&*self.instance).execute(pool).await.map(drop))
         };
-        if !matches!(timeout(GOODBYE_TIMEOUT, leave).await, Ok(Ok(()))) {
+        if !matches!(timeout(DELETE_TIMEOUT, deletion).await, Ok(Ok(()))) {
             tracing::debug!("the queue board will count this process as lost");
         }
     }
 
-    async fn say_alive(&self, presence: &Presence) -> anyhow::Result<()> {
+    async fn write_heartbeat(&self, presence: &Presence) -> anyhow::Result<()> {
         let now = self.clock.now();
         let takes: BTreeMap<&str, usize> =
             presence.takes.iter().map(|(queue, at_a_time)| (queue.name(), *at_a_time)).collect();
-        let (takes, rates) = (serde_json::to_string(&takes)?, serde_json::to_string(&self.rates.told(now))?);
+        let (takes, rates) =
+            (serde_json::to_string(&takes)?, serde_json::to_string(&self.rates.full_minutes(now))?);
         on_either!(&self.database, sql, pool => {
-            let say = sqlx::query(sql::HEARTBEAT).bind(&*self.instance).bind(presence.role).bind(&presence.host);
-            let say = say.bind(i64::from(std::process::id())).bind(env!("CARGO_PKG_VERSION"));
-            let say = say.bind(takes).bind(rates).bind(presence.started_at.millis()).bind((presence.bus)());
-            say.execute(pool).await.map(drop)
+            let upsert = sqlx::query(sql::HEARTBEAT).bind(&*self.instance).bind(presence.role).bind(&presence.host);
+            let upsert = upsert.bind(i64::from(std::process::id())).bind(env!("CARGO_PKG_VERSION"));
+            let upsert = upsert.bind(takes).bind(rates).bind(presence.started_at.millis()).bind((presence.bus)());
+            upsert.execute(pool).await.map(drop)
         })
         .context("writing the heartbeat of this process")
     }
 
-    pub(super) async fn processes(&self, now: Time) -> anyhow::Result<HeardOf> {
-        let shown_for_ms = i64::try_from(SHOWN_FOR.as_millis())?;
+    pub(super) async fn processes(&self, now: Time) -> anyhow::Result<RecentProcesses> {
+        let listed_for_ms = i64::try_from(LISTED_FOR.as_millis())?;
         let rows: Vec<ProcessRow> = on_either!(&self.database, sql, pool => {
-            sqlx::query_as(sql::PROCESSES).bind(shown_for_ms).bind(PROCESSES_SHOWN_MAX + 1).fetch_all(pool).await
+            sqlx::query_as(sql::PROCESSES).bind(listed_for_ms).bind(PROCESSES_SHOWN_MAX + 1).fetch_all(pool).await
         })
         .context("listing processes")?;
         let (rows, is_cut) = cut(rows, PROCESSES_SHOWN_MAX);
         let not_listed = if is_cut {
             // Heartbeats are written by the database's clock, so none is ahead of it.
-            self.count_silent(Duration::ZERO, SHOWN_FOR).await?.saturating_sub(rows.len() as u64)
+            self.count_silent(Duration::ZERO, LISTED_FOR).await?.saturating_sub(rows.len() as u64)
         } else {
             0
         };
-        let told: Vec<MinuteCount> = rows
+        let reported: Vec<MinuteCount> = rows
             .iter()
             .flat_map(|row| serde_json::from_str::<Vec<_>>(&row.rates).unwrap_or_default())
             .collect();
         let mut processes: Vec<_> = rows.into_iter().map(|row| read(row, now)).collect();
-        processes.sort_by_key(|process| (place_of(&process.role), process.host.clone(), process.started_at));
-        Ok(HeardOf { processes, not_listed, done: rates::sum(told.iter(), now) })
+        processes
+            .sort_by_key(|process| (role_order(&process.role), process.host.clone(), process.started_at));
+        Ok(RecentProcesses { processes, not_listed, done: rates::sum(reported.iter(), now) })
     }
 
     /// How many processes were lost too long ago to be listed.
     pub(super) async fn lost_earlier(&self) -> anyhow::Result<u64> {
-        self.count_silent(SHOWN_FOR, COUNTED_FOR).await
+        self.count_silent(LISTED_FOR, COUNTED_FOR).await
     }
 
     /// How many processes have been silent at least for one duration, and less than for the other.
@@ -265,7 +272,7 @@ fn read(row: ProcessRow, now: Time) -> ProcessInfo {
 }
 
 /// Workers come first on the board.
-fn place_of(role: &str) -> usize {
+fn role_order(role: &str) -> usize {
     ["worker", "serve", "api", "edge"].iter().position(|known| *known == role).unwrap_or(usize::MAX)
 }
 

@@ -14,7 +14,7 @@ use crate::sql::on_either;
 const DEAD_AT_ONCE: i64 = 500;
 
 impl Queues {
-    pub(super) async fn begin_again(
+    pub(super) async fn retry_job(
         &self,
         queue: Queue,
         id: JobId,
@@ -23,12 +23,12 @@ impl Queues {
         let retry = on_either!(&self.database, sql, _pool => sql::RETRY);
         let is_done = self.steer(retry, queue, id, None, &self.steering("retried", by)).await?;
         if is_done {
-            self.wakes.ring(queue);
+            self.wakes.wake(queue);
         }
-        self.came_of(is_done, queue, id).await
+        self.result_of(is_done, queue, id).await
     }
 
-    pub(super) async fn call_off(
+    pub(super) async fn cancel_job(
         &self,
         queue: Queue,
         id: JobId,
@@ -37,10 +37,10 @@ impl Queues {
         let cancel = on_either!(&self.database, sql, _pool => sql::CANCEL);
         let result = serde_json::json!({ "Err": format!("cancelled by {by}") }).to_string();
         let is_done = self.steer(cancel, queue, id, Some(result), &self.steering("cancelled", by)).await?;
-        self.came_of(is_done, queue, id).await
+        self.result_of(is_done, queue, id).await
     }
 
-    pub(super) async fn give_up(
+    pub(super) async fn discard_job(
         &self,
         queue: Queue,
         id: JobId,
@@ -48,7 +48,7 @@ impl Queues {
     ) -> anyhow::Result<Steered> {
         let discard = on_either!(&self.database, sql, _pool => sql::DISCARD);
         let is_done = self.steer(discard, queue, id, None, &self.steering("cancelled", by)).await?;
-        self.came_of(is_done, queue, id).await
+        self.result_of(is_done, queue, id).await
     }
 
     fn steering<'a>(&self, kind: &'static str, by: &'a OperatorName) -> Steering<'a> {
@@ -82,7 +82,7 @@ impl Queues {
         Ok(true)
     }
 
-    async fn came_of(&self, is_done: bool, queue: Queue, id: JobId) -> anyhow::Result<Steered> {
+    async fn result_of(&self, is_done: bool, queue: Queue, id: JobId) -> anyhow::Result<Steered> {
         if is_done {
             return Ok(Steered::Done);
         }
@@ -98,50 +98,50 @@ impl Queues {
         Ok(status.as_deref().and_then(state_of))
     }
 
-    pub(super) async fn raise_the_dead(&self, queue: Queue, by: &OperatorName) -> anyhow::Result<u64> {
-        let raise = on_either!(&self.database, sql, _pool => sql::RETRY_DEAD);
-        self.steer_the_dead(raise, queue, &self.steering("retried", by), || self.wakes.ring(queue)).await
+    pub(super) async fn retry_dead_jobs(&self, queue: Queue, by: &OperatorName) -> anyhow::Result<u64> {
+        let retry = on_either!(&self.database, sql, _pool => sql::RETRY_DEAD);
+        self.steer_dead_jobs(retry, queue, &self.steering("retried", by), || self.wakes.wake(queue)).await
     }
 
-    pub(super) async fn give_up_the_dead(&self, queue: Queue, by: &OperatorName) -> anyhow::Result<u64> {
+    pub(super) async fn discard_dead_jobs(&self, queue: Queue, by: &OperatorName) -> anyhow::Result<u64> {
         let discard = on_either!(&self.database, sql, _pool => sql::DISCARD_DEAD);
-        self.steer_the_dead(discard, queue, &self.steering("cancelled", by), || {}).await
+        self.steer_dead_jobs(discard, queue, &self.steering("cancelled", by), || {}).await
     }
 
     /// Applies an action to every job that is dead now, in batches. Returns how many there were.
-    async fn steer_the_dead(
+    async fn steer_dead_jobs(
         &self,
         update: &'static str,
         queue: Queue,
         steering: &Steering<'_>,
-        on_some: impl Fn(),
+        on_batch: impl Fn(),
     ) -> anyhow::Result<u64> {
         // By the clock that records when a job dies, so that a job that dies again at once is not retried
         // forever.
-        let asked_at_ms: i64 = on_either!(&self.database, sql, pool => {
+        let requested_at_ms: i64 = on_either!(&self.database, sql, pool => {
             sqlx::query_scalar(sql::NOW_MS).fetch_one(pool).await?
         });
         let mut steered = 0;
         loop {
-            let some = self.steer_some(update, queue, asked_at_ms, steering).await?;
-            if some == 0 {
+            let batch = self.steer_batch(update, queue, requested_at_ms, steering).await?;
+            if batch == 0 {
                 return Ok(steered);
             }
-            steered += some;
-            on_some();
+            steered += batch;
+            on_batch();
         }
     }
 
-    async fn steer_some(
+    async fn steer_batch(
         &self,
         update: &'static str,
         queue: Queue,
-        asked_at_ms: i64,
+        requested_at_ms: i64,
         steering: &Steering<'_>,
     ) -> anyhow::Result<u64> {
         let steered = on_either!(&self.database, pool => {
             let mut transaction = pool.begin().await?;
-            let update = sqlx::query_scalar(update).bind(queue.name()).bind(asked_at_ms).bind(DEAD_AT_ONCE);
+            let update = sqlx::query_scalar(update).bind(queue.name()).bind(requested_at_ms).bind(DEAD_AT_ONCE);
             let ids: Vec<String> = update.fetch_all(&mut *transaction).await?;
             if !ids.is_empty() {
                 insert_steered(&ids, steering).build().execute(&mut *transaction).await?;

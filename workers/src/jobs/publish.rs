@@ -14,7 +14,7 @@ pub(super) async fn run(
 ) -> anyhow::Result<()> {
     let is_redelivery = attempt.number > 1 || is_late_redelivery(service, queues, envelope.id, job).await?;
     let task = PublishTask { job, reply_to: envelope.reply_to.as_deref(), is_redelivery };
-    service.carry_out_publish(&task).await
+    service.execute_publish(&task).await
 }
 
 /// Whether the job's deadline has passed and an earlier attempt was made that its row no longer counts. Only a late job

@@ -35,7 +35,7 @@ pub(super) async fn run(service: &Service, job: &ScanJob, attempt: Attempt) -> a
 }
 
 /// A rescan that cannot run here costs no attempt.
-pub(super) async fn again(service: &Service, job: &RescanJob, attempt: Attempt) -> anyhow::Result<()> {
+pub(super) async fn run_again(service: &Service, job: &RescanJob, attempt: Attempt) -> anyhow::Result<()> {
     let version = job.scan.version;
     match service.rescan(job).await.with_context(|| format!("scan version {version} again")) {
         Ok(Rescanned::Done) => Ok(()),

@@ -1,12 +1,13 @@
 //! Sweeps: queue lost work again, and delete expired data. All are idempotent.
 
+use std::collections::BTreeMap;
 use std::sync::Once;
 use std::time::Duration;
 
 use domain::{Queue, Time};
-use service::Service;
+use service::{JobCounts, Service};
 
-use crate::{QueueDepth, Queues};
+use crate::Queues;
 
 /// How long finished jobs are kept, and so how long a repeated push of an id is recognized.
 const FINISHED_KEPT: Duration = Duration::from_secs(48 * 3600);
@@ -24,22 +25,21 @@ pub(super) async fn scans(service: &Service, queues: &Queues) -> anyhow::Result<
         tracing::warn!(scans.queued = queued, "scans of versions without a verdict were queued again");
     }
     if service.has_rescans().await? {
-        let depth = queues.depth().await?;
-        say_if_unserved(&depth, service.clock().now());
-        let room = room_for_rescans(&depth);
-        if room > 0 {
-            service.queue_rescans(room).await?;
+        let counts = queues.job_counts().await?;
+        if let Some(rescans) = counts.get(&Queue::Rescan) {
+            warn_if_unserved(rescans, service.clock().now());
+        }
+        let budget = rescan_budget(&counts);
+        if budget > 0 {
+            service.queue_rescans(budget).await?;
         }
     }
     Ok(())
 }
 
 /// How many rescans may be queued now.
-fn room_for_rescans(depth: &[QueueDepth]) -> u64 {
-    let waiting = |queue| {
-        let of_queue = depth.iter().filter(|depth| depth.queue == queue);
-        of_queue.map(|depth| depth.waiting + depth.failed).sum::<u64>()
-    };
+fn rescan_budget(counts: &BTreeMap<Queue, JobCounts>) -> u64 {
+    let waiting = |queue| counts.get(&queue).map_or(0, |jobs| jobs.waiting + jobs.failed);
     if waiting(Queue::Scan) >= SCANS_WAITING_MAX {
         return 0;
     }
@@ -47,10 +47,10 @@ fn room_for_rescans(depth: &[QueueDepth]) -> u64 {
 }
 
 /// Warns once per process that no worker takes rescans.
-fn say_if_unserved(depth: &[QueueDepth], now: Time) {
-    static SAID: Once = Once::new();
-    if is_unserved(depth, now) {
-        SAID.call_once(|| {
+fn warn_if_unserved(rescans: &JobCounts, now: Time) {
+    static WARNED: Once = Once::new();
+    if is_unserved(rescans, now) {
+        WARNED.call_once(|| {
             tracing::warn!(
                 queue.name = Queue::Rescan.name(),
                 "a rescan has waited for more than an hour: a worker must take the queue `rescan`, either by naming it \
@@ -60,12 +60,9 @@ fn say_if_unserved(depth: &[QueueDepth], now: Time) {
     }
 }
 
-fn is_unserved(depth: &[QueueDepth], now: Time) -> bool {
-    let rescans = depth.iter().find(|depth| depth.queue == Queue::Rescan);
-    rescans
-        .filter(|rescans| rescans.running == 0)
-        .and_then(|rescans| rescans.oldest_waiting_since)
-        .is_some_and(|since| now.since(since) > UNSERVED_AFTER)
+fn is_unserved(rescans: &JobCounts, now: Time) -> bool {
+    rescans.running == 0
+        && rescans.oldest_waiting_since.is_some_and(|since| now.since(since) > UNSERVED_AFTER)
 }
 
 pub(super) async fn blobs(service: &Service) -> anyhow::Result<()> {
@@ -93,40 +90,37 @@ pub(super) async fn records(service: &Service, queues: &Queues) -> anyhow::Resul
 mod tests {
     use super::*;
 
-    fn depth_of(queue: Queue, waiting: u64, failed: u64) -> QueueDepth {
-        QueueDepth { queue, waiting, running: 0, failed, dead: 0, cancelled: 0, oldest_waiting_since: None }
+    fn counts(waiting: u64, failed: u64) -> JobCounts {
+        JobCounts { waiting, failed, ..JobCounts::default() }
     }
 
     #[test]
     fn no_more_rescans_wait_than_a_page_and_none_are_added_while_many_first_scans_wait() {
-        let room = |scans: (u64, u64), rescans: (u64, u64)| {
-            room_for_rescans(&[
-                depth_of(Queue::Publish, 5_000, 0),
-                depth_of(Queue::Scan, scans.0, scans.1),
-                depth_of(Queue::Rescan, rescans.0, rescans.1),
-            ])
+        let budget = |scans: (u64, u64), rescans: (u64, u64)| {
+            rescan_budget(&BTreeMap::from([
+                (Queue::Scan, counts(scans.0, scans.1)),
+                (Queue::Rescan, counts(rescans.0, rescans.1)),
+            ]))
         };
-        assert_eq!(room((0, 0), (0, 0)), 1_000);
-        assert_eq!(room((60, 39), (300, 100)), 600);
-        assert_eq!(room((60, 40), (0, 0)), 0);
-        assert_eq!(room((100, 0), (0, 0)), 0);
-        assert_eq!(room((0, 0), (999, 1)), 0);
-        assert_eq!(room((0, 0), (2_000, 0)), 0);
+        assert_eq!(budget((0, 0), (0, 0)), 1_000);
+        assert_eq!(budget((60, 39), (300, 100)), 600);
+        assert_eq!(budget((60, 40), (0, 0)), 0);
+        assert_eq!(budget((100, 0), (0, 0)), 0);
+        assert_eq!(budget((0, 0), (999, 1)), 0);
+        assert_eq!(budget((0, 0), (2_000, 0)), 0);
     }
 
     #[test]
     fn rescans_that_wait_for_more_than_an_hour_have_no_worker() {
         let now = Time::from_millis(1_790_000_000_000);
-        let waiting = |minutes: u64, running: u64| QueueDepth {
+        let waiting = |minutes: u64, running: u64| JobCounts {
             oldest_waiting_since: Some(now.minus(Duration::from_secs(60 * minutes))),
             running,
-            ..depth_of(Queue::Rescan, 3, 0)
+            ..counts(3, 0)
         };
-        assert!(!is_unserved(&[waiting(60, 0)], now));
-        assert!(is_unserved(&[waiting(61, 0)], now));
-        assert!(!is_unserved(&[waiting(61, 1)], now), "somebody works on one");
-        assert!(!is_unserved(&[depth_of(Queue::Rescan, 0, 0)], now));
-        let of_another_queue = QueueDepth { queue: Queue::Scan, ..waiting(61, 0) };
-        assert!(!is_unserved(&[of_another_queue], now));
+        assert!(!is_unserved(&waiting(60, 0), now));
+        assert!(is_unserved(&waiting(61, 0), now));
+        assert!(!is_unserved(&waiting(61, 1), now), "somebody works on one");
+        assert!(!is_unserved(&counts(0, 0), now));
     }
 }

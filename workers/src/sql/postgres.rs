@@ -55,7 +55,7 @@ pub(crate) const NOTE_PUSHED: &str = "
 
 pub(crate) const KNOWN: &str = "SELECT id, job_type FROM apalis.jobs WHERE id = ANY($1)";
 
-pub(crate) const HURRY: &str = "
+pub(crate) const EXPEDITE: &str = "
     WITH asked AS MATERIALIZED (
         SELECT id FROM apalis.jobs WHERE id = ANY($1) ORDER BY id FOR UPDATE
     )
@@ -172,7 +172,7 @@ pub(crate) const COUNT_SILENT: &str = "
 
 /// Processes on another bus. A process of a release that reports no bus is not one, because it runs during an
 /// upgrade.
-pub(crate) const STRANGERS: &str = "
+pub(crate) const ON_OTHER_BUS: &str = "
     SELECT role, host, process_id FROM handbill_processes
     WHERE instance <> $1 AND bus <> $2 AND seen_at_ms > (extract(epoch FROM now()) * 1000)::bigint - $3
     ORDER BY started_at_ms LIMIT 1";
@@ -297,7 +297,7 @@ pub(crate) async fn insert_pushed(pool: &PgPool, jobs: &[PushedJob<'_>]) -> sqlx
 }
 
 /// Restarts finished jobs, and returns their ids.
-pub(crate) async fn begin_anew(pool: &PgPool, jobs: &[PushedJob<'_>]) -> sqlx::Result<Vec<String>> {
+pub(crate) async fn restart(pool: &PgPool, jobs: &[PushedJob<'_>]) -> sqlx::Result<Vec<String>> {
     sqlx::query_scalar(
         "WITH finished AS MATERIALIZED (
              SELECT id FROM apalis.jobs WHERE id = ANY($1) AND status IN ('Done', 'Killed') ORDER BY id FOR UPDATE

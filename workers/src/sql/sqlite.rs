@@ -50,7 +50,7 @@ pub(crate) const NOTE_PUSHED: &str = "
 
 pub(crate) const KNOWN: &str = "SELECT id, job_type FROM Jobs WHERE id IN (SELECT value FROM json_each(?1))";
 
-pub(crate) const HURRY: &str = "
+pub(crate) const EXPEDITE: &str = "
     UPDATE Jobs SET status = 'Pending', run_at = unixepoch(), lock_by = NULL, lock_at = NULL,
         done_at = NULL, attempts = CASE status WHEN 'Killed' THEN 0 ELSE attempts END
     WHERE id IN (SELECT value FROM json_each(?1))
@@ -240,7 +240,7 @@ pub(crate) async fn insert_pushed(pool: &SqlitePool, jobs: &[PushedJob<'_>]) -> 
 }
 
 /// Restarts finished jobs, and returns their ids.
-pub(crate) async fn begin_anew(pool: &SqlitePool, jobs: &[PushedJob<'_>]) -> sqlx::Result<Vec<String>> {
+pub(crate) async fn restart(pool: &SqlitePool, jobs: &[PushedJob<'_>]) -> sqlx::Result<Vec<String>> {
     let mut update: QueryBuilder<Sqlite> = QueryBuilder::new("WITH pushed (id, job) AS (");
     update.push_values(jobs, |mut values, job| {
         values.push_bind(job.id).push_bind(job.payload);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::anyhow;
 use domain::{JobId, Queue, Time};
 use futures::FutureExt;
-use service::{Board, JOBS_SHOWN_MAX, JobHappening, JobState, JobsWanted, ProcessInfo, Steered};
+use service::{Board, JOBS_SHOWN_MAX, JobCounts, JobHappening, JobState, JobsWanted, ProcessInfo, Steered};
 use tokio_util::sync::CancellationToken;
 
 use super::harness::{
@@ -23,38 +23,38 @@ fn presence(role: &'static str, takes: &[(Queue, usize)]) -> Presence {
 /// A process that sends heartbeats until it is stopped, or killed.
 struct Present {
     stop: CancellationToken,
-    telling: tokio::task::JoinHandle<()>,
+    heartbeats: tokio::task::JoinHandle<()>,
 }
 
 impl Present {
     fn start(queues: &Queues, presence: Presence) -> Self {
         let (queues, stop) = (queues.clone(), CancellationToken::new());
         let token = stop.clone();
-        Self { stop, telling: tokio::spawn(async move { queues.run_presence(presence, token).await }) }
+        Self { stop, heartbeats: tokio::spawn(async move { queues.run_presence(presence, token).await }) }
     }
 
     async fn leave(self) {
         self.stop.cancel();
-        self.telling.await.unwrap();
+        self.heartbeats.await.unwrap();
     }
 
     async fn die(self) {
-        self.telling.abort();
-        let _ = self.telling.await;
+        self.heartbeats.abort();
+        let _ = self.heartbeats.await;
     }
 }
 
 async fn processes(harness: &WorkerHarness) -> Vec<ProcessInfo> {
-    harness.queues.shown().await.unwrap().processes
+    harness.queues.figures().await.unwrap().processes
 }
 
 on_both! {
     async fn an_empty_board_has_every_queue_in_its_place(harness: WorkerHarness) {
         harness.queues.migrate().await.unwrap();
-        let shown = harness.queues.shown().await.unwrap();
-        assert_eq!(shown.queues.iter().map(|queue| queue.queue).collect::<Vec<_>>(), Queue::ALL);
-        assert!(shown.queues.iter().all(|queue| queue.paused.is_none() && queue.waiting + queue.dead == 0));
-        assert!(shown.processes.is_empty());
+        let figures = harness.queues.figures().await.unwrap();
+        assert_eq!(figures.queues.iter().map(|queue| queue.queue).collect::<Vec<_>>(), Queue::ALL);
+        assert!(figures.queues.iter().all(|queue| queue.paused.is_none() && queue.jobs == JobCounts::default()));
+        assert!(figures.processes.is_empty());
     }
 
     async fn a_dead_job_that_is_retried_runs_again_from_its_first_attempt_and_tells_of_both_lives(harness: WorkerHarness) {
@@ -67,7 +67,7 @@ on_both! {
 
         assert_eq!(harness.queues.retry(Queue::Scan, job.id, &ada()).await.unwrap(), Steered::Done);
         assert!(harness.dead().await.is_empty());
-        assert!(harness.rung.lock().unwrap().iter().filter(|queue| **queue == Queue::Scan).count() >= 2, "pushed and retried");
+        assert!(harness.woken.lock().unwrap().iter().filter(|queue| **queue == Queue::Scan).count() >= 2, "pushed and retried");
         let again = Starts::default();
         let pool = Pool::start(&harness.queues, again.then_done());
         harness.status_becomes(job.id, "Done").await;
@@ -75,8 +75,8 @@ on_both! {
         pool.stop().await;
 
         let timeline = harness.timeline(&job).await;
-        let told: Vec<_> = timeline.iter().map(name_of).collect();
-        assert_eq!(told, ["pushed", "began 1", "died 1: no", "retried by ada", "began 1", "done 1"]);
+        let events: Vec<_> = timeline.iter().map(name_of).collect();
+        assert_eq!(events, ["pushed", "began 1", "died 1: no", "retried by ada", "began 1", "done 1"]);
         let times: Vec<_> = harness.detail(&job).await.timeline.iter().map(|event| event.at).collect();
         assert!(times.is_sorted(), "{times:?}");
 
@@ -84,7 +84,7 @@ on_both! {
         assert_eq!(refused, Steered::Is(JobState::Done));
         assert_eq!(harness.queues.retry(Queue::Scan, new_id(), &ada()).await.unwrap(), Steered::Unknown);
         assert_eq!(harness.queues.retry(Queue::Publish, job.id, &ada()).await.unwrap(), Steered::Unknown);
-        assert_eq!(harness.timeline(&job).await.len(), told.len(), "what was refused did not happen");
+        assert_eq!(harness.timeline(&job).await.len(), events.len(), "what was refused did not happen");
     }
 
     async fn a_failed_attempt_is_told_with_its_error_and_the_next_one(harness: WorkerHarness) {
@@ -98,11 +98,11 @@ on_both! {
         harness.status_becomes(job.id, "Done").await;
         pool.stop().await;
         let detail = harness.detail(&job).await;
-        let told: Vec<_> = detail.timeline.iter().map(|event| name_of(&event.what)).collect();
+        let events: Vec<_> = detail.timeline.iter().map(|event| name_of(&event.what)).collect();
         let twice = ["began 1", "failed 1: not yet", "began 2", "failed 2: not yet"];
-        assert_eq!(told[0], "pushed");
-        assert_eq!(told[1..5], twice);
-        assert_eq!(told[5..], ["began 3", "done 3"]);
+        assert_eq!(events[0], "pushed");
+        assert_eq!(events[1..5], twice);
+        assert_eq!(events[5..], ["began 3", "done 3"]);
         let JobHappening::Failed { retry_at: Some(retry_at), .. } = detail.timeline[2].what else { panic!("{detail:?}") };
         let waits = retry_at.since(detail.timeline[2].at);
         assert_eq!(waits, Queue::Scan.backoff(1));
@@ -117,8 +117,8 @@ on_both! {
         harness.status_becomes(job.id, "Done").await;
         pool.stop().await;
         assert_eq!(harness.count("handbill_job_events").await, 0);
-        let told: Vec<_> = harness.timeline(&job).await.iter().map(name_of).collect();
-        assert_eq!(told, ["pushed", "began 1", "done 1"]);
+        let events: Vec<_> = harness.timeline(&job).await.iter().map(name_of).collect();
+        assert_eq!(events, ["pushed", "began 1", "done 1"]);
     }
 
     async fn a_job_that_waits_is_called_off_and_one_that_runs_is_let_be(harness: WorkerHarness) {
@@ -145,8 +145,8 @@ on_both! {
         let cancelled = harness.detail(&waiting).await;
         assert_eq!((cancelled.job.state, cancelled.job.attempts), (JobState::Cancelled, 0));
         assert_eq!(cancelled.job.last_error.as_deref(), Some("cancelled by ada"));
-        let told: Vec<_> = cancelled.timeline.iter().map(|event| name_of(&event.what)).collect();
-        assert_eq!(told, ["pushed", "cancelled by ada"]);
+        let events: Vec<_> = cancelled.timeline.iter().map(|event| name_of(&event.what)).collect();
+        assert_eq!(events, ["pushed", "cancelled by ada"]);
         let shown = harness.detail(&running).await.job;
         assert_eq!((shown.state, shown.attempts, shown.ended_at), (JobState::Running, 1, None));
         pool.stop().await;
@@ -243,12 +243,12 @@ on_both! {
         let (behind, ahead) =
             (off(&harness.queues, now.minus(Duration::from_secs(7200))), off(&harness.another("two").await, now.plus(Duration::from_secs(60))));
         let present = [&behind, &ahead].map(|queues| Present::start(queues, presence("worker", &[])));
-        for looks in [&harness.queues, &behind, &ahead] {
-            until("both are there", || async { looks.shown().await.unwrap().processes.len() == 2 }).await;
-            let shown = looks.shown().await.unwrap();
-            assert!(shown.processes.iter().all(|process| !process.is_lost), "{shown:?}");
-            let silent = shown.processes.iter().map(|process| shown.at.since(process.seen_at));
-            assert!(silent.max().unwrap() < Duration::from_secs(6), "{shown:?}");
+        for observer in [&harness.queues, &behind, &ahead] {
+            until("both are there", || async { observer.figures().await.unwrap().processes.len() == 2 }).await;
+            let figures = observer.figures().await.unwrap();
+            assert!(figures.processes.iter().all(|process| !process.is_lost), "{figures:?}");
+            let silent = figures.processes.iter().map(|process| figures.at.since(process.seen_at));
+            assert!(silent.max().unwrap() < Duration::from_secs(6), "{figures:?}");
         }
         for one in present {
             one.leave().await;
@@ -324,8 +324,8 @@ on_both! {
         starts.reach(1).await;
 
         let shown = processes(&harness).await;
-        let told: Vec<_> = shown.iter().map(|one| (one.instance.as_str(), one.role.as_str(), one.is_lost)).collect();
-        assert_eq!(told, [("two", "worker", false), ("one", "api", false)], "the workers first");
+        let listed: Vec<_> = shown.iter().map(|one| (one.instance.as_str(), one.role.as_str(), one.is_lost)).collect();
+        assert_eq!(listed, [("two", "worker", false), ("one", "api", false)], "the workers first");
         assert_eq!(shown[0].takes, [(Queue::Scan, 3), (Queue::Upkeep, 1)]);
         assert_eq!((shown[0].host.as_str(), shown[0].process_id), ("a-host", std::process::id()));
         let running: Vec<_> = shown[0].running.iter().map(|job| (job.id, job.queue, job.kind.as_str())).collect();
@@ -350,12 +350,12 @@ on_both! {
             FROM handbill_processes, (WITH RECURSIVE numbers (n) AS
                 (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 511) SELECT n FROM numbers) AS numbers";
         harness.sql(copies).await;
-        let shown = harness.queues.shown().await.unwrap();
-        assert_eq!((shown.processes.len(), shown.processes_not_listed), (500, 12));
-        assert_eq!(shown.omissions(), ["Showing the first 500 of 512 processes."]);
+        let figures = harness.queues.figures().await.unwrap();
+        assert_eq!((figures.processes.len(), figures.processes_not_listed), (500, 12));
+        assert_eq!(figures.omissions(), ["Showing the first 500 of 512 processes."]);
         harness.sql("DELETE FROM handbill_processes WHERE instance LIKE '%-1%'").await;
-        let shown = harness.queues.shown().await.unwrap();
-        assert_eq!((shown.processes_not_listed, shown.omissions().len()), (0, 0));
+        let figures = harness.queues.figures().await.unwrap();
+        assert_eq!((figures.processes_not_listed, figures.omissions().len()), (0, 0));
     }
 
     async fn who_has_been_silent_is_lost_and_later_forgotten(harness: WorkerHarness) {
@@ -365,13 +365,13 @@ on_both! {
         present.die().await;
         harness.sql("UPDATE handbill_processes SET seen_at_ms = seen_at_ms - 7000").await;
         assert!(processes(&harness).await[0].is_lost);
-        assert_eq!(harness.queues.shown().await.unwrap().lost_earlier, 0);
+        assert_eq!(harness.queues.figures().await.unwrap().lost_earlier, 0);
         harness.sql("UPDATE handbill_processes SET seen_at_ms = seen_at_ms - 300000").await;
-        let shown = harness.queues.shown().await.unwrap();
-        assert_eq!((shown.processes.len(), shown.lost_earlier), (0, 1), "after five minutes it is only counted");
+        let figures = harness.queues.figures().await.unwrap();
+        assert_eq!((figures.processes.len(), figures.lost_earlier), (0, 1), "after five minutes it is only counted");
         harness.sql("UPDATE handbill_processes SET seen_at_ms = seen_at_ms - 3300000").await;
-        let shown = harness.queues.shown().await.unwrap();
-        assert_eq!((shown.processes.len(), shown.lost_earlier), (0, 0));
+        let figures = harness.queues.figures().await.unwrap();
+        assert_eq!((figures.processes.len(), figures.lost_earlier), (0, 0));
         let now = harness.queues.clock.now();
         harness.queues.delete_finished(now.minus(Duration::from_secs(3600)), 10).await.unwrap();
         assert_eq!(harness.count("handbill_processes").await, 0);
@@ -390,8 +390,8 @@ on_both! {
         }
         let present = [&harness.queues, &two].map(|queues| Present::start(queues, presence("worker", &[])));
         until("both are there", || async { processes(&harness).await.len() == 2 }).await;
-        let shown = harness.queues.shown().await.unwrap();
-        let publish = shown.queues.iter().find(|queue| queue.queue == Queue::Publish).unwrap();
+        let figures = harness.queues.figures().await.unwrap();
+        let publish = figures.queues.iter().find(|queue| queue.queue == Queue::Publish).unwrap();
         assert_eq!((publish.done_last_minute, publish.failed_last_minute), (5, 2));
         for one in present {
             one.leave().await;
@@ -412,12 +412,11 @@ on_both! {
         harness.status_becomes(bad.id, "Killed").await;
         pool.stop().await;
         let later = harness.queues.clock.now().plus(Duration::from_secs(60));
-        let told = serde_json::to_value(harness.queues.rates.told(later)).unwrap();
+        let minutes = serde_json::to_value(harness.queues.rates.full_minutes(later)).unwrap();
         let sum = |queue: &str, place: usize| -> u64 {
-            let minutes = told.as_array().unwrap();
-            minutes.iter().filter_map(|minute| minute["ended"][queue][place].as_u64()).sum()
+            minutes.as_array().unwrap().iter().filter_map(|minute| minute["ended"][queue][place].as_u64()).sum()
         };
-        assert_eq!((sum("scan", 0), sum("scan", 1), sum("upkeep", 0), sum("upkeep", 1)), (1, 0, 0, 1), "{told}");
+        assert_eq!((sum("scan", 0), sum("scan", 1), sum("upkeep", 0), sum("upkeep", 1)), (1, 0, 0, 1), "{minutes}");
     }
 
     async fn events_go_with_their_jobs_and_with_a_former_life(harness: WorkerHarness) {
@@ -433,9 +432,9 @@ on_both! {
         pool.stop().await;
         harness.sql("UPDATE {jobs} SET status = 'Done'").await;
         assert_eq!(harness.timeline(&repeated).await.iter().map(name_of).next_back().as_deref(), Some("done 1"));
-        queue.push_anew(repeated.clone()).await.unwrap();
-        let told: Vec<_> = harness.timeline(&repeated).await.iter().map(name_of).collect();
-        assert_eq!(told, ["pushed"]);
+        queue.push_again(repeated.clone()).await.unwrap();
+        let events: Vec<_> = harness.timeline(&repeated).await.iter().map(name_of).collect();
+        assert_eq!(events, ["pushed"]);
         let future = harness.queues.clock.now().plus(Duration::from_secs(60));
         assert_eq!(harness.queues.delete_finished(future, 10).await.unwrap(), 1);
         assert_eq!(harness.count("handbill_job_events").await, 0);

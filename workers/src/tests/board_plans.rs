@@ -10,7 +10,7 @@ use crate::sql::{on_either, postgres, sqlite};
 const FINISHED: u32 = 20_000;
 
 /// Finished publishes that failed once, and a few jobs in every other state.
-async fn crowded(harness: &WorkerHarness) {
+async fn fill(harness: &WorkerHarness) {
     harness.queues.migrate().await.unwrap();
     let id = |prefix: &str| format!("'{prefix}' || substr('0000000000000000000000' || n, -22)");
     let row = |status: &str, name: &str, prefix: &str, count: u32| {
@@ -52,8 +52,8 @@ fn list(harness: &WorkerHarness, queue: Queue, status: &str) -> String {
     let values =
         [format!("'{}'", queue.name()), format!("'{status}'"), "'8'".into(), "51".into(), "512".into()];
     let text = on_either!(&harness.queues.database, sql, _pool => sql::list_of(status)).to_owned();
-    values.iter().enumerate().fold(text, |text, (place, value)| {
-        text.replace(&format!("?{}", place + 1), value).replace(&format!("${}", place + 1), value)
+    values.iter().enumerate().fold(text, |text, (index, value)| {
+        text.replace(&format!("?{}", index + 1), value).replace(&format!("${}", index + 1), value)
     })
 }
 
@@ -69,48 +69,48 @@ fn lists(harness: &WorkerHarness) -> Vec<String> {
 #[tokio::test]
 async fn lists_and_counts_walk_an_index_on_sqlite() {
     let harness = WorkerHarness::sqlite().await;
-    crowded(&harness).await;
+    fill(&harness).await;
     let Database::Sqlite(pool) = &harness.queues.database else { panic!("not SQLite") };
     let names = serde_json::to_string(&Queue::ALL.map(Queue::name)).unwrap();
     let count = sqlite::COUNT.replace("?1", &format!("'{names}'"));
     let running =
         sqlite::RUNNING.replace("?1", "512").replace("?2", &format!("'{names}'")).replace("?3", "9");
-    for question in lists(&harness).into_iter().chain([count, running]) {
-        let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {question}"));
+    for query in lists(&harness).into_iter().chain([count, running]) {
+        let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {query}"));
         let plan: Vec<(i64, i64, i64, String)> = sqlx::query_as(explain).fetch_all(pool).await.unwrap();
         let steps: Vec<_> = plan.into_iter().map(|step| step.3).collect();
         let is_sought = |step: &String| {
             step.starts_with("SEARCH Jobs USING") && (step.contains("(job_type=?") || step.contains("(id=?"))
         };
-        assert!(steps.iter().any(is_sought), "{question}\n{steps:#?}");
-        assert!(!steps.iter().any(|step| step.starts_with("SCAN Jobs")), "{question}\n{steps:#?}");
+        assert!(steps.iter().any(is_sought), "{query}\n{steps:#?}");
+        assert!(!steps.iter().any(|step| step.starts_with("SCAN Jobs")), "{query}\n{steps:#?}");
         // Of the events, only cancellations are scanned.
         let walks = |step: &&String| {
             step.starts_with("SCAN") && !step.contains("USING COVERING INDEX handbill_job_events_cancelled")
         };
         let walked: Vec<_> = steps.iter().filter(walks).filter(|step| step.contains("called")).collect();
-        assert!(walked.is_empty(), "{question}\n{steps:#?}");
+        assert!(walked.is_empty(), "{query}\n{steps:#?}");
         let is_sorted = steps.iter().any(|step| step.contains("TEMP B-TREE FOR ORDER BY"));
-        assert!(!(question.contains("'Done'") && is_sorted), "{question}\n{steps:#?}");
+        assert!(!(query.contains("'Done'") && is_sorted), "{query}\n{steps:#?}");
     }
 }
 
 #[tokio::test]
 async fn lists_and_counts_walk_an_index_on_postgres() {
     let Some(harness) = WorkerHarness::postgres().await else { return };
-    crowded(&harness).await;
+    fill(&harness).await;
     let Database::Postgres(pool) = &harness.queues.database else { panic!("not Postgres") };
     let names = Queue::ALL.map(|queue| format!("'{}'", queue.name())).join(", ");
     let count = postgres::COUNT.replace("$1", &format!("ARRAY[{names}]"));
     let most_of_all = list(&harness, Queue::Publish, "Done");
     let running = postgres::RUNNING.replace("$1", "512").replace("$2", "9");
-    for question in lists(&harness).into_iter().chain([count, running]) {
-        let explain = sqlx::AssertSqlSafe(format!("EXPLAIN {question}"));
+    for query in lists(&harness).into_iter().chain([count, running]) {
+        let explain = sqlx::AssertSqlSafe(format!("EXPLAIN {query}"));
         let plan: Vec<String> = sqlx::query_scalar(explain).fetch_all(pool).await.unwrap();
         let plan = plan.join("\n");
-        assert!(!plan.contains("Seq Scan"), "{question}\n{plan}");
+        assert!(!plan.contains("Seq Scan"), "{query}\n{plan}");
         // If nearly all rows match, the newest can also be found by scanning the ids backwards.
-        if question == most_of_all {
+        if query == most_of_all {
             continue;
         }
         // Through one of the indexes that lead to few jobs or are in the order of the list.
@@ -120,9 +120,9 @@ async fn lists_and_counts_walk_an_index_on_postgres() {
             "idx_apalis_jobs_fetch_partial",
             "handbill_job_events_cancelled",
         ];
-        assert!(by.iter().any(|index| plan.contains(index)), "{question}\n{plan}");
+        assert!(by.iter().any(|index| plan.contains(index)), "{query}\n{plan}");
         let walks_all_ids =
             ["jobs_pkey", "unique_job_id"].map(|ids| plan.contains(&format!("Backward using {ids}")));
-        assert_eq!(walks_all_ids, [false; 2], "{question}\n{plan}");
+        assert_eq!(walks_all_ids, [false; 2], "{query}\n{plan}");
     }
 }

@@ -59,7 +59,7 @@ impl WorkerHarness {
         [done, dead, held, waiting]
     }
 
-    async fn shown(&self, queue: Queue, state: JobState) -> usize {
+    async fn count_in(&self, queue: Queue, state: JobState) -> usize {
         self.queues.jobs(JobsWanted { queue, state, before: None }).await.unwrap().jobs.len()
     }
 }
@@ -81,8 +81,8 @@ on_both! {
             assert!(target.queues.clock.now().since(shown[0].ended_at.unwrap()) < Duration::from_secs(60));
             let timeline = target.timeline(&dead).await;
             assert!(timeline.iter().any(|what| matches!(what, JobHappening::Died { .. })), "{timeline:?}");
-            assert_eq!(target.shown(Queue::Publish, JobState::Waiting).await, 1);
-            let paused = target.queues.shown().await.unwrap();
+            assert_eq!(target.count_in(Queue::Publish, JobState::Waiting).await, 1);
+            let paused = target.queues.figures().await.unwrap();
             assert!(paused.queues.iter().all(|shown| (shown.queue == Queue::Views) == shown.paused.is_some()));
 
             let refused = harness.queues.copy_unfinished(&target.queues).await.unwrap_err().to_string();
@@ -147,9 +147,10 @@ async fn a_snapshot_forgets_who_worked_on_it() {
     };
     let snapshot = Queues::open(opening).await.unwrap();
     snapshot.forget_processes().await.unwrap();
-    let running =
-        async |queues: &Queues| queues.depth().await.unwrap().iter().map(|depth| depth.running).sum::<u64>();
+    let running = async |queues: &Queues| {
+        queues.job_counts().await.unwrap().values().map(|counts| counts.running).sum::<u64>()
+    };
     assert_eq!((running(&snapshot).await, running(&harness.queues).await), (0, 1), "the original goes on");
-    assert_eq!(snapshot.shown().await.unwrap().processes.len(), 0);
+    assert_eq!(snapshot.figures().await.unwrap().processes.len(), 0);
     assert!(harness.row(held.id).await.attempts == 2);
 }

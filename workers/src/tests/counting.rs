@@ -5,17 +5,16 @@ use std::time::Duration;
 use anyhow::anyhow;
 use domain::Queue;
 use futures::FutureExt;
-use service::{Board, Steered};
+use service::{Board, JobCounts, Steered};
 
 use super::harness::{Pool, Starts, WorkerHarness, ada, cleanup, on_both, scan};
-use crate::{GiveUp, QueueDepth};
+use crate::GiveUp;
 
 on_both! {
     async fn depth_tells_what_waits_runs_failed_died_and_was_called_off(harness: WorkerHarness) {
         let queue = harness.ready().await;
-        let empty = QueueDepth { queue: Queue::Scan, waiting: 0, running: 0, failed: 0, dead: 0, cancelled: 0, oldest_waiting_since: None };
-        let depth = harness.queues.depth().await.unwrap();
-        assert_eq!(depth, Queue::ALL.map(|queue| QueueDepth { queue, ..empty }));
+        let counts = harness.queues.job_counts().await.unwrap();
+        assert_eq!(counts, Queue::ALL.map(|queue| (queue, JobCounts::default())).into());
 
         let before = harness.queues.clock.now();
         for _ in 0..8 {
@@ -28,10 +27,9 @@ on_both! {
         let called_off = [ids[5].parse().unwrap(), ids[6].parse().unwrap()];
         assert_eq!(harness.queues.discard(Queue::Scan, called_off[0], &ada()).await.unwrap(), Steered::Done);
         assert_eq!(harness.queues.cancel(Queue::Scan, called_off[1], &ada()).await.unwrap(), Steered::Done);
-        let depth = harness.queues.depth().await.unwrap();
-        let scans = depth.iter().find(|depth| depth.queue == Queue::Scan).unwrap();
+        let scans = harness.queues.job_counts().await.unwrap()[&Queue::Scan];
         let since = scans.oldest_waiting_since.unwrap();
-        assert_eq!(*scans, QueueDepth { waiting: 1, running: 2, failed: 1, dead: 1, cancelled: 2, oldest_waiting_since: Some(since), ..empty });
+        assert_eq!(scans, JobCounts { waiting: 1, running: 2, failed: 1, dead: 1, cancelled: 2, oldest_waiting_since: Some(since) });
         assert!(since.plus(Duration::from_secs(1)) >= before && since <= harness.queues.clock.now(), "{since}");
     }
 
@@ -43,16 +41,14 @@ on_both! {
             crate::database::Database::Postgres(_) => "UPDATE {jobs} SET run_at = now() + interval '60 s'",
         })
         .await;
-        let depth = harness.queues.depth().await.unwrap();
-        let scans = depth.iter().find(|depth| depth.queue == Queue::Scan).unwrap();
+        let scans = harness.queues.job_counts().await.unwrap()[&Queue::Scan];
         assert_eq!((scans.waiting, scans.oldest_waiting_since), (1, None));
     }
 
     async fn a_failed_job_counts_as_late_from_when_its_next_attempt_is_due(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let oldest = || async {
-            let depth = harness.queues.depth().await.unwrap();
-            let scans = depth.into_iter().find(|depth| depth.queue == Queue::Scan).unwrap();
+            let scans = harness.queues.job_counts().await.unwrap()[&Queue::Scan];
             scans.oldest_waiting_since.map(|since| harness.queues.clock.now().since(since).as_secs())
         };
         queue.push(scan()).await.unwrap();

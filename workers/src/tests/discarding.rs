@@ -20,8 +20,8 @@ on_both! {
         assert_eq!(harness.queues.requeue_dead(Queue::Scan, &ada()).await.unwrap(), 0);
         let detail = harness.detail(&job).await;
         assert_eq!((detail.job.state, detail.job.last_error.as_deref()), (JobState::Cancelled, Some("no")));
-        let told: Vec<_> = detail.timeline.iter().map(|event| name_of(&event.what)).collect();
-        assert_eq!(told, ["pushed", "began 1", "died 1: no", "cancelled by ada"]);
+        let events: Vec<_> = detail.timeline.iter().map(|event| name_of(&event.what)).collect();
+        assert_eq!(events, ["pushed", "began 1", "died 1: no", "cancelled by ada"]);
         assert_eq!(harness.queues.retry(Queue::Scan, job.id, &ada()).await.unwrap(), Steered::Done);
         assert_eq!(harness.scans_ended().await, (0, 0));
     }
@@ -57,14 +57,14 @@ on_both! {
 
         let before = harness.queues.clock.now();
         let pool = Pool::start(&harness.queues, Starts::default().then_done());
-        let mut told = Vec::new();
+        let mut times = Vec::new();
         for job in [cleanup(), cleanup()] {
             queue.push(job.clone()).await.unwrap();
             harness.status_becomes(job.id, "Done").await;
-            told.push(last_done("cleanup").await.unwrap());
+            times.push(last_done("cleanup").await.unwrap());
         }
         pool.stop().await;
-        assert!(before <= told[0] && told[0] <= told[1] && told[1] <= harness.queues.clock.now(), "{told:?}");
+        assert!(before <= times[0] && times[0] <= times[1] && times[1] <= harness.queues.clock.now(), "{times:?}");
         assert_eq!(last_done("metering").await, None);
     }
 }

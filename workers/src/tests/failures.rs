@@ -106,8 +106,8 @@ on_both! {
         let job = scan();
         queue.push(job.clone()).await.unwrap();
         harness.status_becomes(job.id, "Failed").await;
-        let told = format!("{:?}", harness.detail(&job).await);
-        assert!(told.contains("end byte index 99") && !told.contains("somebody"), "{told}");
+        let shown = format!("{:?}", harness.detail(&job).await);
+        assert!(shown.contains("end byte index 99") && !shown.contains("somebody"), "{shown}");
         pool.stop().await;
     }
 

@@ -48,7 +48,7 @@ pub(super) use on_both;
 pub(super) struct WorkerHarness {
     url: String,
     pub(super) queues: Queues,
-    pub(super) rung: Arc<Mutex<Vec<Queue>>>,
+    pub(super) woken: Arc<Mutex<Vec<Queue>>>,
     _folder: TempDir,
 }
 
@@ -71,9 +71,9 @@ impl WorkerHarness {
     }
 
     async fn new(url: String, folder: TempDir) -> Self {
-        let rung = Arc::new(Mutex::new(Vec::new()));
-        let queues = open(&url, "one", rung.clone()).await;
-        Self { url, queues, rung, _folder: folder }
+        let woken = Arc::new(Mutex::new(Vec::new()));
+        let queues = open(&url, "one", woken.clone()).await;
+        Self { url, queues, woken, _folder: folder }
     }
 
     /// Migrates, and starts to store pushes.
@@ -157,8 +157,7 @@ impl WorkerHarness {
 
     /// How many scans count as dead, and as cancelled.
     pub(super) async fn scans_ended(&self) -> (u64, u64) {
-        let depth = self.queues.depth().await.unwrap();
-        let scans = depth.into_iter().find(|depth| depth.queue == Queue::Scan).unwrap();
+        let scans = self.queues.job_counts().await.unwrap()[&Queue::Scan];
         (scans.dead, scans.cancelled)
     }
 
@@ -196,8 +195,8 @@ pub(super) struct JobRow {
     pub(super) attempts: i64,
 }
 
-async fn open(url: &str, instance: &str, rung: Arc<Mutex<Vec<Queue>>>) -> Queues {
-    let on_pushed = Arc::new(move |queue| rung.lock().unwrap_or_else(PoisonError::into_inner).push(queue));
+async fn open(url: &str, instance: &str, woken: Arc<Mutex<Vec<Queue>>>) -> Queues {
+    let on_pushed = Arc::new(move |queue| woken.lock().unwrap_or_else(PoisonError::into_inner).push(queue));
     let (clock, chance) = (Clock::system(), Chance::from_system());
     Queues::open(Opening { url, connections_max: 8, instance, clock, chance, on_pushed }).await.unwrap()
 }
@@ -291,7 +290,7 @@ impl Pool {
         Self { shutdown, running }
     }
 
-    pub(super) fn ask_to_stop(&self) {
+    pub(super) fn request_stop(&self) {
         self.shutdown.cancel();
     }
 

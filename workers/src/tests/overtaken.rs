@@ -111,7 +111,7 @@ async fn who_raises_the_dead_takes_the_lowest_id_first() {
 async fn who_hurries_jobs_takes_the_lowest_id_first() {
     assert_the_lowest_id_is_taken_first(|queues, ids| async move {
         let ids: Vec<String> = ids.iter().map(JobId::to_string).collect();
-        queues.hurry(&ids.iter().map(String::as_str).collect::<Vec<_>>()).await
+        queues.expedite(&ids.iter().map(String::as_str).collect::<Vec<_>>()).await
     })
     .await;
 }
@@ -122,7 +122,7 @@ async fn who_has_jobs_begin_anew_takes_the_lowest_id_first() {
         let ids: Vec<String> = ids.iter().map(JobId::to_string).collect();
         let jobs: Vec<_> =
             ids.iter().map(|id| PushedJob { id, queue: Queue::Scan, payload: &b"{}"[..] }).collect();
-        queues.begin_anew(&jobs).await.map(drop)
+        queues.restart(&jobs).await.map(drop)
     })
     .await;
 }

@@ -16,8 +16,8 @@ fn ada() -> OperatorName {
 }
 
 async fn pauser(harness: &WorkerHarness, queue: Queue) -> Option<String> {
-    let shown = harness.queues.shown().await.unwrap();
-    shown.queues.into_iter().find(|shown| shown.queue == queue).unwrap().paused.map(|paused| paused.by)
+    let figures = harness.queues.figures().await.unwrap();
+    figures.queues.into_iter().find(|figures| figures.queue == queue).unwrap().paused.map(|paused| paused.by)
 }
 
 on_both! {
@@ -57,7 +57,7 @@ on_both! {
         tokio::time::sleep(IN_FORCE_WITHIN).await;
         let held = scan();
         queue.push(held.clone()).await.unwrap();
-        other.hear(Queue::Scan);
+        other.handle_wake(Queue::Scan);
         tokio::time::sleep(Duration::from_millis(800)).await;
         assert_eq!(starts.all().len(), 1);
 
@@ -78,7 +78,7 @@ on_both! {
         queue.push(scan()).await.unwrap();
         until("it is held back", || async { other.pauses.holds(Queue::Scan) }).await;
         harness.queues.resume(Queue::Scan).await.unwrap();
-        other.hear(Queue::Scan);
+        other.handle_wake(Queue::Scan);
         let heard = Instant::now();
         starts.reach(1).await;
         assert!(heard.elapsed() < Duration::from_millis(700), "{:?}", heard.elapsed());

@@ -104,7 +104,7 @@ on_both! {
         let answers = keep_together(&harness.queues, pushes, waiting).await;
         assert!(answers.iter().all(Result::is_ok), "{answers:?}");
         assert_eq!(harness.rows().await.len(), 200);
-        assert_eq!(*harness.rung.lock().unwrap(), [Queue::Scan, Queue::Upkeep]);
+        assert_eq!(*harness.woken.lock().unwrap(), [Queue::Scan, Queue::Upkeep]);
     }
 
     async fn an_id_that_another_queue_has_is_refused_and_the_rest_of_the_batch_is_kept(harness: WorkerHarness) {

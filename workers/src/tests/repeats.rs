@@ -27,17 +27,17 @@ on_both! {
     async fn what_is_over_begins_anew_and_what_waits_or_runs_stays_as_it_is(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let job = scan();
-        assert_eq!(queue.push_anew(job.clone()).await.unwrap(), PushResult::Begins);
+        assert_eq!(queue.push_again(job.clone()).await.unwrap(), PushResult::Queued);
         for (status, after, attempts, came_of) in [
-            ("Pending", "Pending", 3, PushResult::WasThere),
-            ("Done", "Pending", 0, PushResult::Begins),
-            ("Killed", "Pending", 0, PushResult::Begins),
-            ("Failed", "Failed", 3, PushResult::WasThere),
-            ("Queued", "Queued", 3, PushResult::WasThere),
-            ("Running", "Running", 3, PushResult::WasThere),
+            ("Pending", "Pending", 3, PushResult::AlreadyQueued),
+            ("Done", "Pending", 0, PushResult::Queued),
+            ("Killed", "Pending", 0, PushResult::Queued),
+            ("Failed", "Failed", 3, PushResult::AlreadyQueued),
+            ("Queued", "Queued", 3, PushResult::AlreadyQueued),
+            ("Running", "Running", 3, PushResult::AlreadyQueued),
         ] {
             harness.sql(&format!("UPDATE {{jobs}} SET status = '{status}', attempts = 3")).await;
-            assert_eq!(queue.push_anew(job.clone()).await.unwrap(), came_of, "{status}");
+            assert_eq!(queue.push_again(job.clone()).await.unwrap(), came_of, "{status}");
             let expected = JobRow { id: job.id.to_string(), status: after.to_owned(), attempts };
             assert_eq!(harness.rows().await, [expected], "{status}");
         }
@@ -49,7 +49,7 @@ on_both! {
         let pool = Pool::start(&harness.queues, starts.then_done());
         let job = rescan();
         for round in 1..=3 {
-            queue.push_anew(job.clone()).await.unwrap();
+            queue.push_again(job.clone()).await.unwrap();
             starts.reach(round).await;
             harness.status_becomes(job.id, "Done").await;
             assert!(starts.of(job.id).iter().all(|start| start.0.number == 1));
@@ -60,22 +60,22 @@ on_both! {
 
     async fn what_begins_anew_is_done_as_it_was_asked_for_last(harness: WorkerHarness) {
         let queue = harness.ready().await;
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let (heard, starts) = (asked.clone(), Starts::default());
+        let requested = Arc::new(Mutex::new(Vec::new()));
+        let (received, starts) = (requested.clone(), Starts::default());
         let pool = Pool::start(&harness.queues, starts.then(move |envelope, _| {
             let Job::Rescan(job) = envelope.job else { panic!("not a rescan") };
-            heard.lock().unwrap().push(job.rules);
+            received.lock().unwrap().push(job.rules);
             async { Ok(()) }.boxed()
         }));
         let first = rescan();
         let Job::Rescan(job) = first.job else { panic!("not a rescan") };
         for rules in [2, 3] {
             let job = Job::Rescan(RescanJob { rules, ..job });
-            queue.push_anew(JobEnvelope { job, ..first.clone() }).await.unwrap();
+            queue.push_again(JobEnvelope { job, ..first.clone() }).await.unwrap();
             starts.reach(rules as usize - 1).await;
             harness.status_becomes(first.id, "Done").await;
         }
-        assert_eq!(*asked.lock().unwrap(), [2, 3]);
+        assert_eq!(*requested.lock().unwrap(), [2, 3]);
         pool.stop().await;
     }
 
@@ -87,7 +87,7 @@ on_both! {
         queue.push(job.clone()).await.unwrap();
         // A process waits for it, so it is due at once.
         let awaited = JobEnvelope { reply_to: Some("api-1".into()), ..job.clone() };
-        let hurry = async || queue.push(awaited.clone()).await.unwrap();
+        let expedite = async || queue.push(awaited.clone()).await.unwrap();
         for round in 1..=5 {
             starts.reach(round).await;
             harness.status_becomes(job.id, "Pending").await;
@@ -97,11 +97,11 @@ on_both! {
             assert_eq!(harness.rows().await, [JobRow { id: job.id.to_string(), status: "Pending".into(), attempts: 0 }]);
             assert_eq!(starts.all().len(), round);
             if round < 5 {
-                hurry().await;
+                expedite().await;
             }
         }
         older.stop().await;
-        hurry().await;
+        expedite().await;
         let newer = Pool::start(&harness.queues, Starts::default().then_done());
         harness.status_becomes(job.id, "Done").await;
         newer.stop().await;

@@ -15,18 +15,18 @@ on_both! {
     async fn a_pool_that_stops_finishes_what_it_has_and_takes_nothing_new(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let (starts, finish) = (Starts::default(), Arc::new(Notify::new()));
-        let bell = finish.clone();
+        let finished = finish.clone();
         let pool = Pool::start(&harness.queues, starts.then(move |_, _| {
-            let bell = bell.clone();
+            let finished = finished.clone();
             Box::pin(async move {
-                bell.notified().await;
+                finished.notified().await;
                 Ok(())
             })
         }));
         let (running, late) = (scan(), scan());
         queue.push(running.clone()).await.unwrap();
         starts.reach(1).await;
-        pool.ask_to_stop();
+        pool.request_stop();
         // A fetch that is under way when the stop is requested may still return a job.
         tokio::time::sleep(Duration::from_millis(300)).await;
         queue.push(late.clone()).await.unwrap();
@@ -49,9 +49,9 @@ on_both! {
         let job = scan();
         queue.push(job.clone()).await.unwrap();
         starts.reach(1).await;
-        let asked = Instant::now();
+        let stopping_since = Instant::now();
         pool.stop().await;
-        assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
+        assert!(stopping_since.elapsed() < Duration::from_secs(5), "{:?}", stopping_since.elapsed());
         let row = harness.row(job.id).await;
         assert_eq!((row.status.as_str(), row.attempts), ("Pending", 0));
     }
@@ -120,8 +120,8 @@ on_both! {
         harness.queues.migrate().await.unwrap();
         let pool = Pool::start(&harness.queues, Starts::default().then_done());
         super::harness::until("all have registered", || async { harness.worker_names().await.len() == Queue::ALL.len() }).await;
-        let asked = Instant::now();
+        let stopping_since = Instant::now();
         pool.stop().await;
-        assert!(asked.elapsed() < Duration::from_secs(2), "{:?}", asked.elapsed());
+        assert!(stopping_since.elapsed() < Duration::from_secs(2), "{:?}", stopping_since.elapsed());
     }
 }

@@ -123,7 +123,7 @@ async fn run_now(service: &Service, name: &str, by: &OperatorName) -> Result<Don
 impl<'a> BoardPage<'a> {
     pub fn new(frame: &'a Frame, board: BoardFigures, schedules: Vec<ScheduleInfo>) -> Self {
         let at = board.at;
-        let waits = |queue: &&QueueFigures| queue.depth() > 0 && !board.is_taken(queue.queue);
+        let waits = |queue: &&QueueFigures| queue.jobs.unfinished() > 0 && !board.is_taken(queue.queue);
         let omissions = board.omissions();
         let untaken = board.queues.iter().filter(waits).map(|queue| queue.queue.name()).collect();
         Self {
@@ -144,9 +144,9 @@ impl QueueRow {
         Self {
             name: queue.queue.name(),
             path: path_of(queue.queue),
-            depth: Count(queue.depth()),
+            depth: Count(queue.jobs.unfinished()),
             counts: counts_of(&queue),
-            oldest: queue.oldest_waiting_since.map(|since| Span(now.since(since))),
+            oldest: queue.jobs.oldest_waiting_since.map(|since| Span(now.since(since))),
             done: Count(queue.done_last_minute),
             failed: Count(queue.failed_last_minute),
             paused: queue.paused.map(PauseText::from),
@@ -163,11 +163,11 @@ pub fn counts_of(queue: &QueueFigures) -> Vec<StateCount> {
         is_loud: is_loud && count > 0,
     };
     vec![
-        of(JobState::Waiting, "Waiting", queue.waiting, false),
-        of(JobState::Running, "Running", queue.running, false),
-        of(JobState::Failed, "Failed", queue.failed, false),
-        of(JobState::Dead, "Dead", queue.dead, true),
-        of(JobState::Cancelled, "Cancelled", queue.cancelled, false),
+        of(JobState::Waiting, "Waiting", queue.jobs.waiting, false),
+        of(JobState::Running, "Running", queue.jobs.running, false),
+        of(JobState::Failed, "Failed", queue.jobs.failed, false),
+        of(JobState::Dead, "Dead", queue.jobs.dead, true),
+        of(JobState::Cancelled, "Cancelled", queue.jobs.cancelled, false),
     ]
 }
 

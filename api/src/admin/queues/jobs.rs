@@ -140,7 +140,7 @@ impl<'a> JobsPage<'a> {
             as_of: Second(at),
             state,
             states: states(queue, state, figures.as_ref().map(counts_of).unwrap_or_default()),
-            dead: Count(figures.as_ref().map_or(0, |figures| figures.dead)),
+            dead: Count(figures.as_ref().map_or(0, |figures| figures.jobs.dead)),
             paused: figures.and_then(|figures| figures.paused).map(PauseText::from),
             is_taken,
             rows: jobs.jobs.into_iter().map(|job| JobRow::new(job, at)).collect(),

@@ -6,8 +6,8 @@ use askama::Template;
 use domain::{Job, JobId, Queue, Refusal, Time};
 use serde_json::{Value, json};
 use service::{
-    BoardFigures, JobDetail, JobEvent, JobHappening, JobInfo, JobList, JobState, JobsWanted, Paused, Planned,
-    ProcessInfo, QueueFigures, RunningJob, ScheduleInfo,
+    BoardFigures, JobCounts, JobDetail, JobEvent, JobHappening, JobInfo, JobList, JobState, JobsWanted,
+    Paused, Planned, ProcessInfo, QueueFigures, RunningJob, ScheduleInfo,
 };
 
 use super::board::BoardPage;
@@ -34,12 +34,7 @@ fn id() -> JobId {
 fn calm(queue: Queue) -> QueueFigures {
     QueueFigures {
         queue,
-        waiting: 0,
-        running: 0,
-        failed: 0,
-        dead: 0,
-        cancelled: 0,
-        oldest_waiting_since: None,
+        jobs: JobCounts::default(),
         done_last_minute: 0,
         failed_last_minute: 0,
         paused: None,
@@ -80,19 +75,29 @@ fn full() -> BoardFigures {
     let board = board_of(
         vec![
             QueueFigures {
-                waiting: 1_234,
-                running: 16,
-                failed: 2,
-                dead: 3,
-                cancelled: 4,
-                oldest_waiting_since: Some(before(400)),
+                jobs: JobCounts {
+                    waiting: 1_234,
+                    running: 16,
+                    failed: 2,
+                    dead: 3,
+                    cancelled: 4,
+                    oldest_waiting_since: Some(before(400)),
+                },
                 done_last_minute: 2_400,
                 failed_last_minute: 2,
                 ..calm(Queue::Publish)
             },
-            QueueFigures { waiting: 7, oldest_waiting_since: Some(before(30)), paused, ..calm(Queue::Scan) },
+            QueueFigures {
+                jobs: JobCounts {
+                    waiting: 7,
+                    oldest_waiting_since: Some(before(30)),
+                    ..JobCounts::default()
+                },
+                paused,
+                ..calm(Queue::Scan)
+            },
             calm(Queue::Views),
-            QueueFigures { waiting: 1, ..calm(Queue::Upkeep) },
+            QueueFigures { jobs: JobCounts { waiting: 1, ..JobCounts::default() }, ..calm(Queue::Upkeep) },
             calm(Queue::Rescan),
         ],
         vec![

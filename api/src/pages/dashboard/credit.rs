@@ -139,7 +139,7 @@ pub async fn check_out(
                 frame: &dashboard.frame,
                 amount: Dollars(checkout.amount.micro()),
                 url: &checkout.url,
-                back: &checkout.way_back,
+                back: &checkout.return_path,
             };
             render_page(request, &service, None, &template)
         }
@@ -232,7 +232,7 @@ fn has_method(method: PaymentMethod, request: &Request, service: &Service) -> bo
             service.tariff().dev_rail == DevPaymentTerms::Open
                 && DevPayment::of(request, service) == DevPayment::ByTariff
         }
-        PaymentMethod::Card => service.has_card_rail(),
+        PaymentMethod::Card => service.accepts_cards(),
     }
 }
 

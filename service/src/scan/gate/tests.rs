@@ -130,11 +130,11 @@ async fn only_the_oldest_scan_of_an_account_waits_while_none_of_them_is_served()
 async fn scans_of_an_account_that_is_served_promptly_all_wait() {
     let (gate, [account]) = (gate(1), accounts());
     let mut permit = served(first(&gate, account).await).await;
-    let mut line = Vec::new();
+    let mut queue = Vec::new();
     for _ in 0..50 {
-        line.push(first(&gate, account).await);
+        queue.push(first(&gate, account).await);
     }
-    for next in line {
+    for next in queue {
         computes_for(permit, 100 * MILLISECOND).await;
         permit = served(next).await;
     }

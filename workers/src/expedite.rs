@@ -12,17 +12,17 @@ use crate::sql::{PushedJob, on_either};
 
 impl Queues {
     /// Makes these jobs due if they wait or are dead. Running and done jobs are left alone.
-    pub(crate) async fn hurry(&self, ids: &[&str]) -> anyhow::Result<()> {
+    pub(crate) async fn expedite(&self, ids: &[&str]) -> anyhow::Result<()> {
         on_either!(&self.database, sql, pool => {
-            sqlx::query(sql::HURRY).bind(sql::names(ids)).execute(pool).await?;
+            sqlx::query(sql::EXPEDITE).bind(sql::names(ids)).execute(pool).await?;
         });
         Ok(())
     }
 
     /// Restarts these jobs with their new payload, if they are done or dead. Waiting and running jobs are
     /// left alone. Returns the ids of the restarted jobs, and deletes their earlier history.
-    pub(crate) async fn begin_anew(&self, jobs: &[PushedJob<'_>]) -> anyhow::Result<Vec<String>> {
-        let begun = on_either!(&self.database, sql, pool => sql::begin_anew(pool, jobs).await)
+    pub(crate) async fn restart(&self, jobs: &[PushedJob<'_>]) -> anyhow::Result<Vec<String>> {
+        let begun = on_either!(&self.database, sql, pool => sql::restart(pool, jobs).await)
             .context("restarting jobs")?;
         self.forget_events(&begun).await?;
         Ok(begun)

@@ -1,27 +1,13 @@
 //! The number of jobs in each queue, by state.
 
+use std::collections::BTreeMap;
+
 use anyhow::Context;
 use domain::{Queue, Time};
+use service::JobCounts;
 
 use crate::Queues;
 use crate::sql::on_either;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QueueDepth {
-    pub queue: Queue,
-    /// Not begun, due or not.
-    pub waiting: u64,
-    /// In the hands of a worker.
-    pub running: u64,
-    /// Waiting for another attempt.
-    pub failed: u64,
-    /// Given up.
-    pub dead: u64,
-    /// Called off by an operator.
-    pub cancelled: u64,
-    /// Since when the oldest job that is due, for its first attempt or for another, has not been begun.
-    pub oldest_waiting_since: Option<Time>,
-}
 
 #[derive(sqlx::FromRow)]
 struct CountRow {
@@ -32,18 +18,18 @@ struct CountRow {
 }
 
 impl Queues {
-    /// One entry per queue, including empty ones, in the order of [`Queue::ALL`].
-    pub async fn depth(&self) -> anyhow::Result<Vec<QueueDepth>> {
+    /// Every queue, including empty ones.
+    pub async fn job_counts(&self) -> anyhow::Result<BTreeMap<Queue, JobCounts>> {
         let queues = Queue::ALL.map(Queue::name);
         let counts: Vec<CountRow> = on_either!(&self.database, sql, pool => {
             sqlx::query_as(sql::COUNT).bind(sql::names(&queues)).fetch_all(pool).await
         })
         .context("counting jobs")?;
-        Ok(Queue::ALL.map(|queue| depth_of(queue, &counts)).to_vec())
+        Ok(Queue::ALL.map(|queue| (queue, counts_of(queue, &counts))).into())
     }
 }
 
-fn depth_of(queue: Queue, counts: &[CountRow]) -> QueueDepth {
+fn counts_of(queue: Queue, counts: &[CountRow]) -> JobCounts {
     let of_queue = || counts.iter().filter(|row| row.job_type == queue.name());
     let count = |statuses: &[&str]| -> u64 {
         let matching = of_queue().filter(|row| statuses.contains(&row.status.as_str()));
@@ -51,8 +37,7 @@ fn depth_of(queue: Queue, counts: &[CountRow]) -> QueueDepth {
     };
     let cancelled = count(&["Cancelled"]);
     let due = of_queue().filter(|row| ["Pending", "Failed"].contains(&row.status.as_str()));
-    QueueDepth {
-        queue,
+    JobCounts {
         waiting: count(&["Pending"]),
         running: count(&["Queued", "Running"]),
         failed: count(&["Failed"]),
