@@ -3,13 +3,13 @@
 use serde::Deserialize;
 use store::LiveCase;
 
-/// One reason that a scan found. What it cannot read of one that an older scanner wrote is left empty.
+/// One finding of a scan. Fields that an older scanner did not write are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Finding {
     pub rule: String,
     pub file: String,
-    /// The field that asks, such as `textarea[name=phrase]`.
+    /// The field that asks for the data, such as `textarea[name=phrase]`.
     pub field: String,
     pub words: Vec<String>,
 }
@@ -18,7 +18,7 @@ pub(crate) fn findings_of(live: &LiveCase) -> Vec<Finding> {
     live.scan.as_ref().map(|scan| read_findings(&scan.evidence)).unwrap_or_default()
 }
 
-/// Evidence as it was kept. A moderator must see the page even where it cannot be read.
+/// Stored evidence. A moderator must see the page even if it cannot be parsed.
 pub(crate) fn read_findings(evidence: &str) -> Vec<Finding> {
     serde_json::from_str(evidence).unwrap_or_else(|error| {
         tracing::error!(error = %error, "evidence in the database is malformed");

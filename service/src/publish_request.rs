@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use domain::{Activation, CreatedVia, Message, Payment, SitePath, Slug, Target, UploadId};
 
-/// A publish that passed the door: parsed and within bounds.
+/// A publish that was parsed and is within bounds.
 #[derive(Clone, Debug)]
 pub struct PublishRequest {
     pub slug: Option<Slug>,

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// How often a worker says that it lives.
+/// How often a worker sends a heartbeat.
 pub(crate) const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(2);
-/// After so many heartbeats without a word, another worker takes the jobs over.
+/// After this many missed heartbeats, another worker takes the jobs over.
 const HEARTBEATS_MISSED_MAX: u32 = 3;
 pub(crate) const LOST_AFTER_S: u64 = HEARTBEAT_INTERVAL.as_secs() * HEARTBEATS_MISSED_MAX as u64;

@@ -6,12 +6,12 @@ use domain::Queue;
 use tokio::sync::{Mutex, Notify};
 use tokio::time::Instant;
 
-/// What this process knows of the pauses.
+/// The pauses, as this process knows them.
 #[derive(Default)]
 pub(crate) struct Pauses {
     held: [AtomicBool; Queue::ALL.len()],
     pub(crate) poll: Notify,
-    /// When a process without workers has last read the table.
+    /// When a process without workers last read the table.
     pub(crate) read_at: Mutex<Option<Instant>>,
 }
 
@@ -20,7 +20,7 @@ impl Pauses {
         self.held[queue as usize].load(Ordering::Relaxed)
     }
 
-    /// Whether that is news.
+    /// Returns whether that is a change.
     pub(crate) fn set(&self, queue: Queue, is_held: bool) -> bool {
         self.held[queue as usize].swap(is_held, Ordering::Relaxed) != is_held
     }

@@ -97,7 +97,8 @@ fn dead(queue: &QueueFigures) -> Option<Finding> {
     if queue.jobs.dead == 0 {
         return None;
     }
-    let what = format!("{} in {}", count(queue.jobs.dead, "job is dead", "jobs are dead"), queue.queue.name());
+    let what =
+        format!("{} in {}", count(queue.jobs.dead, "job is dead", "jobs are dead"), queue.queue.name());
     let remedy =
         "`handbill admin jobs QUEUE` shows why; fix the cause, then run `handbill admin requeue-dead QUEUE`";
     Some(Finding::warning("queue", what, remedy))
