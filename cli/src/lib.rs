@@ -112,7 +112,7 @@ async fn execute(command: &ServerCommand, form: Form, settings: &Settings) -> an
         ServerCommand::Backup { path } => return backup::take(path, settings).await,
         ServerCommand::Restore { path } => return restore::execute(path, settings).await,
         ServerCommand::Scrub { fix, sample } => {
-            let care = if *fix { ScrubCare::Mend } else { ScrubCare::Report };
+            let care = if *fix { ScrubCare::Fix } else { ScrubCare::Report };
             return scrub::execute(&scrub::ScrubOptions { care, sample: *sample }, settings).await;
         }
         ServerCommand::Ledger(LedgerCommand::Check) => return ledger::check(settings).await,

@@ -79,7 +79,7 @@ fn conclude(options: &ScrubOptions, done: &ScrubProgress) -> ExitCode {
              the publish stores missing contents."
                 .to_owned()
         }
-        (ScrubCare::Mend, recorded) => format!(
+        (ScrubCare::Fix, recorded) => format!(
             "{} recorded. Publishing the same files again stores them.",
             count(recorded, "more missing content is", "more missing contents are")
         ),

@@ -128,7 +128,7 @@ pub enum ScrubCare {
     Report,
     /// Deletes orphans, and marks missing contents as lost, so that a publish with the same content stores it
     /// again.
-    Mend,
+    Fix,
 }
 
 /// The scope of a scrub.
@@ -265,7 +265,7 @@ impl IntegrityChecks<'_> {
                 && self.0.blob_index().is_referenced(blob.hash).await?
             {
                 progress.damages += 1;
-                if scrub.care == ScrubCare::Mend && fault == BlobFault::Missing {
+                if scrub.care == ScrubCare::Fix && fault == BlobFault::Missing {
                     progress.noted_lost +=
                         u64::from(self.0.blob_index().mark_lost(blob.hash, scrub.now).await?);
                 }

@@ -30,12 +30,12 @@ impl IntegrityChecks<'_> {
                 let fate = match (&orphan.kind, care) {
                     (ObjectKind::Unknown, _) => OrphanFate::Foreign,
                     (_, ScrubCare::Report) => OrphanFate::Removable,
-                    (_, ScrubCare::Mend) if self.remove_orphan(blobs, &orphan, now).await? => {
+                    (_, ScrubCare::Fix) if self.remove_orphan(blobs, &orphan, now).await? => {
                         progress.removed += 1;
                         OrphanFate::Removed
                     }
                     // It has got a reference at the last moment.
-                    (_, ScrubCare::Mend) => {
+                    (_, ScrubCare::Fix) => {
                         progress.orphans -= 1;
                         continue;
                     }

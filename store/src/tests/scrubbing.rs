@@ -57,7 +57,7 @@ on_both_databases! {
         for content in [&b"one"[..], b"two", b"one"] {
             harness.publish(account, "page", content).await;
         }
-        let found = harness.scrub(ScrubCare::Mend, now().plus(LONG_AFTER)).await;
+        let found = harness.scrub(ScrubCare::Fix, now().plus(LONG_AFTER)).await;
         assert!(found.damages.is_empty() && found.orphans.is_empty());
         assert_eq!((found.progress.contents, found.progress.versions, found.progress.objects), (2, 3, 2));
     }
@@ -112,11 +112,11 @@ on_both_databases! {
         harness.blobs.delete_blob(hash).await.unwrap();
         harness.scrub(ScrubCare::Report, now()).await;
         assert!(harness.store.blob_index().find_stored(&[hash], now()).await.unwrap().lost.is_empty());
-        assert_eq!(harness.scrub(ScrubCare::Mend, now()).await.progress.noted_lost, 1);
+        assert_eq!(harness.scrub(ScrubCare::Fix, now()).await.progress.noted_lost, 1);
         let stored = harness.store.blob_index().find_stored(&[hash], now()).await.unwrap();
         assert!(stored.variants.is_empty() && stored.lost.contains_key(&hash));
         // It is damaged as long as it is missing, however often that is recorded.
-        let still = harness.scrub(ScrubCare::Mend, now()).await;
+        let still = harness.scrub(ScrubCare::Fix, now()).await;
         assert_eq!((still.progress.noted_lost, still.damages.len()), (0, 1));
         harness.put(b"one").await;
         harness.store.blob_index().mark_restored(hash).await.unwrap();
@@ -131,18 +131,18 @@ on_both_databases! {
         let orphan = harness.put(b"nobody knows of it").await;
         let spooled = VersionId::new(START, &harness.chance);
         harness.blobs.spool(spooled, Bytes::from_static(b"spooled")).await.unwrap();
-        let young = harness.scrub(ScrubCare::Mend, now()).await;
+        let young = harness.scrub(ScrubCare::Fix, now()).await;
         assert_eq!(young.orphans, []);
         let later = now().plus(LONG_AFTER);
         let reported = harness.scrub(ScrubCare::Report, later).await;
         assert_eq!(reported.orphans.len(), 2);
         assert!(reported.orphans.iter().all(|orphan| orphan.1 == OrphanFate::Removable));
         assert!(harness.is_there(orphan).await);
-        let removed = harness.scrub(ScrubCare::Mend, later).await;
+        let removed = harness.scrub(ScrubCare::Fix, later).await;
         assert_eq!((removed.progress.orphans, removed.progress.removed), (2, 2));
         assert!(!harness.is_there(orphan).await && harness.is_there(BlobHash::of(b"one")).await);
         assert_eq!(harness.blobs.spooled(spooled).await.unwrap(), None);
-        let again = harness.scrub(ScrubCare::Mend, later).await;
+        let again = harness.scrub(ScrubCare::Fix, later).await;
         assert!(again.orphans.is_empty() && again.damages.is_empty());
     }
 
@@ -150,7 +150,7 @@ on_both_databases! {
         let account = harness.claimed().await;
         let hash = harness.put(b"one").await;
         let check = harness.check(&Bytes::from_static(b"one")).await.unwrap();
-        harness.scrub(ScrubCare::Mend, now().plus(LONG_AFTER)).await;
+        harness.scrub(ScrubCare::Fix, now().plus(LONG_AFTER)).await;
         let refused = harness.settle_refused(account, "page", &check).await.unwrap_err();
         assert!(format!("{refused:#}").contains("check again"), "{refused:#}");
         assert!(!harness.is_there(hash).await);
