@@ -72,8 +72,8 @@ impl<'a> ApiExtractor<'a> for Operator {
         let scheme = MetaSecurityScheme {
             ty: "apiKey",
             description: Some(
-                "The service's signing secret. It is the operator's, and no agent's. Beside it `X-Operator` names \
-                 who of the operator's people decides: the name stands beside the decision.",
+                "The service's signing secret, which only the operator has. The header `X-Operator` names the member \
+                 of the operator's staff who decides. The name is recorded with the decision.",
             ),
             name: Some(SECRET_HEADER),
             key_in: Some("header"),

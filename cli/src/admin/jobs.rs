@@ -150,7 +150,7 @@ fn event_cells(what: &JobHappening) -> (String, String) {
         JobHappening::Pushed => ("pushed".to_owned(), String::new()),
         JobHappening::Began { attempt, worker } => (format!("attempt {attempt} started"), worker.clone()),
         JobHappening::Failed { attempt, error, .. } => (format!("attempt {attempt} failed"), error.clone()),
-        JobHappening::Died { attempt, error } => (format!("died at attempt {attempt}"), error.clone()),
+        JobHappening::Died { attempt, error } => (format!("dead after attempt {attempt}"), error.clone()),
         JobHappening::Done { attempt } => (format!("done at attempt {attempt}"), String::new()),
         JobHappening::Retried { by } => ("retried".to_owned(), format!("by {by}")),
         JobHappening::Cancelled { by } => ("cancelled".to_owned(), format!("by {by}")),
@@ -218,7 +218,7 @@ mod tests {
             timeline: vec![JobEvent { at: now(), what: died }],
         };
         let text = job_text(&detail, now());
-        for part in ["replies to  api-1", "\"about a page\"", "died at attempt 8", "2026-11-21T14:05:00Z"] {
+        for part in ["replies to  api-1", "\"about a page\"", "dead after attempt 8", "2026-11-21T14:05:00Z"] {
             assert!(text.contains(part), "{text}");
         }
         assert!(text.ends_with(&format!("handbill admin discard scan {}", id())), "{text}");
