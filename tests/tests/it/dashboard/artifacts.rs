@@ -89,7 +89,7 @@ in_both_modes! {
         let unlisted = dashboard.submit("/pages/my-page/visibility", &[("visibility", "unlisted")]).await;
         assert_has(&unlisted, &["The page is now unlisted", "Make private (still $0.50"]);
         let public = dashboard.submit("/pages/my-page/visibility", &[("visibility", "public")]).await;
-        assert_has(&public, &["The page is now public", "Make private (this month is paid, then $0.50 a \
+        assert_has(&public, &["The page is now public", "Make private (this month is already paid, then $0.50 a \
              month)"]);
         let ledger = dashboard.open("/credit").await;
         assert_has(&ledger, &["$4.50", "−$0.50", "Visibility of my-page", "Credit (test)", "visibility:", "topup-dev:"]);

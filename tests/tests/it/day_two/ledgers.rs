@@ -78,7 +78,7 @@ in_both_modes! {
         for name in [agent.handle(), id] {
             let output = succeeded(world.command(&["ledger", "show", &name], &[]).await);
             let lines: Vec<Vec<_>> = output.lines().map(|line| line.split_whitespace().collect()).collect();
-            assert_eq!(lines[0], ["WHEN", "MOVED", "BALANCE", "REASON"]);
+            assert_eq!(lines[0], ["TIME", "AMOUNT", "BALANCE", "REASON"]);
             assert_eq!((lines[1][1], lines[1][2]), ("5.000000", "5.000000"), "{output}");
             assert_eq!((lines[2][1], lines[2][2]), ("-0.500000", "4.500000"), "{output}");
             assert!(lines[2][3].starts_with("visibility:") && lines.len() == 3, "{output}");

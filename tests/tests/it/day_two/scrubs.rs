@@ -114,7 +114,7 @@ in_both_modes! {
         let refused = publish().await.refused(400, "invalid_request");
         assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
         let message = refused.string("message");
-        assert!(message.starts_with("index.html: ") && message.contains("change it"), "{message}");
+        assert!(message.starts_with("index.html: ") && message.contains("change the file"), "{message}");
         assert!(refused.string("hint").contains("send the request again"), "{refused:?}");
         assert!(!object.exists(), "the stored encodings must match the older manifests");
         agent.artifact("second").await.refused(404, "not_found");
