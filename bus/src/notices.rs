@@ -21,7 +21,7 @@ const ACKS_MAX: usize = 1024;
 /// anyway.
 ///
 /// Redis may lose the list by a flush or an eviction while edges still trust their leases. So the list also
-/// holds, permanently, the time since which it exists. While the list is young, an edge may be missing in it,
+/// holds its creation time, which never expires. While the list is young, an edge may be missing in it,
 /// and the number of receivers counts too. An old list is complete: a receiver that is not in it trusts no
 /// cached route.
 const NOTIFY: &str = r"

@@ -156,7 +156,7 @@ impl PaidCheckout {
             return Err("its mode is not payment");
         }
         let amount = usd_in(checkout, "amount_total")?;
-        let account = checkout["metadata"]["account_id"].as_str().ok_or("it names no account")?;
+        let account = checkout["metadata"]["account_id"].as_str().ok_or("it has no account")?;
         let payment_intent = id_in(checkout, "payment_intent");
         Ok(Self { session, payment_intent, account: account.to_owned(), amount })
     }
@@ -171,7 +171,7 @@ fn refund_id(charge: &str, object: &Value, total: Micro) -> Option<String> {
 }
 
 fn payment_intent(object: &Value) -> Result<String, &'static str> {
-    id_in(object, "payment_intent").ok_or("it names no payment_intent")
+    id_in(object, "payment_intent").ok_or("it has no payment_intent")
 }
 
 /// An id, or the id of the object that the processor expanded in its place.

@@ -91,7 +91,7 @@ pub(crate) enum ServerCommand {
         /// `publish=16,scan=2`.
         #[arg(long, value_delimiter = ',', value_name = "QUEUE[=N]")]
         queues: Vec<QueueShare>,
-        /// Concurrent jobs of each queue without a number of its own.
+        /// Concurrent jobs of each queue without a number in --queues.
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
         concurrency: Option<u16>,
     },
@@ -99,7 +99,7 @@ pub(crate) enum ServerCommand {
     Migrate,
     /// Show the settings in effect and where each one came from. Secrets are hidden.
     Config,
-    /// Check every part of the installation, and suggest fixes for what is wrong.
+    /// Check every part of the installation and suggest fixes for problems.
     Doctor,
     /// Back up everything to a directory while the service runs (embedded installations; for PostgreSQL see
     /// docs/OPERATIONS.md).

@@ -158,7 +158,7 @@ async fn storage(settings: &Settings) -> anyhow::Result<String> {
             blobs.variants(hash).await?;
             Ok("reading works, which is all that an edge needs".to_owned())
         }
-        None => Ok("response is published yet, so reading could not be checked".to_owned()),
+        None => Ok("nothing is published yet, so reading could not be checked".to_owned()),
     }
 }
 

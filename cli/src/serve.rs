@@ -85,7 +85,7 @@ struct RunningRoles {
     ops: OpsListener,
 }
 
-/// The operator's address, which outlives everything else.
+/// The operator's address, which stops last.
 struct OpsListener {
     running: Option<Running>,
     stop: CancellationToken,

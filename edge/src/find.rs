@@ -28,7 +28,7 @@ pub struct Names {
 pub enum Mount {
     /// Below `/site/<host>/`.
     Path,
-    /// At the root of a name of its own.
+    /// At the root of its own hostname.
     Name,
 }
 

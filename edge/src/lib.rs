@@ -84,7 +84,7 @@ pub struct EdgeSettings {
     pub base_url: String,
     /// The operator's contact for blocked pages, as a URI.
     pub contact: Option<String>,
-    /// The limit of cached routes and contents together. As much again may be held by responses in flight.
+    /// The limit of cached routes and contents together. Responses in flight may hold the same amount.
     pub cache_bytes: u64,
     /// Hosts that pages may load web fonts from, as content security policy sources: `fonts.example`.
     pub font_hosts: Vec<String>,

@@ -128,7 +128,7 @@ where
             if let Err(error) = (self.push)(batch.job, batch.counted.clone()).await {
                 tracing::warn!(
                     error = format!("{error:#}"),
-                    "could not hand over views; the next flush retries"
+                    "could not store view counts; the next flush retries"
                 );
                 self.pending.push(batch);
             }

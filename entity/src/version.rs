@@ -23,7 +23,7 @@ pub struct Model {
     pub scanned_by: Option<i32>,
     /// When the last verdict was recorded.
     pub scanned_at: Option<i64>,
-    /// Since when an operator requests a rescan.
+    /// When an operator requested a rescan.
     pub rescan_asked_at: Option<i64>,
     /// How many scans were started since the last verdict.
     pub scan_tries: i32,

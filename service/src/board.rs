@@ -128,7 +128,7 @@ pub enum JobState {
     Running,
     /// Waiting for another attempt.
     Failed,
-    /// No attempt is left, or another could not help.
+    /// No attempts are left, or none can succeed.
     Dead,
     /// Cancelled by an operator. It is deleted along with done jobs.
     Cancelled,

@@ -55,7 +55,7 @@ impl Service {
         let opened = processor.open_checkout(&order).await;
         let session = opened.map_err(|fault| {
             let error = anyhow::Error::from(fault);
-            tracing::error!(error = format!("{error:#}"), account.handle = %caller.handle, "the card processor opened no checkout");
+            tracing::error!(error = format!("{error:#}"), account.handle = %caller.handle, "could not open a card checkout");
             Refusal::ProcessorError
         })?;
         tracing::info!(account.handle = %caller.handle, card.session = %session.id, "checkout opened");

@@ -78,7 +78,7 @@ impl Service {
     }
 }
 
-/// Until when a caller that arrives now waits.
+/// The time until which a new caller waits.
 pub(crate) fn response_deadline() -> Instant {
     Instant::now() + response_wait()
 }

@@ -1,5 +1,5 @@
-//! Every operation, once. Whichever entry point a call came through, and whatever job it became, it ends in
-//! one function here.
+//! Every operation, implemented once. All entry points, and the jobs that they queue, call the same
+//! functions.
 //!
 //! Reads go to the store. Writes that move money or use allowance go to the account's ledger; other writes
 //! are one short transaction of the store. This crate does not know HTTP and names no table.

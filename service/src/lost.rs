@@ -29,7 +29,7 @@ impl Service {
         let mut unrestorable = HashSet::new();
         for (hash, variants) in lost {
             let file = files.iter().find(|(_, of, _)| of == hash);
-            let (_, _, bytes) = file.context("a lost content belongs to no file of the publish")?;
+            let (_, _, bytes) = file.context("a lost blob is not part of the publish")?;
             if !self.restore(*hash, bytes.clone(), variants).await? {
                 unrestorable.insert(*hash);
             }
@@ -50,12 +50,12 @@ impl Service {
         if !is_restored && !self.put_unchanged(hash, bytes, variants).await? {
             tracing::error!(
                 blob.hash = %hash,
-                "a lost content cannot be stored as it was: restore its object from a backup"
+                "a lost blob cannot be recreated unchanged: restore its object from a backup"
             );
             return Ok(false);
         }
         self.0.store.blob_index().mark_restored(hash).await?;
-        tracing::info!(blob.hash = %hash, "a lost content is restored");
+        tracing::info!(blob.hash = %hash, "lost blob restored");
         Ok(true)
     }
 

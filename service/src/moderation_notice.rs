@@ -97,7 +97,7 @@ pub fn rule_in_words(rule: &str) -> String {
         "seed_phrase" => "asks for a seed phrase".to_owned(),
         "private_key" => "asks for a private key".to_owned(),
         "card_with_cvv" => "asks for a card number and its CVV".to_owned(),
-        "password_near_lure" => "asks for a password beside a lure".to_owned(),
+        "password_near_lure" => "asks for a password near a phishing lure".to_owned(),
         "too_complex" => "is too complex to check".to_owned(),
         "nul_bytes" => "contains NUL bytes, which can hide text from a check".to_owned(),
         "redirects_away" => "does nothing but redirect to another site".to_owned(),

@@ -22,7 +22,7 @@ pub enum OperatorAccess {
     Password,
     /// By anybody on this machine: dev mode without a password.
     Open,
-    /// Not at all. It must look as if it did not exist.
+    /// By nobody. It must look like an unknown path.
     Closed,
 }
 

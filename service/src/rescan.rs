@@ -108,7 +108,7 @@ impl Service {
         })
     }
 
-    /// Pushes first and records afterwards. A scan that a crash in between queues twice changes nothing.
+    /// Pushes first and records afterwards. If a crash in between queues a scan twice, no harm is done.
     /// Returns the scans that were started; the others wait in the queue already, or are retried from there.
     async fn queue_again(
         &self,

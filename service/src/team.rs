@@ -47,7 +47,7 @@ impl Service {
             made_by: caller.maker(),
         };
         self.0.store.invites().create(&self.change_by(caller), &invite).await?;
-        tracing::info!(account.handle = %caller.handle, invite.role = %invite.role, "invite made");
+        tracing::info!(account.handle = %caller.handle, invite.role = %invite.role, "invite created");
         Ok(invite)
     }
 

@@ -92,7 +92,7 @@ impl Service {
         Ok(Minted { token: token.shown(), secret })
     }
 
-    /// Revokes a token, and on request all that came from it. The next use of each is refused, in every process.
+    /// Revokes a token, and on request its descendants. Every process refuses them from then on.
     pub async fn revoke_token(&self, caller: &Caller, id: &str, minted: TokenFate) -> ServiceResult<Revoked> {
         let now = self.0.clock.now();
         caller.may_write(Scope::TokensManage, now)?;

@@ -33,7 +33,7 @@ pub struct KeptUpload {
     pub upload: UploadId,
     pub file_count: usize,
     pub total_bytes: u64,
-    /// Until when it can be published.
+    /// When the upload expires.
     pub expires_at: Time,
 }
 
@@ -82,7 +82,7 @@ impl Service {
         if !self.0.blobs.keep_upload(ticket, packed(files)?).await? {
             return Err(Refusal::UploadTaken.into());
         }
-        tracing::info!(upload.id = %ticket.upload, upload.bytes = total_bytes, "upload kept");
+        tracing::info!(upload.id = %ticket.upload, upload.bytes = total_bytes, "upload stored");
         Ok(KeptUpload { upload: ticket.upload, file_count, total_bytes, expires_at: ticket.kept_until() })
     }
 
@@ -133,7 +133,7 @@ impl Service {
             tracing::warn!(
                 upload.id = %ticket.upload,
                 error = format!("{error:#}"),
-                "an upload that is published could not be deleted; the sweep deletes it"
+                "could not delete a published upload; the sweep deletes it"
             );
         }
     }

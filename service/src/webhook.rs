@@ -139,12 +139,12 @@ fn note_unbooked(kind: EventKind, id: &str, fault: &str) {
         card.event = kind.as_str(),
         card.id = %id,
         card.fault = fault,
-        "an event of the card processor moved money that was not booked"
+        "a card processor event moved money that is not in the ledger"
     );
 }
 
 fn note_unknown_account(paid: &PaidCheckout) {
     telemetry::checkout_uncredited();
     let name: String = paid.account.chars().take(NAME_CHARS_MAX).collect();
-    tracing::error!(card.session = %paid.session, account.named = ?name, "a paid checkout names no account");
+    tracing::error!(card.session = %paid.session, account.named = ?name, "a paid checkout has an unknown account");
 }

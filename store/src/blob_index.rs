@@ -62,7 +62,7 @@ impl Add for SweptBlobs {
 /// Which of the requested blobs are stored, with their variants.
 #[derive(Clone, Debug)]
 pub struct StoredBlobs {
-    /// The answer holds as long as this is the number of the last immediate sweep.
+    /// The result is valid while this is the number of the last immediate sweep.
     pub as_of: SweepNumber,
     pub variants: HashMap<BlobHash, Vec<Variant>>,
     /// Blobs that a scrub found missing, with the variants that manifests list. A publish that has such a

@@ -74,7 +74,7 @@ pub enum DecisionResult {
 }
 
 impl ModerationStore<'_> {
-    /// Applies a moderator's decision to the live version. It answers the open reports on the artifact,
+    /// Applies a moderator's decision to the live version. It closes the open reports on the artifact,
     /// except those that are newer than what the moderator saw.
     pub async fn decide(
         self,

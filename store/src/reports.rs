@@ -96,11 +96,11 @@ impl ReportStore<'_> {
     }
 }
 
-/// Which open reports a decision answers.
+/// Which open reports a decision closes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answered {
     All,
-    /// Reports up to this one. `None` answers no report.
+    /// Reports up to this one. `None` closes no report.
     UpTo(Option<ReportId>),
 }
 

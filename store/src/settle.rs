@@ -119,8 +119,8 @@ async fn settle_locked(
     let clock = context.clock();
     let movements = context.close(&transaction).await?;
     faults::pass("settle.before_commit")?;
-    // A process that was suspended in between must not commit an operation whose caller was told that it
-    // failed for good.
+    // A process that was suspended in between must not commit an operation after its caller was sent a
+    // final failure.
     let accepted =
         batches.iter().zip(&settled).flat_map(|(batch, outcomes)| batch.operations.iter().zip(outcomes));
     let deadlines = accepted

@@ -27,7 +27,7 @@ const BACKLOG_COUNTED_MAX: u64 = 10_000;
 pub struct Backlog {
     /// Pages that wait for a moderator, up to 10,000.
     pub pages: u64,
-    /// Since when the oldest of these pages waits.
+    /// When the oldest of these pages was queued.
     pub oldest_since: Option<Time>,
     /// Open reports on pages that are served, up to 10,000.
     pub reports: u64,
@@ -64,7 +64,7 @@ pub struct WaitingArtifact {
     pub moderated_by: ModeratedBy,
     pub open_reports: u64,
     pub since: Time,
-    /// Since when an appeal of the owner is open.
+    /// When the owner submitted the open appeal.
     pub appealed_at: Option<Time>,
     /// The findings of the last scan of the live version, as stored.
     pub evidence: Option<String>,

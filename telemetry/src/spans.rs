@@ -91,7 +91,7 @@ pub fn store_blobs(version: VersionId, files: usize) -> Span {
 
 /// A ledger operation, including the wait for those before it.
 pub fn operation() -> Span {
-    info_span!(target: TRACES, "ledger deed")
+    info_span!(target: TRACES, "ledger operation")
 }
 
 /// The transaction that settles operations. It belongs to the first one's trace and links to the others.

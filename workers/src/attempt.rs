@@ -1,6 +1,6 @@
 //! One attempt at one job: check, decode, run with a time limit, and record how it ended.
 //!
-//! Whatever the handler does, including a panic, ends here as a verdict that apalis writes to the job's row.
+//! Every result of the handler, even a panic, becomes a verdict here, which apalis writes to the job's row.
 
 use std::any::Any;
 use std::convert::Infallible;
@@ -284,7 +284,7 @@ impl Attempts {
             tracing::warn!(
                 job.id = delivery.id,
                 error = format!("{error:#}"),
-                "a job could not be left to another process"
+                "could not release a job to another process"
             );
         }
     }
@@ -322,7 +322,7 @@ impl Attempts {
                 duration_ms,
                 outcome = "dead",
                 error = format!("{error:#}"),
-                "job given up"
+                "job is dead"
             ),
             Verdict::LeftToAnother(_) => tracing::debug!(
                 job.id = id,

@@ -54,7 +54,7 @@ struct Pool {
 
 impl Queues {
     /// Works until `shutdown`, then takes no new job, finishes the running ones and returns. Jobs that do not
-    /// finish in time are interrupted and given back. Dropping the future is like a crash of the process.
+    /// finish in time are interrupted and requeued. Dropping the future is like a crash of the process.
     pub async fn run_pool(
         &self,
         settings: PoolSettings,
@@ -103,11 +103,11 @@ impl Queues {
         tokio::select! {
             ended = monitor.run_with_signal(are_finished) => ended.context("running the workers")?,
             never = self.watch_pauses() => match never {},
-            () = is_too_late => tracing::warn!("jobs did not finish in time; they are interrupted and given back"),
+            () = is_too_late => tracing::warn!("jobs did not finish in time; interrupting and requeueing them"),
         }
         drop(interrupt_when_dropped);
         self.give_back(&pool, settings.queues.keys().copied()).await?;
-        ensure!(shutdown.is_cancelled(), "the workers ended by themselves");
+        ensure!(shutdown.is_cancelled(), "the workers stopped unexpectedly");
         Ok(())
     }
 

@@ -20,7 +20,7 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 
 type WaitingPush = oneshot::Sender<anyhow::Result<PushResult>>;
 
-/// A push as a row. All that can fail before the database is involved is done.
+/// A push as a row. Every step that can fail without the database is done.
 struct Row {
     id: String,
     queue: Queue,

@@ -76,7 +76,7 @@ fn of_owner(owner: &str, name: &str) -> Option<Value> {
         ("AppealTaken", "moderation_status") | ("Moderation", "status") => json!("review"),
         ("Moderation", "message") => {
             json!(
-                "index.html asks for a password beside a lure. This version is served while it waits for a moderator."
+                "index.html asks for a password near a phishing lure. This version is served while it waits for a moderator."
             )
         }
         ("BlockedContents", "next") => {

@@ -161,7 +161,7 @@ fn describe_schemes(registry: &mut Registry) {
     let token = MetaSecurityScheme {
         scheme: Some("bearer"),
         bearer_format: Some("svc_sk_*"),
-        ..scheme("http", "The token that `POST /v1/signup` gave, as `Authorization: Bearer svc_sk_…`.")
+        ..scheme("http", "A token from `POST /v1/signup`, sent as `Authorization: Bearer svc_sk_…`.")
     };
     let session = MetaSecurityScheme {
         name: Some(session_cookie::NAME),

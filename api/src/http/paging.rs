@@ -170,7 +170,7 @@ where
 }
 
 fn abort(refused: RefusedCall) -> io::Error {
-    tracing::error!(error = %refused, "a list could not be sent to its end");
+    tracing::error!(error = %refused, "a list response was cut off");
     io::Error::other(refused)
 }
 

@@ -27,7 +27,7 @@ Handbill publishes static web pages: send HTML (and CSS, scripts, images) and ge
 
 - Publish: publish_artifact with `files` returns the URL. The same `slug` adds a version and keeps the URL. \
 Link assets by relative paths (`css/app.css`, not `/css/app.css`). At most 50 files and 10 MB.
-- Large or binary files: stage_upload returns an address and a curl command, so that their bytes do not pass \
+- Large or binary files: stage_upload returns a URL and a curl command, so that their bytes do not pass \
 through you. Then call publish_upload.
 - Undo: get_artifact lists the versions, and rollback_artifact makes any of them live again for free.
 - A provisional account (`status` of get_account is \"provisional\") and its pages expire at `expires_at`, soon \

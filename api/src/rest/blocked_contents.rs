@@ -44,7 +44,7 @@ impl BlockedContents {
         Ok(Json(service.blocked_contents(after.as_ref()).await?.into()))
     }
 
-    /// Unblock a content
+    /// Unblock a file
     ///
     /// Removes the content from the list, so that new versions may contain it again. Versions that were
     /// blocked only because of it are scanned again, and served if they pass. Returns 404 without the

@@ -65,7 +65,7 @@ enum Tag {
     Service,
     /// The account and its first token, which every other call needs.
     Account,
-    /// People and their sign-in.
+    /// User accounts and sign-in.
     People,
     /// Tokens for other agents.
     Tokens,

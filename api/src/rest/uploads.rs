@@ -38,7 +38,7 @@ impl Uploads {
         Ok(keep(&service, &ticket, upload).await?)
     }
 
-    /// Put files at a staged address
+    /// Upload files with PUT
     ///
     /// The same as `POST`, for tools that upload with `PUT`.
     #[oai(path = "/v1/uploads/:ticket", method = "put", operation_id = "put_files")]

@@ -12,7 +12,7 @@ pub struct AuditEntry {
     pub created_at: Timestamp,
     /// What happened, such as `artifact.published` or `person.sign_in_failed`.
     pub action: String,
-    /// Who did it: a username, a token id, `operator` or `card-processor`. For a failed sign-in, the username
+    /// The actor: a username, a token id, `operator` or `card-processor`. For a failed sign-in, the username
     /// that was entered.
     pub actor: String,
     /// The interface: `api`, `mcp`, `web`, `cli`, `operator` or `card-processor`. Null for entries of earlier

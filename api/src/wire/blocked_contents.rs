@@ -8,14 +8,14 @@ use super::Timestamp;
 /// One page of the blocked content.
 #[derive(Debug, Object)]
 pub struct BlockedContents {
-    /// The contents, newest first.
+    /// The files, newest first.
     pub items: Vec<BlockedContent>,
     /// The `after` of the next page. Null on the last page.
     #[oai(nullable)]
     pub next: Option<String>,
 }
 
-/// A content that no new version may contain.
+/// A file that no new version may contain.
 #[derive(Debug, Object)]
 pub struct BlockedContent {
     /// The SHA-256 of the content.
@@ -32,7 +32,7 @@ pub struct BlockedContent {
     pub live_versions: u64,
 }
 
-/// A content that was removed from the list.
+/// A file that was removed from the list.
 #[derive(Debug, Object)]
 pub struct ContentUnblocked {
     pub sha256: String,

@@ -29,7 +29,7 @@ pub struct Checkout {
     pub hint: String,
 }
 
-/// An event of the card processor, in the form of a `checkout.session.completed`. The checkout must be `paid`
+/// A card processor event in the format of `checkout.session.completed`. The checkout must be `paid`
 /// to add credit.
 #[derive(Debug, Object)]
 #[oai(example)]

@@ -18,7 +18,7 @@ typed_texts! {
 #[derive(Object)]
 #[oai(example)]
 pub struct Decide {
-    /// `block` replaces the page by a 451 error. `pass` serves it. A block also holds back later versions
+    /// `block` replaces the page with a 451 error. `pass` serves it. A block also holds back later versions
     /// until a moderator passes one.
     pub action: Action,
     /// A note for other operators. Only the operator's staff can see it.

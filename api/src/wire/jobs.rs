@@ -17,7 +17,7 @@ pub enum JobState {
     Running,
     /// Waiting for another attempt.
     Failed,
-    /// Given up: no attempts are left, or another one cannot help.
+    /// No attempts are left, or another attempt cannot succeed.
     Dead,
     /// Cancelled by an operator.
     Cancelled,
@@ -51,7 +51,7 @@ pub struct Job {
     /// When the last attempt started.
     #[oai(nullable)]
     pub begun_at: Option<Timestamp>,
-    /// When the job was done, given up or cancelled.
+    /// When the job completed, died or was cancelled.
     #[oai(nullable)]
     pub ended_at: Option<Timestamp>,
     /// The worker that runs it or ran it last. The name starts with the `instance` of its process.

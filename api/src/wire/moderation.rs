@@ -64,7 +64,7 @@ pub enum Action {
 /// A moderation decision.
 #[derive(Debug, Object)]
 pub struct Moderate {
-    /// `block` replaces the page by a 451 error. `pass` serves it.
+    /// `block` replaces the page with a 451 error. `pass` serves it.
     pub action: Action,
 }
 

@@ -42,19 +42,19 @@ pub struct QueueShown {
     /// Jobs that are not started yet, due or not.
     pub waiting: u64,
     pub running: u64,
-    /// Jobs that wait for another attempt, which starts by itself.
+    /// Jobs that failed and are retried automatically.
     pub failed: u64,
-    /// Jobs that are given up. They stay until an operator retries or discards them.
+    /// Jobs that failed for good. They stay until an operator retries or discards them.
     pub dead: u64,
     /// Jobs that an operator cancelled. They can be retried until they are deleted after 48 hours.
     pub cancelled: u64,
-    /// Since when the oldest due job waits to be started. Null if no job is due. If it waits for minutes,
+    /// When the oldest waiting job became due. Null if no job is due. If it waits for minutes,
     /// there are too few workers or none.
     #[oai(nullable)]
     pub oldest_waiting_since: Option<Timestamp>,
     /// Attempts that succeeded in the last full minute, in all processes.
     pub done_last_minute: u64,
-    /// Attempts that failed in that minute.
+    /// Failed attempts in the same minute.
     pub failed_last_minute: u64,
     /// Whether a running process takes jobs of this queue. If not, start one with
     /// `handbill worker --queues {name}`.

@@ -33,7 +33,7 @@ pub enum Source {
 /// One page of the review queue.
 #[derive(Debug, Object)]
 pub struct Queue {
-    /// The pages that waited longest first. An open report counts as six more hours of waiting.
+    /// The pages, longest wait first. An open report counts as six more hours of waiting.
     pub items: Vec<WaitingPage>,
     /// The `after` of the next page. Null on the last page.
     #[oai(nullable)]
@@ -54,7 +54,7 @@ pub struct WaitingPage {
     pub moderated_by: Source,
     pub waiting_since: Timestamp,
     pub open_reports: u64,
-    /// Since when an appeal of the owner is open. Null if none is.
+    /// When the owner submitted the open appeal. Null if none.
     #[oai(nullable)]
     pub appealed_at: Option<Timestamp>,
     /// The rules that the last scan matched.
@@ -134,7 +134,7 @@ pub struct FileOfItem {
     pub content_type: String,
     /// The SHA-256 of the file.
     pub sha256: String,
-    /// Whether new versions may not contain this file: see `GET /internal/blocked-contents`.
+    /// Whether this file is blocked in new versions: see `GET /internal/blocked-contents`.
     pub blocked_content: bool,
 }
 

@@ -66,7 +66,7 @@ pub struct Invite {
     pub invite_url: String,
     pub role: RoleName,
     pub max_uses: u32,
-    /// How often it was used. Every join uses it once.
+    /// The number of uses. Each join is one use.
     pub uses: u32,
     pub expires_at: Timestamp,
     #[oai(nullable)]

@@ -159,7 +159,7 @@ fn read_scopes(text: &str) -> Result<Scopes, Refusal> {
     let scopes: Scopes =
         text.parse().map_err(|fault: UnknownScope| Refusal::invalid("scopes", fault.to_string()))?;
     if scopes == Scopes::none() {
-        return Err(Refusal::invalid("scopes", "names no scope; omit it to copy all of yours"));
+        return Err(Refusal::invalid("scopes", "contains no scope; omit it to copy your own"));
     }
     Ok(scopes)
 }

@@ -27,7 +27,7 @@ pub struct KeptUpload {
     pub upload: String,
     pub file_count: u64,
     pub total_bytes: u64,
-    /// Until when it can be published.
+    /// When the upload expires.
     pub expires_at: Timestamp,
     /// The next call to make.
     pub hint: String,

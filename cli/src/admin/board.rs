@@ -22,7 +22,7 @@ pub(super) async fn pause(
     service.pause_queue(queue, by).await?;
     let text = || {
         format!(
-            "Paused {0}. Workers start no more of its jobs within two seconds; running jobs finish.\n\
+            "Paused {0}. Within two seconds, workers stop starting its jobs. Running jobs finish.\n\
              Resume it with `handbill admin resume {0}`.",
             queue.name()
         )

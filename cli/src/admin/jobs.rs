@@ -151,7 +151,7 @@ fn event_cells(what: &JobHappening) -> (String, String) {
         JobHappening::Began { attempt, worker } => (format!("attempt {attempt} started"), worker.clone()),
         JobHappening::Failed { attempt, error, .. } => (format!("attempt {attempt} failed"), error.clone()),
         JobHappening::Died { attempt, error } => (format!("dead after attempt {attempt}"), error.clone()),
-        JobHappening::Done { attempt } => (format!("done at attempt {attempt}"), String::new()),
+        JobHappening::Done { attempt } => (format!("done on attempt {attempt}"), String::new()),
         JobHappening::Retried { by } => ("retried".to_owned(), format!("by {by}")),
         JobHappening::Cancelled { by } => ("cancelled".to_owned(), format!("by {by}")),
     }

@@ -156,7 +156,7 @@ impl RequestCounter {
 }
 
 impl ActiveRequest {
-    /// Marks so many bytes of the response as unread. 0: it is not known yet how many there will be.
+    /// Marks bytes of the response as unread. 0: their number is not known yet.
     pub(crate) fn pending(&self, bytes: usize) -> PendingPiece {
         self.requests.0.unfinished.fetch_add(PIECE, Ordering::Relaxed);
         if let Some(number) = self.share {

@@ -1,4 +1,4 @@
-//! What is unread of each response on a connection that may have several at a time, as with HTTP/2. The
+//! The unread bytes of each response on a connection that may have several at a time, as with HTTP/2. The
 //! responses together must be read fast enough, and each one by itself, because otherwise a trickle of one
 //! would excuse all that are stalled. With sequential responses this must cost nothing.
 
@@ -13,7 +13,7 @@ pub(super) struct Shares(Mutex<Vec<Share>>);
 
 struct Share {
     response: u64,
-    /// Since when something was always unread.
+    /// The start of the current unread period.
     since: Instant,
     /// How much was handed out since then.
     bytes: u64,

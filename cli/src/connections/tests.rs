@@ -98,8 +98,8 @@ async fn who_takes_no_more_of_an_answer_is_hung_up_on() {
     assert!((CHECK_EVERY..=2 * CHECK_EVERY).contains(&began.elapsed()), "{:?}", began.elapsed());
 }
 
-/// Reads small HTTP/2 responses in sequence, ten times as fast as required, while so much of a large one was
-/// handed out and more is each second. Returns how long that was allowed.
+/// Reads small HTTP/2 responses in sequence, ten times as fast as required, beside an unread large response:
+/// `handed_bytes` at first, then more each second. Returns when it timed out.
 async fn taken_beside(handed_bytes: usize, more_each_second: usize) -> Duration {
     let (mut visitor, server) = duplex(64 * 1024);
     let requests = RequestCounter::default();

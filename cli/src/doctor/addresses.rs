@@ -41,7 +41,7 @@ pub(super) async fn examine(settings: &Settings) -> Vec<Finding> {
         Err(error) => {
             return vec![Finding::warning(
                 API,
-                format!("requests are not possible: {error}"),
+                format!("could not build an HTTP client: {error}"),
                 "check the certificates of this machine",
             )];
         }
@@ -65,7 +65,7 @@ async fn pages(client: &reqwest::Client, settings: &Settings) -> Finding {
 /// Uses a random host, because DNS and the certificate must cover all of them.
 async fn names(client: &reqwest::Client, settings: &Settings) -> Finding {
     if settings.edge.domain == THIS_MACHINE {
-        return Finding::sound(NAMES, "browsers resolve names below localhost to this machine");
+        return Finding::sound(NAMES, "browsers resolve *.localhost to this machine");
     }
     let url = missing_page(settings, UrlStyle::Host);
     found(NAMES, &url, requests(client, &url).await.map(|answer| answer.of_an_edge()))

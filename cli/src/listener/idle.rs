@@ -14,7 +14,7 @@ use crate::connections::RequestCounter;
 /// A connection that was used or opened more recently is not closed, because its next request may be on its
 /// way.
 const IDLE_AFTER: Duration = Duration::from_secs(1);
-/// At least one in so many is closed when slots are needed, so that the next connections find a slot at once.
+/// When slots are needed, at least one in this many is closed, so the next connections find one at once.
 const EVICTED_SHARE: usize = 100;
 /// How often a waiting connection checks for idle ones, because more become idle meanwhile.
 const RECHECK_AFTER: Duration = Duration::from_millis(100);

@@ -78,7 +78,7 @@ pub async fn login(context: &Context) -> Result<(), Failure> {
         Err(failure) if failure.api_error.code == INSUFFICIENT_SCOPE => {
             save(draft, shown(&url), &token.reveal())?;
             context.console.print_result(&json!({ "account": null }), || {
-                "The token may not read its account.".to_owned()
+                "The token cannot read its account.".to_owned()
             });
         }
         Err(failure) => return Err(failure),

@@ -35,7 +35,7 @@ const ACCOUNTS_MAX: usize = 1_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Scan {
     First,
-    /// A rescan. The version has a verdict, so this scan waits until no first scan does.
+    /// A rescan. The version has a verdict, so all waiting first scans run before it.
     Again,
 }
 

@@ -107,34 +107,34 @@ metrics! {
         "1 in dev mode, else 0.";
 }
 
-/// From half a millisecond, a page from memory, to the 30 s after which a caller has gone.
+/// From 0.5 ms (a page from memory) to 30 s, after which callers have disconnected.
 const REQUEST_SECONDS: &[f64] =
     &[0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
-/// To the ten minutes that a job of the upkeep may take.
+/// Up to the ten minutes that an upkeep job may take.
 const JOB_SECONDS: &[f64] =
     &[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 600.0];
 const COMMIT_SECONDS: &[f64] = &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
 /// A batch is full at 64.
 const BATCH_OPERATIONS: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
 
-/// The metrics of this process; none when a name among them is wrong, which a test finds.
+/// The metrics of this process. `None` if a definition is invalid, which a test prevents.
 pub(crate) fn declared() -> Option<&'static Declared> {
     static DECLARED: LazyLock<Option<Declared>> = LazyLock::new(|| match Declared::new() {
         Ok(declared) => Some(declared),
         Err(error) => {
-            tracing::error!(error = %error, "nothing is counted: the metrics contradict each other");
+            tracing::error!(error = %error, "metrics are disabled: a definition is invalid");
             None
         }
     });
     DECLARED.as_ref()
 }
 
-/// All that is counted, in the text form of Prometheus.
+/// All metrics in the Prometheus text format.
 pub(crate) fn text() -> anyhow::Result<String> {
     let metrics = declared().context("there are no metrics")?;
     let mut text = Vec::new();
     TextEncoder::new().encode(&metrics.registry.gather(), &mut text).context("write the metrics")?;
-    String::from_utf8(text).context("the metrics are no text")
+    String::from_utf8(text).context("metrics are not UTF-8")
 }
 
 /// A row of the table.
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(guide, declared_names());
     }
 
-    /// As they stand above: a family of labels is told from its first value on, so the registry does not know all.
+    /// Parsed from the source above, because the registry omits a label family until it has a value.
     fn declared_names() -> BTreeSet<&'static str> {
         let code = include_str!("declared.rs").split("#[cfg(test)]").next().unwrap();
         let names = code.split('"').filter(|text| text.starts_with("handbill_"));

@@ -136,7 +136,7 @@ in_both_modes! {
         sign_in(&human, "Ada", OPERATOR_PASSWORD).await.expect(302);
         let queue = human.get("/admin/moderation").await.expect(200).text();
         let host = published.string("host");
-        assert!(queue.contains(&host) && queue.contains("asks for a password beside a lure"), "{queue}");
+        assert!(queue.contains(&host) && queue.contains("asks for a password near a phishing lure"), "{queue}");
         let page = format!("/admin/moderation/{host}");
         let case = human.get(&page).await.expect(200).text();
         assert!(case.contains("paypal") && case.contains(&copy.string("host")), "{case}");

@@ -48,7 +48,7 @@ async fn work_off(scripts: Scripts) {
     browser.follow("tbody tr:first-child th a").await;
     assert_eq!(browser.path().await, format!("/admin/moderation/{host}"));
     let page = browser.text("main").await;
-    for seen in ["asks for a password beside a lure", "It looks like my bank.", &copy.string("host")] {
+    for seen in ["asks for a password near a phishing lure", "It looks like my bank.", &copy.string("host")] {
         assert!(page.contains(seen), "{page}");
     }
     view_case(&browser).await;

@@ -22,10 +22,10 @@ in_both_modes! {
         for (parent, child) in way.iter().zip(&way[1..]) {
             assert_eq!(span(&trace, child).parent, span(&trace, parent).id, "{child} hangs below {parent}");
         }
-        for part in ["store blobs", "ledger deed", "edge notice"] {
+        for part in ["store blobs", "ledger operation", "edge notice"] {
             assert_eq!(span(&trace, part).parent, span(&trace, "job publish").id, "{part}");
         }
-        assert_eq!(span(&trace, "ledger commit").parent, span(&trace, "ledger deed").id);
+        assert_eq!(span(&trace, "ledger commit").parent, span(&trace, "ledger operation").id);
 
         let request = span(&trace, "POST /v1/publish");
         assert_eq!(request.attributes["http.route"], "/v1/publish");

@@ -70,7 +70,7 @@ pub(super) fn state_of(status: &str) -> Option<JobState> {
     JobState::ALL.into_iter().find(|state| statuses(*state).contains(&status))
 }
 
-/// `None` for a row that is not ours. No worker could take it either.
+/// `None` for a row that Handbill did not write. No worker can take it.
 pub(super) fn read(row: JobRow) -> Option<JobInfo> {
     let state = state_of(&row.status)?;
     let count = |attempts: i64| u32::try_from(attempts).unwrap_or_default();

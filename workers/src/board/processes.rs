@@ -135,7 +135,7 @@ impl Queues {
             if let Err(error) = &written
                 && was_written
             {
-                tracing::warn!(error = format!("{error:#}"), "the queue board does not hear of this process");
+                tracing::warn!(error = format!("{error:#}"), "could not write this process's heartbeat");
             }
             was_written = written.is_ok();
         }

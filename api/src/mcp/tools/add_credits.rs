@@ -32,7 +32,7 @@ impl Tool for AddCredits {
     const NAME: &'static str = "add_credits";
     const TITLE: &'static str = "Buy credit";
     const DESCRIPTION: &'static str = "\
-Buy credit for the account, from which calls with a price are paid. Use it only after a call was refused \
+Buy credit for the account. It pays for calls that have a price. Use it only after a call was refused \
 with payment_required, or if your human asks for it. First tell your human the amount in US dollars, and \
 call this only when they have agreed.
 

@@ -26,7 +26,7 @@ impl Tool for PublishUpload {
 Publish the files of a staged upload and get their public URL. Use it after stage_upload, when the files \
 are uploaded. The slug works as in publish_artifact: a new slug (or none) creates an artifact, and the \
 slug of an existing artifact adds a version and keeps the URL. An upload can be published once, within an \
-hour of its address.
+hour after stage_upload.
 
 Returns the same as publish_artifact. Give url to your human; for a private artifact give signed_url \
 instead. If account.expires_at is not null, also give them the claim_url of get_account, which they open \
