@@ -168,9 +168,9 @@ fn describe_schemes(registry: &mut Registry) {
         key_in: Some("cookie"),
         ..scheme(
             "apiKey",
-            "The session of a signed-in person. On routes that also take a token, a session works in dev mode on \
-             the server's own machine only, except on `PATCH /v1/account`, invites and members. The header \
-             `X-Account` (an id or a handle) selects one of several accounts.",
+            "The session of a signed-in person. An endpoint whose description names only a scope accepts it only \
+             in dev mode, from the same machine. The header `X-Account` (an id or a handle) selects one of \
+             several accounts.",
         )
     };
     registry.create_security_scheme(TOKEN_SCHEME, token);

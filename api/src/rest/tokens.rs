@@ -33,7 +33,7 @@ impl Tokens {
     /// List tokens
     ///
     /// Returns the active tokens, newest first, without their secrets. A pinned token sees only tokens with
-    /// the same pin. Needs the scope `tokens:manage`, or a session of any role.
+    /// the same pin. Needs the scope `tokens:manage`.
     #[oai(path = "/v1/tokens", method = "get", operation_id = "list_tokens")]
     async fn list(
         &self,

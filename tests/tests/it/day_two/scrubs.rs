@@ -43,7 +43,7 @@ in_both_modes! {
         for (host, words) in [
             (&hosts[1], "it is not in the blob store"),
             (&hosts[2], "bytes instead of"),
-            (&hosts[3], "its bytes are not those"),
+            (&hosts[3], "its bytes do not match its hash"),
             (&hosts[4], "encoding does not decode to it"),
         ] {
             let lines: Vec<_> = output.lines().collect();
