@@ -249,7 +249,7 @@ in_both_modes! {
         let item = review_item(&world, &host).await.expect(200);
         assert_eq!(item.at("reports.0.answered_at"), json!(null));
         let refused = decide(&world, &host, &decision(&seen)).await.refused(409, "version_changed");
-        assert!(refused.string("message").contains("it is pass now"), "{refused:?}");
+        assert!(refused.string("message").contains("its status is now pass"), "{refused:?}");
         assert!(refused.string("hint").contains("seen"), "{refused:?}");
         decide(&world, &host, &decision(&item.at("seen"))).await.expect(200);
         assert_ne!(review_item(&world, &host).await.expect(200).at("reports.0.answered_at"), json!(null));
