@@ -64,7 +64,7 @@ impl LoadQueue {
     pub fn shed(self) -> anyhow::Error {
         telemetry::shed("edge", self.name());
         anyhow!(
-            "overloaded: edge.{}_max permits are in use and the queue of edge.waiting_max is full",
+            "overloaded: no permit of edge.{}_max in time, or the queue of edge.waiting_max is full",
             self.name()
         )
     }

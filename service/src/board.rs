@@ -256,6 +256,9 @@ pub trait Board: Send + Sync {
     async fn figures(&self) -> anyhow::Result<BoardFigures>;
     async fn jobs(&self, wanted: JobsWanted) -> anyhow::Result<JobList>;
     async fn job(&self, queue: Queue, id: JobId) -> anyhow::Result<Option<JobDetail>>;
+    /// Whether an attempt at the job is recorded that its row may no longer count, because an operator has retried the job
+    /// or a worker was stopped.
+    async fn has_begun(&self, id: JobId) -> anyhow::Result<bool>;
     /// Restarts a job that is dead, cancelled or waiting for another attempt, with all its attempts.
     async fn retry(&self, queue: Queue, id: JobId, by: &OperatorName) -> anyhow::Result<Steered>;
     /// Cancels a waiting job. A running one is left alone.

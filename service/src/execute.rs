@@ -82,8 +82,9 @@ impl Service {
         if !task.is_redelivery && !seems_late {
             return Ok(None);
         }
+        let is_redelivery = task.is_redelivery || self.0.board.has_begun(id).await?;
         let outcome = self.0.store.outcomes().find(id).await?;
-        if task.is_redelivery {
+        if is_redelivery {
             return Ok(outcome.filter(|outcome| !matches!(outcome, Outcome::Refused(_))));
         }
         if outcome.is_some() {

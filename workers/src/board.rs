@@ -40,6 +40,10 @@ impl Board for Queues {
         self.detail(queue, id).await
     }
 
+    async fn has_begun(&self, id: JobId) -> anyhow::Result<bool> {
+        self.is_begun(id).await
+    }
+
     async fn retry(&self, queue: Queue, id: JobId, by: &OperatorName) -> anyhow::Result<Steered> {
         self.retry_job(queue, id, by).await
     }

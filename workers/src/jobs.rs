@@ -23,7 +23,7 @@ async fn run(
     attempt: Attempt,
 ) -> anyhow::Result<()> {
     match &envelope.job {
-        Job::Publish(job) => publish::run(service, queues, envelope, job, attempt).await,
+        Job::Publish(job) => publish::run(service, envelope, job, attempt).await,
         Job::Scan(job) => scan::run(service, job, attempt).await,
         Job::Rescan(job) => scan::run_again(service, job, attempt).await,
         Job::Views(job) => views::run(service, envelope.id, job).await,

@@ -16,11 +16,12 @@ use tokio_util::task::TaskTracker;
 
 use crate::attempt::{Attempts, Delivery, Handler};
 use crate::backend::{Backend, Halts};
+use crate::database::Database;
 use crate::persistence::{JobRows, MoreWait};
 use crate::queues::Queues;
 use crate::slots::JobSlots;
 use crate::sql::on_either;
-use crate::unacknowledged::Unacknowledged;
+use crate::unacknowledged::{BegunAttempt, Unacknowledged};
 use crate::wake::{PollTriggers, TICK_INTERVAL};
 
 /// How long running jobs may take to finish after a stop is requested.
@@ -155,16 +156,28 @@ impl Queues {
     /// Releases the jobs that were fetched and not finished, without using up an attempt. Attempts that have begun are
     /// recorded first. If that fails, the jobs stay locked, and their takeover counts the attempt.
     async fn give_back(&self, pool: &Pool, queues: impl Iterator<Item = Queue>) -> anyhow::Result<()> {
-        self.database
-            .note_begun(&pool.unacknowledged.take(), self.clock.now())
-            .await
-            .context("recording begun attempts")?;
-        let given_back = on_either!(&self.database, sql, connections => {
-            sqlx::query(sql::GIVE_BACK).bind(&pool.name).execute(connections).await.map(|done| done.rows_affected())
-        });
-        if given_back.context("giving jobs back")? > 0 {
+        let begun = pool.unacknowledged.take();
+        let given_back = self.database.give_back(&pool.name, &begun).await.context("giving jobs back")?;
+        if given_back > 0 {
             queues.for_each(|queue| self.wakes.wake(queue));
         }
         Ok(())
+    }
+}
+
+impl Database {
+    /// Records the begun attempts of this pool at jobs that it still holds, and releases its jobs. Returns the number of
+    /// jobs that were released.
+    async fn give_back(&self, pool: &str, begun: &[(String, BegunAttempt)]) -> anyhow::Result<u64> {
+        Ok(on_either!(self, sql, connections => {
+            let mut transaction = connections.begin().await?;
+            for (job, attempt) in begun {
+                let note = sqlx::query(sql::NOTE_BEGUN).bind(job).bind(&attempt.worker);
+                note.bind(i64::from(attempt.number)).execute(&mut *transaction).await?;
+            }
+            let released = sqlx::query(sql::GIVE_BACK).bind(pool).execute(&mut *transaction).await?;
+            transaction.commit().await?;
+            released.rows_affected()
+        }))
     }
 }

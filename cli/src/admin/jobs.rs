@@ -218,7 +218,8 @@ mod tests {
             timeline: vec![JobEvent { at: now(), what: died }],
         };
         let text = job_text(&detail, now());
-        for part in ["replies to  api-1", "\"about a page\"", "dead after attempt 8", "2026-11-21T14:05:00Z"] {
+        for part in ["replies to  api-1", "\"about a page\"", "dead after attempt 8", "2026-11-21T14:05:00Z"]
+        {
             assert!(text.contains(part), "{text}");
         }
         assert!(text.ends_with(&format!("handbill admin discard scan {}", id())), "{text}");

@@ -186,6 +186,10 @@ impl Board for NoBoard {
         bail!("no board")
     }
 
+    async fn has_begun(&self, _id: JobId) -> anyhow::Result<bool> {
+        Ok(false)
+    }
+
     async fn retry(&self, _queue: Queue, _id: JobId, _by: &OperatorName) -> anyhow::Result<Steered> {
         bail!("no board")
     }

@@ -11,7 +11,6 @@ use sqlx::QueryBuilder;
 use crate::Queues;
 use crate::database::Database;
 use crate::sql::{EventRow, on_either};
-use crate::unacknowledged::BegunAttempt;
 
 /// The latest events of a job that are shown. Only repeated manual retries cause more.
 const EVENTS_SHOWN_MAX: i64 = 200;
@@ -19,9 +18,6 @@ const EVENTS_SHOWN_MAX: i64 = 200;
 const FAILED: &str = "
     INSERT INTO handbill_job_events (job_id, at_ms, kind, attempt, worker, error, retry_at_ms)
     VALUES ($1, $2, 'began', $3, $4, NULL, NULL), ($1, $5, $6, $3, $4, $7, $8)";
-
-const BEGUN: &str = "
-    INSERT INTO handbill_job_events (job_id, at_ms, kind, attempt, worker) VALUES ($1, $2, 'began', $3, $4)";
 
 const HAS_BEGUN: &str =
     "SELECT EXISTS (SELECT 1 FROM handbill_job_events WHERE job_id = $1 AND kind = 'began')";
@@ -54,28 +50,11 @@ impl Database {
         });
         Ok(())
     }
-
-    /// Records attempts that were not acknowledged.
-    pub(crate) async fn note_begun(
-        &self,
-        attempts: &[(String, BegunAttempt)],
-        now: Time,
-    ) -> anyhow::Result<()> {
-        for (job, begun) in attempts {
-            on_either!(self, sql, pool => {
-                sqlx::query(sql::NOTE_PUSHED).bind(job).execute(pool).await?;
-                let insert = sqlx::query(BEGUN).bind(job).bind(now.millis()).bind(i64::from(begun.number));
-                insert.bind(&begun.worker).execute(pool).await?;
-            });
-        }
-        Ok(())
-    }
 }
 
 impl Queues {
-    /// Whether an earlier attempt at the job is recorded. The job's row does not show attempts from before a retry by an
-    /// operator or before the stop of a worker.
-    pub(crate) async fn has_begun(&self, job: JobId) -> anyhow::Result<bool> {
+    /// See [`Board::has_begun`](service::Board::has_begun).
+    pub(super) async fn is_begun(&self, job: JobId) -> anyhow::Result<bool> {
         let has_begun = on_either!(&self.database, pool => {
             sqlx::query_scalar(HAS_BEGUN).bind(job.to_string()).fetch_one(pool).await
         });

@@ -27,6 +27,20 @@ pub(crate) const GIVE_BACK: &str = "
     UPDATE apalis.jobs SET status = 'Pending', lock_by = NULL, lock_at = NULL
     WHERE status IN ('Queued', 'Running') AND starts_with(lock_by, $1)";
 
+/// Records an attempt that has begun, if its worker still holds the job and the attempt is not recorded.
+pub(crate) const NOTE_BEGUN: &str = "
+    WITH held AS (
+        SELECT id, lock_by, (extract(epoch FROM lock_at) * 1000)::bigint AS began_ms,
+            (extract(epoch FROM run_at) * 1000)::bigint AS pushed_ms
+        FROM apalis.jobs WHERE id = $1 AND lock_by = $2 AND status IN ('Queued', 'Running') FOR UPDATE
+    )
+    INSERT INTO handbill_job_events (job_id, at_ms, kind, attempt, worker)
+    SELECT id, pushed_ms, 'pushed', 0, NULL FROM held
+    WHERE NOT EXISTS (SELECT FROM handbill_job_events WHERE job_id = held.id)
+    UNION ALL SELECT id, began_ms, 'began', $3::bigint, lock_by FROM held
+    WHERE NOT EXISTS (SELECT FROM handbill_job_events AS known
+        WHERE known.job_id = held.id AND known.kind = 'began' AND known.attempt = $3::bigint AND known.worker = $2)";
+
 /// Selects exactly the jobs that apalis then takes from lost workers, in the same transaction.
 pub(crate) const NOTE_LOST: &str = "
     WITH lost AS (

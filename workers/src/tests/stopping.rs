@@ -84,6 +84,21 @@ on_both! {
         assert!(!harness.queues.has_begun(job.id).await.unwrap());
     }
 
+    async fn an_attempt_that_another_process_has_taken_over_is_not_recorded_at_a_stop(harness: WorkerHarness) {
+        let queue = harness.ready().await;
+        let starts = Starts::default();
+        let mut settings = PoolSettings::new([(Queue::Scan, 1)]);
+        settings.stop_timeout = Duration::from_millis(300);
+        let pool = Pool::with(&harness.queues, settings, starts.then_hang());
+        let job = scan();
+        queue.push(job.clone()).await.unwrap();
+        starts.reach(1).await;
+        harness.sql("UPDATE {jobs} SET lock_by = NULL, status = 'Killed'").await;
+        pool.stop().await;
+        assert_eq!(harness.row(job.id).await.status, "Killed");
+        assert!(!harness.queues.has_begun(job.id).await.unwrap());
+    }
+
     async fn a_retry_by_an_operator_does_not_hide_earlier_attempts(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let starts = Starts::default();
