@@ -281,7 +281,7 @@ fn session_ids(page: &str) -> Vec<String> {
 
 /// The session that reads the page, and another.
 fn current_and_other(page: &str, ids: &[String]) -> (String, String) {
-    let before_its_form = page.split("this one").nth(1).unwrap();
+    let before_its_form = page.split(">this session<").nth(1).unwrap();
     let current = session_ids(before_its_form)[0].clone();
     let other = ids.iter().find(|id| **id != current).unwrap().clone();
     (current, other)
