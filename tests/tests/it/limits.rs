@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures::future::join_all;
-use handbill_tests::{Agent, Human, Mode, Reply, World, in_both_modes, json, program};
+use handbill_tests::{Agent, Human, Mode, PATIENCE, Reply, World, eventually, in_both_modes, json, program};
 
 use crate::admin::OPERATOR_PASSWORD;
 use crate::expectations::{PAGE, PASSWORD, assert_untouched, at_two_processes, page_saying};
@@ -207,6 +207,9 @@ async fn without_redis_a_process_counts_publishes_by_itself() {
     let setup = World::with(Mode::Production, program!()).with_own_redis();
     let world = setup.env("HANDBILL_LIMITS__PUBLISHES_PER_MINUTE", "2").start().await;
     let agent = world.agent().await;
+    // A process that starts without Redis ends.
+    eventually(PATIENCE, "a running worker", async || world.worker().log().contains("ready").then_some(()))
+        .await;
     world.redis().stop();
     for _ in 0..2 {
         agent.publish("my-page", PAGE).await.expect(201);
