@@ -1,5 +1,5 @@
 //! Finds or starts an account's ledger, and supervises all ledgers. It must never assume whether an operation
-//! was settled: without a reply, only sending the operation again can tell.
+//! was settled. Without a reply, sending the operation again is the only way to learn the outcome.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

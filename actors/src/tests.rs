@@ -89,6 +89,7 @@ impl LedgerHarness {
             size_bytes: 7,
             content_type: "text/html; charset=utf-8".into(),
             variants: vec![],
+            bundled: None,
         };
         PublishOperation {
             order: PublishOrder {
@@ -106,6 +107,7 @@ impl LedgerHarness {
                 called_by: None,
             },
             manifest: Manifest::new(vec![file]),
+            bundle: None,
             blobs_as_of: SweepNumber::default(),
         }
     }
@@ -189,7 +191,7 @@ on_both_databases! {
         }
     }
 
-    async fn a_deed_that_is_handed_in_again_settles_once(harness: &LedgerHarness) {
+    async fn resubmitted_operation_settles_once(harness: &LedgerHarness) {
         let ledgers = harness.strict_ledgers().await;
         let mut operation = harness.publish("paid-page");
         operation.order.payment = Some(Payment::Dev(Micro::new(5_000)));
@@ -202,7 +204,7 @@ on_both_databases! {
         assert_eq!(harness.store.artifacts().list_versions(harness.account, artifact.id, &Page::whole()).await.unwrap().rows.len(), 1);
     }
 
-    async fn a_refusal_changes_nothing_and_is_remembered(harness: &LedgerHarness) {
+    async fn refused_operation_changes_nothing_and_its_refusal_is_stored(harness: &LedgerHarness) {
         let ledgers = harness.strict_ledgers().await;
         let operation = harness.publish("unpaid");
         for _ in 0..2 {
@@ -213,7 +215,7 @@ on_both_databases! {
         assert!(harness.store.artifacts().find(harness.account, &operation.order.slug).await.unwrap().is_none());
     }
 
-    async fn a_reason_moves_money_once_and_a_balance_is_the_sum_of_its_movements(harness: &LedgerHarness) {
+    async fn each_reason_moves_money_once_and_balance_is_sum_of_entries(harness: &LedgerHarness) {
         let (one, other) = (harness.ledgers().await, harness.ledgers().await);
         let operations = (0..240_i64).map(|n| {
             let reason = format!("{}", n / 3);
@@ -246,7 +248,7 @@ on_both_databases! {
         assert_eq!(harness.balance().await, Micro::ZERO);
     }
 
-    async fn one_bad_deed_does_not_fail_its_neighbours(harness: &LedgerHarness) {
+    async fn failing_operation_does_not_fail_others_in_its_batch(harness: &LedgerHarness) {
         let ledgers = harness.ledgers().await;
         let first = harness.publish("taken");
         ledgers.settle(LedgerOperation::Publish(Box::new(first.clone()))).await.unwrap();
@@ -265,7 +267,7 @@ on_both_databases! {
         assert!(!matches!(&ill[0], Ok(Outcome::Published(published)) if published.account == harness.account), "{ill:?}");
     }
 
-    async fn an_idle_actor_leaves_and_no_deed_is_lost_on_the_way_out(harness: &LedgerHarness) {
+    async fn idle_actor_exits_without_losing_operations(harness: &LedgerHarness) {
         let ledgers = harness.ledgers_that_idle(Duration::from_millis(1)).await;
         for round in 0..60 {
             let operations = (0..4).map(|n| harness.credit(1, &format!("in:{round}:{n}")));
@@ -279,7 +281,7 @@ on_both_databases! {
 }
 
 #[tokio::test]
-async fn stopping_settles_what_was_handed_in() {
+async fn stop_settles_submitted_operations() {
     let harness = sqlite().await;
     let ledgers = harness.ledgers().await;
     let settled = join_all((0..50).map(|n| ledgers.settle(harness.credit(1, &format!("in:{n}"))))).await;

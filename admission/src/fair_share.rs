@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn however_many_clients_fill_their_shares_another_gets_a_unit() {
+    fn another_client_gets_a_unit_even_when_many_have_filled_their_shares() {
         let budget = FairShare::new(UNITS, 1);
         let filled: Vec<_> = (1..=9).map(|client| fill(&budget, Some(client))).collect();
         assert_eq!((filled[0].held, filled[1].held), (UNITS / 2, UNITS / 4));
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_unit_is_for_a_client_without_any_and_shares_without_a_key_may_take_all() {
+    fn last_unit_is_reserved_for_a_client_without_units_and_unkeyed_shares_may_take_all() {
         let budget = FairShare::new(3, 1);
         let filled: Vec<_> = (1..=3).map(|client| fill(&budget, Some(client))).collect();
         assert_eq!(filled.iter().map(|share| share.held).collect::<Vec<_>>(), [1, 1, 1]);
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn all_shares_of_a_client_count_together_and_an_empty_one_counts_nothing() {
+    fn shares_of_one_client_are_counted_together_and_empty_shares_are_free() {
         let budget = FairShare::new(UNITS, 1);
         let mut first = budget.share(Some(1));
         first.try_grow(UNITS / 4).unwrap();
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_queued_share_gets_what_is_released_and_a_full_queue_sheds_at_once() {
+    async fn queued_share_gets_released_units_and_full_queue_sheds_at_once() {
         let budget = FairShare::new(4, 1);
         let (own, _other) = (fill(&budget, Some(1)), fill(&budget, Some(2)));
         let since = Instant::now();

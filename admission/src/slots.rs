@@ -53,7 +53,7 @@ mod tests {
     const WAIT: Duration = Duration::from_secs(1);
 
     #[tokio::test(start_paused = true)]
-    async fn a_caller_that_gets_no_slot_in_time_is_shed_and_a_late_one_gets_a_free_slot() {
+    async fn caller_without_a_slot_in_time_is_shed_and_a_later_caller_gets_the_free_slot() {
         let slots = Slots::new(1, 1);
         let until = Instant::now() + WAIT;
         let held = slots.acquire(until).await.unwrap();

@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_change_whose_caller_has_gone_can_be_waited_for() {
+    async fn write_whose_client_disconnected_can_be_awaited() {
         let background_tasks = TaskTracker::new();
         let is_done = Arc::new(std::sync::atomic::AtomicBool::new(false));
         let done_flag = is_done.clone();
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_goes_before_the_answer_is_counted() {
+    async fn disconnected_clients_are_counted_as_499() {
         let never = make(|_| std::future::pending::<()>());
         let request = || Request::builder().method(Method::OPTIONS).finish();
         let silent = middleware(never, &TaskTracker::new());
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_that_came_to_no_end_is_answered_like_any_other() {
+    async fn panicking_request_gets_a_500_with_the_standard_headers() {
         let response = middleware(PanickingEndpoint, &TaskTracker::new()).call(change()).await.unwrap();
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
         assert_eq!(response.header(header::X_CONTENT_TYPE_OPTIONS), Some("nosniff"));

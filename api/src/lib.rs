@@ -12,17 +12,16 @@ pub mod hostile;
 mod html;
 mod http;
 mod mcp;
+pub mod operator_json;
 mod pages;
 mod probes;
 mod rest;
 mod routes;
-pub mod told_in_json;
 mod wire;
 
 use ipnet::IpNet;
 use poem::EndpointExt;
 use poem::endpoint::BoxEndpoint;
-use poem::middleware::CookieJarManager;
 use service::Service;
 use telemetry::Vitals;
 use tokio_util::task::TaskTracker;
@@ -78,7 +77,7 @@ pub fn routes(service: Service, settings: ApiSettings) -> BoxEndpoint<'static> {
     let proxies = TrustedProxies::new(settings.trusted_proxies);
     let probes = Probes::new(settings.vitals, service.clone());
     let is_https = service.addresses().base_url.starts_with("https://");
-    let routes = routes.with(CookieJarManager::new()).data(service);
+    let routes = routes.data(service);
     let routes =
         routes.map(move |response| async move { http::session_cookie::under_both_names(response, is_https) });
     let routes = routes.with(Representation::default());

@@ -5,7 +5,7 @@ mod every_page;
 use std::io;
 use std::sync::{Arc, Mutex};
 
-use domain::Chance;
+use domain::{Chance, Message, Slug};
 use poem::endpoint::make_sync;
 use poem::http::{Method, StatusCode};
 use poem::test::{TestClient, TestResponse};
@@ -22,7 +22,7 @@ use crate::documents::Facts;
 use crate::http::client_ip::TrustedProxies;
 use crate::http::json_body::JsonBody;
 use crate::http::paths::Paths;
-use crate::http::upload::Upload;
+use crate::http::upload::{ArchiveField, NamedUpload, PublishBody};
 use crate::routes::{assemble, is_page_path, methods};
 use crate::{LoadTerms, wire};
 
@@ -71,11 +71,17 @@ impl Samples {
     }
 
     #[oai(path = "/v1/publish", method = "post")]
-    async fn upload(&self, upload: Upload) -> crate::http::api_result::ApiResult<Json<Vec<String>>, Uploads> {
-        let uploaded = upload.read().await?;
+    async fn upload(
+        &self,
+        slug: ArchiveField<Slug>,
+        message: ArchiveField<Message>,
+        body: PublishBody,
+    ) -> crate::http::api_result::ApiResult<Json<Vec<String>>, Uploads> {
+        let uploaded = body.read(NamedUpload { slug: slug.0, message: message.0 }).await?;
         let slug = uploaded.slug.map_or("-".to_owned(), |slug| slug.to_string());
+        let message = uploaded.message.map(|message| format!("({message})"));
         let files = uploaded.files.iter().map(|file| format!("{} {}", file.path, file.bytes.len()));
-        Ok(Json(std::iter::once(slug).chain(files).collect()))
+        Ok(Json(std::iter::once(slug).chain(message).chain(files).collect()))
     }
 }
 
@@ -98,7 +104,7 @@ async fn refused(response: TestResponse, status: u16) -> Value {
 }
 
 #[tokio::test]
-async fn an_unknown_path_is_not_found_in_our_own_form() {
+async fn unknown_path_gets_the_standard_not_found_error() {
     for path in ["/v1", "/v1/nothing", "/v1/artifacts/a/b/c"] {
         let body = refused(api().get(path).send().await, 404).await;
         assert_eq!(body["code"], "not_found", "{path}");
@@ -107,7 +113,7 @@ async fn an_unknown_path_is_not_found_in_our_own_form() {
 }
 
 #[tokio::test]
-async fn a_method_that_a_path_does_not_have_is_answered_with_those_that_it_has() {
+async fn wrong_method_gets_405_with_the_allowed_methods() {
     for (path, allow) in [
         ("/v1/artifacts/my-page", "DELETE, GET, HEAD, PATCH"),
         ("/v1/artifacts/my-page/activate", "POST"),
@@ -127,7 +133,7 @@ async fn a_method_that_a_path_does_not_have_is_answered_with_those_that_it_has()
 }
 
 #[tokio::test]
-async fn a_page_too_tells_the_methods_that_it_has() {
+async fn pages_answer_wrong_methods_with_an_allow_header() {
     // Without the operator's secret those pages return 404, and these tests have no service to check it.
     let pages = methods().into_iter().filter(|(pattern, _)| is_page_path(pattern));
     for (pattern, methods) in pages.filter(|(pattern, _)| !pattern.starts_with("/admin")) {
@@ -148,7 +154,7 @@ async fn a_page_too_tells_the_methods_that_it_has() {
 }
 
 #[tokio::test]
-async fn status_answers_at_once_and_so_does_head() {
+async fn status_responds_to_get_and_head() {
     let response = api().get("/v1/status").send().await;
     response.assert_status_is_ok();
     response.assert_header("cache-control", "no-store");
@@ -160,7 +166,7 @@ async fn status_answers_at_once_and_so_does_head() {
 }
 
 #[tokio::test]
-async fn a_body_that_does_not_parse_or_fit_is_an_invalid_body() {
+async fn body_that_fails_parsing_or_validation_gets_invalid_body() {
     for bad in ["", "{", "[]", "{}", r#"{"version":0}"#, r#"{"version":"1"}"#, r#"{"version":-1}"#] {
         let response = TestClient::new(samples())
             .post("/things/1")
@@ -173,7 +179,7 @@ async fn a_body_that_does_not_parse_or_fit_is_an_invalid_body() {
 }
 
 #[tokio::test]
-async fn a_malformed_parameter_is_named_as_the_document_names_it() {
+async fn malformed_parameter_error_uses_the_documented_name() {
     let samples = TestClient::new(samples());
     for (path, name) in [("/things/abc", "number: "), ("/things/1?flag=maybe", "flag: ")] {
         let response = samples.post(path).body_json(&json!({"version": 1})).send().await;
@@ -185,7 +191,7 @@ async fn a_malformed_parameter_is_named_as_the_document_names_it() {
 }
 
 #[tokio::test]
-async fn another_content_type_is_answered_with_the_one_that_is_expected() {
+async fn wrong_content_type_error_names_the_expected_one() {
     for (path, expected) in [("/things/1", "application/json"), ("/v1/publish", "multipart/form-data")] {
         for request in [
             TestClient::new(samples()).post(path).content_type("text/plain").body("x"),
@@ -207,7 +213,7 @@ async fn a_json_body_is_bounded() {
 }
 
 #[tokio::test]
-async fn a_panic_and_an_inner_error_are_internal_errors_that_tell_nothing() {
+async fn panics_and_internal_errors_reveal_no_details() {
     for path in ["/panic", "/broken"] {
         let body = refused(TestClient::new(samples()).get(path).send().await, 500).await;
         assert_eq!(body["code"], "internal_error");
@@ -237,7 +243,7 @@ impl<'a> MakeWriter<'a> for Log {
 }
 
 #[tokio::test]
-async fn the_log_has_one_line_a_request_with_the_listed_path_and_no_value_of_it() {
+async fn each_request_logs_one_line_with_its_route_pattern_and_no_values() {
     let log = Log::default();
     // The subscriber is global, because what a thread-local one sees depends on which thread logged first.
     // Other tests may write to it too, so the lines are found by the ids of their requests.

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, ensure};
 use domain::Chance;
-use reqwest::header::{ACCEPT, CONTENT_TYPE};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, LINK};
 use reqwest::{Client, multipart};
 use serde::Deserialize;
 
@@ -96,6 +96,23 @@ impl Agent {
         let published: PublishAnswer =
             call.send().await?.error_for_status().context("read a page")?.json().await?;
         Ok(published.moderation_status)
+    }
+
+    /// Reads the list of artifacts: up to this many pages, or everything in one response if a page has no
+    /// limit. Returns the number of artifacts.
+    pub async fn list(&self, page_rows: Option<usize>, pages_max: usize) -> anyhow::Result<usize> {
+        let limit = page_rows.map(|rows| format!("?limit={rows}")).unwrap_or_default();
+        let mut next = Some(format!("{}/v1/artifacts{limit}", self.base_url));
+        let mut rows = 0;
+        for _ in 0..pages_max {
+            let Some(url) = next else { break };
+            let call = self.client.get(url).bearer_auth(&self.token);
+            let answer = call.send().await?.error_for_status().context("list the artifacts")?;
+            let link = answer.headers().get(LINK).map(|link| link.to_str().map(str::to_owned)).transpose()?;
+            next = link.and_then(|link| Some(link.strip_prefix('<')?.split_once('>')?.0.to_owned()));
+            rows += answer.json::<Vec<serde::de::IgnoredAny>>().await?.len();
+        }
+        Ok(rows)
     }
 
     async fn send(&self, form: multipart::Form) -> anyhow::Result<Published> {

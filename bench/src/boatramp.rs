@@ -15,8 +15,9 @@ use reqwest::{Client, RequestBuilder, Response};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::Bench;
 use crate::page::SiteFile;
-use crate::program::{Launch, Program, free_address, is_installed};
+use crate::program::{Launch, Program, free_address};
 
 pub const BOATRAMP: &str = "boatramp";
 /// The path below which it serves sites by name.
@@ -33,13 +34,13 @@ pub struct Boatramp {
 }
 
 impl Boatramp {
-    /// `None` if it is not installed.
-    pub async fn start(folder: &Path) -> anyhow::Result<Option<Self>> {
-        if !is_installed(BOATRAMP) {
+    /// `None` if it takes no part.
+    pub async fn start(bench: &Bench, name: &str) -> anyhow::Result<Option<Self>> {
+        if !bench.has_rival(BOATRAMP) {
             return Ok(None);
         }
         let address = free_address()?;
-        let mut program = launch(folder, address).start()?;
+        let mut program = launch(&bench.folder.path().join(name), address).start()?;
         program.answers(address, HEALTH).await.context("boatramp serve")?;
         Ok(Some(Self { address, program }))
     }

@@ -42,7 +42,7 @@ struct CommandTime {
 
 pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
     let system = BenchSystem::embedded(bench, "cli").await?;
-    let boatramp = Boatramp::start(&bench.folder.path().join("cli-boatramp")).await?;
+    let boatramp = Boatramp::start(bench, "cli-boatramp").await?;
     let folder = bench.folder.path().join("cli-person");
     std::fs::create_dir_all(folder.join(SITE))?;
     let person = Person {
@@ -57,7 +57,7 @@ pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
     });
     person.first_line_of(&["signup", "--quiet"]).await.context("handbill signup")?;
     let mut taken = CommandTime::default();
-    for run in 0..WARM_UP_RUNS + RUNS {
+    for run in 0..WARM_UP_RUNS + bench.extent().runs(RUNS) {
         if run == WARM_UP_RUNS {
             taken = CommandTime::default();
         }

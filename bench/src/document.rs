@@ -42,7 +42,7 @@ mod tests {
         <!-- scripts/bench cli -->\nkept\n<!-- end of cli -->\n";
 
     #[test]
-    fn a_part_takes_its_own_place_and_no_other() {
+    fn only_the_tables_own_section_is_replaced() {
         let mut table = Table::default();
         table.add(Row::of("a start", Duration::from_millis(12)));
         let section = |part| Section { part, table: &table, measured_on: "22 November" };

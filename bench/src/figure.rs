@@ -37,6 +37,12 @@ impl Figure {
         }
     }
 
+    /// The median. `figures` must not be empty.
+    pub fn median(mut figures: Vec<Figure>) -> Self {
+        figures.sort_by(|one, other| one.number().total_cmp(&other.number()));
+        figures[figures.len() / 2]
+    }
+
     fn unit(self) -> &'static str {
         match self {
             Self::Time(_) | Self::NotEnded => " ms",

@@ -8,11 +8,12 @@ mod pair;
 use anyhow::Context;
 
 use crate::Bench;
+use crate::extent::Extent;
 use crate::figure::Goal;
 use crate::latencies::Latencies;
 use crate::system::BenchSystem;
 use crate::table::{Row, Table};
-use filling::Filling;
+pub use filling::Filling;
 use pair::{RUNS, Side, Step};
 
 /// The contents of an installation.
@@ -40,14 +41,20 @@ const GOAL_FROM: usize = 100_000;
 const GOAL: Goal = Goal::RatioAtMost(1.2);
 
 #[derive(Clone, Copy)]
-enum Mode {
+pub enum Mode {
     Embedded,
     Production,
 }
 
 pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
-    for mode in [Mode::Embedded, Mode::Production] {
-        for (number, course) in COURSES.iter().enumerate() {
+    // A quick run has only the first size.
+    let (courses, sizes) = match bench.extent() {
+        Extent::Full => (COURSES.len(), usize::MAX),
+        Extent::Quick => (1, 1),
+    };
+    for mode in Mode::ALL {
+        for (number, course) in COURSES[..courses].iter().enumerate() {
+            let course = &course[..sizes.min(course.len())];
             let name = format!("growth-{}-{number}", mode.name());
             measure_course(bench, mode, &name, course, table).await.context(name)?;
         }
@@ -90,14 +97,16 @@ fn row(mode: Mode, size: Size, step: Step, grown: &Latencies, empty: &Latencies)
 }
 
 impl Mode {
-    fn name(self) -> &'static str {
+    pub const ALL: [Mode; 2] = [Mode::Embedded, Mode::Production];
+
+    pub fn name(self) -> &'static str {
         match self {
             Self::Embedded => "embedded",
             Self::Production => "production",
         }
     }
 
-    async fn start(self, bench: &Bench, name: &str) -> anyhow::Result<BenchSystem> {
+    pub async fn start(self, bench: &Bench, name: &str) -> anyhow::Result<BenchSystem> {
         match self {
             Self::Embedded => BenchSystem::embedded(bench, name).await,
             Self::Production => BenchSystem::production(bench, name).await,

@@ -44,15 +44,16 @@ pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
     store.migrate().await?;
     let plain = Plain::new(&new_database(&bench.arguments).await?).await?;
     let harness = Arc::new(LedgerBench::new(store, plain).await?);
+    let round = bench.extent().time(ROUND);
     let mut counts = SPEND_METHODS.map(|_| 0);
     for _ in 0..ROUNDS {
         for (method, count) in SPEND_METHODS.into_iter().zip(&mut counts) {
-            *count += harness.spends(method).await?;
+            *count += harness.spends(method, round).await?;
         }
     }
     harness.ledgers.stop().await;
     harness.plain.check().await?;
-    add_rows(table, counts.map(|count| Figure::PerSecond(f64::from(count) / (ROUND * ROUNDS).as_secs_f64())));
+    add_rows(table, counts.map(|count| Figure::PerSecond(f64::from(count) / (round * ROUNDS).as_secs_f64())));
     Ok(())
 }
 
@@ -100,8 +101,8 @@ impl LedgerBench {
 
     /// The number of spends of all callers in a round. Each is a task of its own, as calls of the service
     /// are.
-    async fn spends(self: &Arc<Self>, method: SpendMethod) -> anyhow::Result<u32> {
-        let end = Instant::now() + ROUND;
+    async fn spends(self: &Arc<Self>, method: SpendMethod, round: Duration) -> anyhow::Result<u32> {
+        let end = Instant::now() + round;
         let callers = (0..CALLERS).map(|_| {
             let harness = self.clone();
             let caller = tokio::spawn(async move {

@@ -4,17 +4,22 @@
 //! or fails, because a busy machine gives bad figures. `scripts/bench` builds the program, starts the servers
 //! that a part needs, and runs this.
 
+mod against;
 mod agent;
 mod boatramp;
+mod bucket;
 mod cli;
 mod document;
 mod edge;
+mod extent;
 mod figure;
 mod floor;
 mod growth;
 mod latencies;
 mod ledger;
+mod listing;
 mod machine;
+mod memory;
 mod page;
 mod program;
 mod publish;
@@ -28,24 +33,34 @@ mod system;
 mod table;
 mod visible;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Parser, ValueEnum};
 use document::Section;
 use domain::Clock;
+use extent::Extent;
 use table::Table;
 use tempfile::TempDir;
 
 /// Measures Handbill. Run it through `scripts/bench`.
-#[derive(Parser)]
+#[derive(Clone, Parser)]
 struct Arguments {
     /// What to measure.
     #[arg(required = true)]
     parts: Vec<Part>,
     /// A document whose tables this run replaces.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["against", "quick"])]
     markdown: Option<PathBuf>,
+    /// Another build of the program. Each part runs with both in turns, without other alternatives.
+    #[arg(long)]
+    against: Option<PathBuf>,
+    /// Fewer and shorter runs.
+    #[arg(long)]
+    quick: bool,
+    /// The minutes of load in the part `memory`: 5 by default, or 0.2 with `--quick`.
+    #[arg(long, env = "HANDBILL_BENCH_MINUTES")]
+    minutes: Option<f64>,
     /// The program to measure.
     #[arg(long, env = "HANDBILL_BENCH_PROGRAM")]
     program: PathBuf,
@@ -63,13 +78,16 @@ struct Arguments {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Part {
     Publish,
+    Bucket,
     Races,
     Ledger,
     Queue,
     Growth,
+    List,
     Edge,
     Visible,
     Start,
+    Memory,
     Cli,
     Scan,
     Scale,
@@ -81,11 +99,31 @@ struct Bench {
     folder: TempDir,
 }
 
+impl Bench {
+    fn new(arguments: Arguments) -> anyhow::Result<Self> {
+        Ok(Self { arguments, folder: tempfile::tempdir()? })
+    }
+
+    /// The same measurements of another program, in a directory of its own.
+    fn with_program(&self, program: &Path) -> anyhow::Result<Self> {
+        Self::new(Arguments { program: program.to_owned(), ..self.arguments.clone() })
+    }
+
+    fn extent(&self) -> Extent {
+        if self.arguments.quick { Extent::Quick } else { Extent::Full }
+    }
+
+    /// Whether this alternative takes part: it is installed, and the run is not a comparison of two builds.
+    fn has_rival(&self, program: &str) -> bool {
+        self.arguments.against.is_none() && program::is_installed(program)
+    }
+}
+
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     // The TLS provider of every client in this process. Installing it fails only the second time.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let bench = Bench { arguments: Arguments::parse(), folder: tempfile::tempdir()? };
+    let bench = Bench::new(Arguments::parse())?;
     let (mut whole, mut finished) = (Table::default(), vec![]);
     let measured = measure_all(&bench, &mut whole, &mut finished).await;
     // After a failure the finished parts are still printed and stored.
@@ -102,7 +140,10 @@ async fn measure_all(
 ) -> anyhow::Result<()> {
     for part in &bench.arguments.parts {
         let mut table = Table::default();
-        let measured = measure(bench, *part, &mut table).await;
+        let measured = match &bench.arguments.against {
+            Some(other) => Box::pin(against::measure(bench, other, *part, &mut table)).await,
+            None => measure(bench, *part, &mut table).await,
+        };
         whole.append(&table);
         measured.with_context(|| format!("{part:?}"))?;
         finished.push((*part, table));
@@ -113,13 +154,16 @@ async fn measure_all(
 async fn measure(bench: &Bench, part: Part, table: &mut Table) -> anyhow::Result<()> {
     match part {
         Part::Publish => publish::measure(bench, table).await,
+        Part::Bucket => bucket::measure(bench, table).await,
         Part::Races => Box::pin(races::measure(bench, table)).await,
         Part::Ledger => ledger::measure(bench, table).await,
         Part::Queue => Box::pin(queue::measure(bench, table)).await,
         Part::Growth => Box::pin(growth::measure(bench, table)).await,
+        Part::List => listing::measure(bench, table).await,
         Part::Edge => Box::pin(edge::measure(bench, table)).await,
         Part::Visible => visible::measure(bench, table).await,
         Part::Start => start::measure(bench, table).await,
+        Part::Memory => memory::measure(bench, table).await,
         Part::Cli => cli::measure(bench, table).await,
         Part::Scan => scan::measure(bench, table).await,
         Part::Scale => Box::pin(scale::measure(bench, table)).await,

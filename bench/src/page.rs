@@ -43,6 +43,12 @@ impl SiteFile {
     pub fn index(chance: &Chance) -> Self {
         Self { path: "index.html".to_owned(), content: page(chance).into_bytes() }
     }
+
+    /// The other pages of a site of this many files.
+    pub fn others(chance: &Chance, files: usize) -> Vec<Self> {
+        let file = |number: usize| Self { path: format!("pages/{number}.html"), ..Self::index(chance) };
+        (1..files).map(file).collect()
+    }
 }
 
 #[cfg(test)]

@@ -45,21 +45,23 @@ enum Contestant {
 }
 
 pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
+    let run = bench.extent().time(RUN);
     let folder = bench.folder.path().join("queue");
     std::fs::create_dir_all(&folder)?;
     let sqlite = format!("sqlite://{}", folder.join("ours.db").display());
     let redis = bench.arguments.redis.as_deref().context("this needs a Redis: --redis")?;
 
-    let ours = throughput(Contestant::Ours(Ours::start(&sqlite).await?)).await?;
-    let file = throughput(Contestant::File(SqliteTable::start(&folder.join("plain.db")).await?)).await?;
+    let ours = throughput(Contestant::Ours(Ours::start(&sqlite).await?), run).await?;
+    let file = SqliteTable::start(&folder.join("plain.db")).await?;
+    let file = throughput(Contestant::File(file), run).await?;
     let what = "jobs that do nothing, queue on SQLite";
     table.add(Row::of(what, ours).beside("a plain table in SQLite", file));
 
     let database = new_database(&bench.arguments).await?;
-    let ours = throughput(Contestant::Ours(Ours::start(&database).await?)).await?;
+    let ours = throughput(Contestant::Ours(Ours::start(&database).await?), run).await?;
     let plain = PostgresTable::start(&new_database(&bench.arguments).await?).await?;
-    let plain = throughput(Contestant::Table(plain)).await?;
-    let list = throughput(Contestant::List(List::start(redis).await?)).await?;
+    let plain = throughput(Contestant::Table(plain), run).await?;
+    let list = throughput(Contestant::List(List::start(redis).await?), run).await?;
     let row = || Row::of("jobs that do nothing, queue on PostgreSQL", ours);
     table.add(row().beside("a table with SKIP LOCKED", plain));
     table.add(
@@ -69,10 +71,10 @@ pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
 }
 
 /// Callers push as fast as the jobs are done. Returns the rate until the last job was done.
-async fn throughput(contestant: Contestant) -> anyhow::Result<Figure> {
+async fn throughput(contestant: Contestant, run: Duration) -> anyhow::Result<Figure> {
     let (started, pushed) = (Instant::now(), AtomicU64::new(0));
     let pushers = (0..PUSHERS).map(|_| async {
-        while started.elapsed() < RUN {
+        while started.elapsed() < run {
             if pushed.load(Ordering::Relaxed) > contestant.done() + BACKLOG_MAX {
                 tokio::time::sleep(POLL_INTERVAL).await;
                 continue;
@@ -86,7 +88,7 @@ async fn throughput(contestant: Contestant) -> anyhow::Result<Figure> {
     let pushed = pushed.into_inner();
     while contestant.done() < pushed {
         let (name, done) = (contestant.name(), contestant.done());
-        ensure!(started.elapsed() < RUN + DRAIN_WAIT_MAX, "{name} has done {done} of {pushed} jobs");
+        ensure!(started.elapsed() < run + DRAIN_WAIT_MAX, "{name} has done {done} of {pushed} jobs");
         tokio::time::sleep(POLL_INTERVAL).await;
     }
     let took = started.elapsed();

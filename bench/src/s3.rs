@@ -2,9 +2,14 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto::Builder;
 use s3s::auth::SimpleAuth;
@@ -29,11 +34,13 @@ const THREADS_KEPT: Duration = Duration::from_secs(3_600);
 /// the store.
 pub struct S3 {
     address: SocketAddr,
+    requests: Arc<AtomicU64>,
     threads: Option<Runtime>,
 }
 
 impl S3 {
-    pub async fn start(folder: &Path) -> anyhow::Result<Self> {
+    /// `latency` delays the start of each request, as a distant store does.
+    pub async fn start(folder: &Path, latency: Duration) -> anyhow::Result<Self> {
         std::fs::create_dir_all(folder.join(BUCKET))?;
         let files =
             FileSystem::new(folder).map_err(|error| anyhow!("{error:?}")).context("open the bucket")?;
@@ -45,18 +52,24 @@ impl S3 {
             .thread_keep_alive(THREADS_KEPT)
             .enable_all()
             .build()?;
-        let service = service.build();
+        let requests = Arc::new(AtomicU64::new(0));
+        let store = DistantStore { service: service.build(), latency, requests: requests.clone() };
         let bound = threads.spawn(async {
             let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
             let address = listener.local_addr()?;
-            tokio::spawn(serve(listener, service));
+            tokio::spawn(serve(listener, store));
             anyhow::Ok(address)
         });
-        Ok(Self { address: bound.await??, threads: Some(threads) })
+        Ok(Self { address: bound.await??, requests, threads: Some(threads) })
     }
 
     pub fn endpoint(&self) -> String {
         format!("http://{}", self.address)
+    }
+
+    /// The number of requests since its start.
+    pub fn requests(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed)
     }
 }
 
@@ -69,13 +82,32 @@ impl Drop for S3 {
     }
 }
 
-async fn serve(listener: TcpListener, service: S3Service) {
+#[derive(Clone)]
+struct DistantStore {
+    service: S3Service,
+    latency: Duration,
+    requests: Arc<AtomicU64>,
+}
+
+impl DistantStore {
+    async fn answer(self, request: Request<Incoming>) -> Result<s3s::HttpResponse, s3s::HttpError> {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        // A sleep of zero would last up to a millisecond.
+        if !self.latency.is_zero() {
+            tokio::time::sleep(self.latency).await;
+        }
+        Service::call(&self.service, request).await
+    }
+}
+
+async fn serve(listener: TcpListener, store: DistantStore) {
     loop {
         let Ok((socket, _)) = listener.accept().await else { continue };
         // Without Nagle's algorithm, small responses do not wait for an acknowledgement.
         let _ = socket.set_nodelay(true);
-        let service = service.clone();
+        let store = store.clone();
         tokio::spawn(async move {
+            let service = service_fn(move |request| store.clone().answer(request));
             let http = Builder::new(TokioExecutor::new());
             // A client that disconnects is not an error of the server.
             let _ = http.serve_connection(TokioIo::new(socket), service).await;

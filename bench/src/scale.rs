@@ -70,7 +70,7 @@ async fn rush_at(bench: &Bench, workers: Crew) -> anyhow::Result<Measured> {
     let processes = Processes::of(&system, &bench.arguments).await?;
     let (before, machine_before) = (processes.spent()?, Machine::now()?);
     let started = Instant::now();
-    let taken = rush(&agents, RUSH).await?;
+    let taken = rush(&agents, bench.extent().time(RUSH)).await?;
     let (took, spent) = (started.elapsed(), processes.spent()?.since(&before)?);
     Ok(Measured { workers, taken, took, spent, machine: Machine::now()?.since(&machine_before) })
 }

@@ -15,6 +15,7 @@ use domain::{Chance, SitePath, content_type_of};
 use scanner::{ScannedFile, Terms, Verdict};
 
 use crate::Bench;
+use crate::extent::Extent;
 use crate::figure::{Figure, Goal};
 use crate::latencies::{Latencies, Ms};
 use crate::table::{Row, Table};
@@ -28,20 +29,25 @@ const HOSTILE_WAIT_MAX: Duration = Duration::from_secs(20);
 const HOSTILE_GOAL: Duration = Duration::from_secs(3);
 
 pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
+    let extent = bench.extent();
+    // Another build of the program has another scanner, which is not linked into this process.
+    if bench.arguments.against.is_some() {
+        return delay::measure(bench, table).await;
+    }
     for (name, size_bytes) in SIZES {
-        honest(table, name, size_bytes)?;
+        honest(table, name, size_bytes, extent.time(RUN))?;
     }
     delay::measure(bench, table).await?;
     // Last, because a scan that exceeds the limit runs until the bench ends.
-    hostile::kinds().iter().try_for_each(|kind| hostile(table, kind))
+    hostile::kinds().iter().try_for_each(|kind| hostile(table, kind, extent))
 }
 
-fn honest(table: &mut Table, name: &str, size_bytes: usize) -> anyhow::Result<()> {
+fn honest(table: &mut Table, name: &str, size_bytes: usize, run: Duration) -> anyhow::Result<()> {
     let html = pages::honest(&Chance::seeded(1), size_bytes);
     let file = [ScannedFile { path: "index.html", bytes: html.as_bytes(), content_type: "text/html" }];
     let verdict = scanner::scan(&file, &Terms::default())?;
-    let per_page = each(|| drop(scanner::scan(&file, &Terms::default())));
-    let floor = each(|| floor::tokenize(&html));
+    let per_page = each(run, || drop(scanner::scan(&file, &Terms::default())));
+    let floor = each(run, || floor::tokenize(&html));
     let per_second = 1.0 / per_page.as_secs_f64();
     let beside = format!(
         "{:.1} MB/s, {:.1} × html5ever's tokens alone, {}",
@@ -54,20 +60,20 @@ fn honest(table: &mut Table, name: &str, size_bytes: usize) -> anyhow::Result<()
     Ok(())
 }
 
-/// The average time of a run, over as many as the time allows.
-fn each(run: impl Fn()) -> Duration {
+/// The average time of a call, over as many as the time allows.
+fn each(time: Duration, call: impl Fn()) -> Duration {
     let (started, mut runs) = (Instant::now(), 0);
-    while started.elapsed() < RUN {
-        run();
+    while started.elapsed() < time {
+        call();
         runs += 1;
     }
     started.elapsed() / runs
 }
 
 /// Adds a row for the slowest flood of a kind, and one for each other flood that misses the goal.
-fn hostile(table: &mut Table, kind: &Kind) -> anyhow::Result<()> {
+fn hostile(table: &mut Table, kind: &Kind, extent: Extent) -> anyhow::Result<()> {
     let mut taken = Vec::new();
-    for flood in &kind.floods {
+    for flood in kind.floods.iter().take(extent.runs(kind.floods.len())) {
         taken.push((time_of(flood)?, flood.what));
     }
     taken.sort_by_key(|(took, _)| std::cmp::Reverse(*took));

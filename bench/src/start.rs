@@ -1,4 +1,4 @@
-//! How soon a started program responds, and what it uses while idle.
+//! How soon a started program responds, also with many artifacts, and what it uses while idle.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -7,13 +7,18 @@ use std::time::{Duration, Instant};
 use crate::Bench;
 use crate::boatramp::{self, BOATRAMP};
 use crate::figure::{Figure, Goal};
+use crate::growth::Filling;
 use crate::latencies::Latencies;
-use crate::program::{Launch, Program, free_address, is_installed};
-use crate::system::Site;
+use crate::program::{Launch, Program, free_address};
+use crate::system::{BenchSystem, Site};
 use crate::table::{Row, Table};
 
 const STARTS: usize = 10;
+const START_GOAL: Goal = Goal::AtMost(300.0);
 const IDLE: Duration = Duration::from_secs(3);
+/// The artifacts of a filled system, and the accounts that share them.
+const ARTIFACTS: usize = 1_000_000;
+const ACCOUNTS: usize = 1_000;
 
 /// A program to start, and the path that it responds to when it is ready.
 struct Starter {
@@ -33,10 +38,10 @@ struct Starts {
 /// The time from the start of the process to its first response, with a new folder and with an existing one.
 /// The programs alternate.
 pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
-    let (mut ours, mut theirs) = (Starts::default(), is_installed(BOATRAMP).then(Starts::default));
+    let (mut ours, mut theirs) = (Starts::default(), bench.has_rival(BOATRAMP).then(Starts::default));
     for number in 0..STARTS {
         let is_last = number == STARTS - 1;
-        ours.add(&handbill(bench, number)?, is_last).await?;
+        ours.add(&handbill(Site::new(bench, &format!("start-{number}"))?), is_last).await?;
         if let Some(theirs) = &mut theirs {
             theirs
                 .add(&rival(bench.folder.path().join(format!("start-boatramp-{number}")))?, is_last)
@@ -44,6 +49,26 @@ pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
         }
     }
     add_rows(table, ours, theirs);
+    filled(bench, table).await
+}
+
+/// Starts of a system whose artifacts were copied into its database.
+async fn filled(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
+    let artifacts = bench.extent().artifacts(ARTIFACTS);
+    let system = BenchSystem::embedded(bench, "start-filled").await?;
+    let mut filling = Filling::begin(&system, ACCOUNTS).await?;
+    filling.grow_to(artifacts).await?;
+    drop(filling);
+    let starter = handbill(system.stop().await?);
+    let mut taken = Vec::new();
+    for _ in 0..STARTS {
+        let (took, program) = starter.start().await?;
+        taken.push(took);
+        program.kill().await?;
+    }
+    let taken = Latencies::of(taken);
+    let what = format!("start of handbill serve, {artifacts} artifacts of {ACCOUNTS} accounts, p50");
+    table.add(Row::of(what, taken.percentile(50)).goal(START_GOAL).note(worst(&taken)));
     Ok(())
 }
 
@@ -56,18 +81,20 @@ fn add_rows(table: &mut Table, ours: Starts, theirs: Option<Starts>) {
         ("start of handbill serve, known folder, p50", ours.known, their_known),
     ] {
         let taken = Latencies::of(taken);
-        let worst = format!("worst of {} {}", taken.count(), taken.percentile(100));
         let theirs = theirs.map(|taken| Latencies::of(taken).percentile(50));
         let row = Row::of(what, taken.percentile(50)).beside_any(BOATRAMP, theirs);
-        table.add(row.goal(Goal::AtMost(300.0)).note(worst));
+        table.add(row.goal(START_GOAL).note(worst(&taken)));
     }
     let row = Row::of("memory of an idle handbill serve", megabytes(ours.idle_bytes));
     table.add(row.beside_any(BOATRAMP, idle).goal(Goal::AtMost(40.0)));
 }
 
-fn handbill(bench: &Bench, number: usize) -> anyhow::Result<Starter> {
-    let site = Site::new(bench, &format!("start-{number}"))?;
-    Ok(Starter { launch: site.launch("serve"), address: site.api, path: "/v1/status" })
+fn worst(taken: &Latencies) -> String {
+    format!("worst of {} {}", taken.count(), taken.percentile(100))
+}
+
+fn handbill(site: Site) -> Starter {
+    Starter { launch: site.launch("serve"), address: site.api, path: "/v1/status" }
 }
 
 fn rival(folder: PathBuf) -> anyhow::Result<Starter> {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use anyhow::Context;
 use domain::Chance;
@@ -44,8 +45,13 @@ impl BenchSystem {
 
     /// `handbill api`, `edge` and `worker` with PostgreSQL, Redis and S3, all on this machine.
     pub async fn production(bench: &Bench, name: &str) -> anyhow::Result<Self> {
+        Self::production_with(bench, name, Duration::ZERO).await
+    }
+
+    /// Production mode with a store that takes this long to start each request.
+    pub async fn production_with(bench: &Bench, name: &str, s3_latency: Duration) -> anyhow::Result<Self> {
         let mut site = Site::new(bench, name)?;
-        let s3 = S3::start(&site.folder.join("s3")).await?;
+        let s3 = S3::start(&site.folder.join("s3"), s3_latency).await?;
         let redis = bench.arguments.redis.as_ref().context("this needs a Redis: --redis")?;
         // Several systems may run side by side, and must not receive each other's notices.
         let redis = format!("{redis}/{}", REDIS_DATABASES.fetch_add(1, Ordering::Relaxed));
@@ -116,6 +122,24 @@ impl BenchSystem {
     /// The process ids of a role.
     pub fn process_ids(&self, role: &str) -> anyhow::Result<Vec<u32>> {
         self.programs.iter().filter(|program| program.name.starts_with(role)).map(Program::id).collect()
+    }
+
+    /// The resident memory of all its processes.
+    pub fn resident_bytes(&self) -> anyhow::Result<u64> {
+        self.programs.iter().map(Program::resident_bytes).sum()
+    }
+
+    /// The number of requests that its S3 server has received.
+    pub fn s3_requests(&self) -> u64 {
+        self.s3.as_ref().map_or(0, S3::requests)
+    }
+
+    /// Ends its processes. The directory and the addresses stay.
+    pub async fn stop(self) -> anyhow::Result<Site> {
+        for program in self.programs {
+            program.kill().await?;
+        }
+        Ok(self.site)
     }
 
     fn another(&self, role: &str) -> Launch {

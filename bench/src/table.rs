@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use anyhow::{Context, ensure};
+
 use crate::figure::{Figure, Goal};
 
 /// The measured rows, and the remarks below them.
@@ -22,6 +24,9 @@ pub struct Row {
     goal: Option<Goal>,
     note: String,
 }
+
+/// The name of another build beside the measured one.
+pub const OTHER_BUILD: &str = "the other build";
 
 const COLUMNS: usize = 7;
 const HEAD: [&str; COLUMNS] = ["what", "measured", "beside it", "ratio", "goal", "", "more"];
@@ -66,6 +71,21 @@ impl Row {
         Self { note: note.into(), ..self }
     }
 
+    fn of_turns(pairs: &[[&Row; 2]]) -> anyhow::Result<Self> {
+        let what = &pairs.first().context("there are no turns")?[0].what;
+        ensure!(pairs.iter().flatten().all(|row| row.what == *what), "another row takes the place of {what}");
+        let figures = |side: usize| pairs.iter().map(|pair| pair[side].measured).collect();
+        let mut ratios: Vec<_> =
+            pairs.iter().map(|[ours, theirs]| ours.measured.ratio_to(theirs.measured)).collect();
+        ratios.sort_by(f64::total_cmp);
+        let (least, middle, most) = (ratios[0], ratios[ratios.len() / 2], ratios[ratios.len() - 1]);
+        let row = Self::of(what, Figure::median(figures(0)))
+            .beside(OTHER_BUILD, Figure::median(figures(1)))
+            .ratio(middle);
+        // A ratio of two zeros is not a number.
+        Ok(if middle.is_finite() { row.note(format!("turns {least:.2} to {most:.2}")) } else { row })
+    }
+
     fn cells(&self) -> [String; COLUMNS] {
         let rival = self.rival.map(|(name, figure)| format!("{name} {figure}"));
         let is_met = self.goal.and_then(|goal| goal.is_met(self.measured, self.ratio));
@@ -78,7 +98,10 @@ impl Row {
             self.what.clone(),
             self.measured.to_string(),
             rival.unwrap_or_default(),
-            self.ratio.map(|ratio| format!("{ratio:.2} ×")).unwrap_or_default(),
+            self.ratio
+                .filter(|ratio| ratio.is_finite())
+                .map(|ratio| format!("{ratio:.2} ×"))
+                .unwrap_or_default(),
             self.goal.map(|goal| goal.beside(self.measured)).unwrap_or_default(),
             verdict.to_owned(),
             self.note.clone(),
@@ -94,6 +117,22 @@ impl Table {
     /// A sentence below the table.
     pub fn remark(&mut self, sentence: String) {
         self.remarks.push(sentence);
+    }
+
+    /// Combines the alternating runs of two builds into one table. A row has the median figure of each build,
+    /// and the median of the ratios. Goals are for a single build and do not apply.
+    pub fn of_turns(turns: &[[Table; 2]]) -> anyhow::Result<Self> {
+        let rows = turns.first().map_or(0, |[ours, _]| ours.rows.len());
+        let mut table = Self::default();
+        for index in 0..rows {
+            let pairs: Vec<[&Row; 2]> = turns
+                .iter()
+                .map(|[ours, theirs]| Some([ours.rows.get(index)?, theirs.rows.get(index)?]))
+                .collect::<Option<_>>()
+                .context("the builds have different rows")?;
+            table.add(Row::of_turns(&pairs)?);
+        }
+        Ok(table)
     }
 
     /// Appends the rows and remarks of another table.
@@ -160,7 +199,26 @@ mod tests {
     }
 
     #[test]
-    fn a_row_beside_another_has_the_ratio_and_is_held_to_it() {
+    fn turns_of_two_builds_become_one_table_of_medians() {
+        let turn = |ours, theirs| {
+            [ours, theirs].map(|ms| {
+                let mut table = Table::default();
+                table.add(Row::of("publish", Duration::from_millis(ms)).goal(Goal::AtMost(6.0)).note("p99"));
+                table
+            })
+        };
+        let table = Table::of_turns(&[turn(9, 10), turn(1, 2), turn(6, 4)]).unwrap();
+        assert_eq!(
+            table.rows[0].cells()[1..],
+            ["6.00 ms", "the other build 4.00 ms", "0.90 ×", "", "", "turns 0.50 to 1.50"].map(str::to_owned)
+        );
+        let mut other = turn(1, 1);
+        other[1].rows[0].what = "start".to_owned();
+        assert!(Table::of_turns(&[other]).is_err());
+    }
+
+    #[test]
+    fn comparison_row_shows_the_ratio_and_is_checked_against_its_limit() {
         let [fast, slow] = [2, 20].map(Duration::from_millis);
         let row = Row::of("publish", fast).beside("boatramp", slow).goal(Goal::RatioAtMost(0.2));
         assert_eq!(

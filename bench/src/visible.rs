@@ -39,7 +39,7 @@ pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
     }
     let watch = Arc::new(watch.context("nothing was published")?);
     let (mut seen, mut answered, mut old_after_answer) = (Vec::new(), Vec::new(), 0);
-    for number in 0..WARM_UP_ACTIVATIONS + ACTIVATIONS {
+    for number in 0..WARM_UP_ACTIVATIONS + bench.extent().runs(ACTIVATIONS) {
         let round = activate_and_watch(&agent, &watch, number % 2).await?;
         old_after_answer += round.old_after_answer;
         if number >= WARM_UP_ACTIVATIONS {

@@ -10,7 +10,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::Receivers;
 use crate::listen::{keep_announcing, keep_listening};
-use crate::wire::{Subscription, Wire};
+use crate::wire::{ListFills, Subscription, Wire};
 
 const FIRST_CONNECT_WITHIN: Duration = Duration::from_secs(5);
 const FIRST_CONNECT_PAUSE: Duration = Duration::from_millis(200);
@@ -42,7 +42,7 @@ async fn first_connect(client: Client, receivers: &Receivers) -> anyhow::Result<
     let give_up_at = Instant::now() + FIRST_CONNECT_WITHIN;
     loop {
         let opened = async {
-            let subscription = wire.open(&receivers.instance, Duration::ZERO).await?;
+            let subscription = wire.open(&receivers.instance, ListFills::now()).await?;
             receivers.identity.agree(&wire).await.context("read the identity of the bus")?;
             anyhow::Ok(subscription)
         };

@@ -8,14 +8,18 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use tracing::debug;
 
-use crate::wire::{LEASE_VALID_FOR, Wire};
-use crate::{Bus, Reach};
+use crate::messages::Letter;
+use crate::wire::{LEASE_VALID_FOR, Wire, within_time};
+use crate::writers::list_if_all_heard;
+use crate::{Bus, Reach, Receivers};
 
-/// Sets the lease's expiry by the server's clock, so that the clocks of the hosts do not matter.
+/// Sets the lease's expiry by the server's clock, so that the clocks of the hosts do not matter. The message
+/// to this process itself arrives after every notice that was sent before.
 const REFRESH: &str = r"
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('ZADD', KEYS[1], now + tonumber(ARGV[2]), ARGV[1])
+redis.call('PUBLISH', ARGV[3], ARGV[4])
 return 1
 ";
 
@@ -25,12 +29,20 @@ type DropHost = Arc<dyn Fn(&Host) + Send + Sync>;
 pub(crate) struct Edges {
     leases: RwLock<Vec<(u64, DropHost)>>,
     next_lease: AtomicU64,
-    tenure: RwLock<Option<Tenure>>,
+    tenures: RwLock<Tenures>,
     /// Signals a new lease: the listening task then subscribes and refreshes at once.
     pub(crate) joined: Notify,
 }
 
-/// An uninterrupted period in which the other processes waited for this one to acknowledge every notice.
+#[derive(Default)]
+struct Tenures {
+    lease: Option<Tenure>,
+    /// The list of writers, and for how long all of them were connected.
+    writers: Option<(String, Tenure)>,
+}
+
+/// An uninterrupted period in which the other processes waited for this one to acknowledge every notice, or in
+/// which all writers were connected.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Tenure {
     since: Instant,
@@ -51,6 +63,23 @@ impl Tenure {
     }
 }
 
+impl Tenures {
+    fn refresh(&mut self, writers: Option<String>, sent_at: Instant, confirmed_at: Instant) {
+        self.lease = Some(Tenure::refreshed(self.lease, sent_at, confirmed_at));
+        let before = self.writers.take();
+        self.writers = writers.map(|list| {
+            let same = before.filter(|(known, _)| *known == list).map(|(_, tenure)| tenure);
+            (list, Tenure::refreshed(same, sent_at, confirmed_at))
+        });
+    }
+
+    fn cover(&self, confirmed_at: Instant, is_recent: bool, now: Instant) -> bool {
+        let covers = |tenure: &Tenure| tenure.covers(confirmed_at, now);
+        self.lease.as_ref().is_some_and(covers)
+            && (is_recent || self.writers.as_ref().is_some_and(|(_, tenure)| covers(tenure)))
+    }
+}
+
 impl Edges {
     pub(crate) fn is_empty(&self) -> bool {
         self.leases.read().unwrap_or_else(PoisonError::into_inner).is_empty()
@@ -62,19 +91,34 @@ impl Edges {
         }
     }
 
-    /// Registers that this process receives notices. `sent_at` must be before the check that it does.
-    pub(crate) async fn refresh(&self, wire: &Wire, instance: &str, sent_at: Instant) -> anyhow::Result<()> {
+    /// Registers that this process receives notices, and proves that it has received all notices that were
+    /// sent before `sent_at`.
+    pub(crate) async fn refresh(
+        &self,
+        wire: &Wire,
+        receivers: &Receivers,
+        sent_at: Instant,
+    ) -> anyhow::Result<()> {
+        let instance = &receivers.instance;
+        let mut own = receivers.acks.open();
+        let letter = Letter::Ack { notice: own.number(), edge: instance.clone() };
         let script = redis::Script::new(REFRESH);
         let mut call = script.key(wire.names().edges());
         call.arg(instance).arg(LEASE_VALID_FOR.as_millis() as u64);
+        call.arg(wire.names().acks(instance)).arg(serde_json::to_string(&letter)?);
         let _: u8 = wire.run(&call).await?;
-        let mut tenure = self.tenure.write().unwrap_or_else(PoisonError::into_inner);
-        *tenure = Some(Tenure::refreshed(*tenure, sent_at, Instant::now()));
+        within_time(own.next()).await??;
+        let writers = list_if_all_heard(wire).await.unwrap_or_else(|error| {
+            debug!(error = format!("{error:#}"), "could not read the list of writers");
+            None
+        });
+        let mut tenures = self.tenures.write().unwrap_or_else(PoisonError::into_inner);
+        tenures.refresh(writers, sent_at, Instant::now());
         Ok(())
     }
 
     pub(crate) fn end_tenure(&self) {
-        *self.tenure.write().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.tenures.write().unwrap_or_else(PoisonError::into_inner) = Tenures::default();
     }
 
     fn add(&self, drop_host: DropHost) -> u64 {
@@ -110,20 +154,19 @@ impl EdgeLease {
         EdgeLease { bus, number }
     }
 
-    /// Whether a route that was read at `read_at`, the time before the read started, may be served from the
-    /// cache now. It must be younger than [`Bus::EDGE_TRUST`], and since it was read the other processes must
-    /// have waited for this edge's acknowledgements without interruption. An edge that serves only such
-    /// routes never serves an old one, even when it alone is cut off from Redis.
-    pub fn covers(&self, read_at: Instant) -> bool {
+    /// Whether a route that was read or confirmed at this time, before the query started, may be served from
+    /// the cache now. It must be younger than [`Bus::EDGE_TRUST`], or all writers must have been connected
+    /// since. And since then the other processes must have waited for this edge's acknowledgements without
+    /// interruption. An edge that serves only such routes never serves an old one, even when it alone is cut
+    /// off from Redis or from the database.
+    pub fn covers(&self, confirmed_at: Instant) -> bool {
         let now = Instant::now();
-        if now.duration_since(read_at) >= Bus::EDGE_TRUST {
-            return false;
-        }
+        let is_recent = now.duration_since(confirmed_at) < Bus::EDGE_TRUST;
         match self.bus.reach {
-            Reach::Local => true,
+            Reach::Local => is_recent,
             Reach::Redis(_) => {
-                let tenure = self.bus.receivers.edges.tenure.read().unwrap_or_else(PoisonError::into_inner);
-                tenure.is_some_and(|tenure| tenure.covers(read_at, now))
+                let tenures = self.bus.receivers.edges.tenures.read();
+                tenures.unwrap_or_else(PoisonError::into_inner).cover(confirmed_at, is_recent, now)
             }
         }
     }
@@ -177,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tenure_goes_on_while_refreshes_are_confirmed_in_time() {
+    fn lease_continues_while_refreshes_are_confirmed_in_time() {
         let start = Instant::now();
         let at = |millis| start + Duration::from_millis(millis);
         let first = Tenure::refreshed(None, at(0), at(10));
@@ -189,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tenure_covers_only_what_was_read_within_it() {
+    fn lease_covers_only_reads_within_its_duration() {
         let start = Instant::now();
         let at = |millis| start + Duration::from_millis(millis);
         let tenure = Tenure { since: at(10), until: at(2000) };

@@ -19,12 +19,14 @@ mod notices;
 mod replies;
 mod wakes;
 mod wire;
+mod writers;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context;
 use domain::{Host, JobId, Outcome, Queue, Time};
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::sleep_until;
 use tracing::{Instrument, debug, warn};
 
 pub use edges::EdgeLease;
@@ -39,6 +41,7 @@ use messages::Letter;
 use notices::Acks;
 use replies::Replies;
 use wakes::Wakes;
+use writers::WriterRegistration;
 
 /// The connection to the other processes, or to none if everything runs in one. Clones are cheap and share
 /// the bus.
@@ -64,6 +67,7 @@ struct Receivers {
     replies: Arc<Replies>,
     edges: Edges,
     acks: Acks,
+    registration: WriterRegistration,
 }
 
 impl Receivers {
@@ -75,13 +79,15 @@ impl Receivers {
             replies: Arc::default(),
             edges: Edges::default(),
             acks: Acks::default(),
+            registration: WriterRegistration::default(),
         })
     }
 }
 
 impl Bus {
-    /// An edge never serves from a cached route longer than this. After waiting this long, no visitor gets
-    /// the old state, even if the notice was lost.
+    /// An edge never serves from a cached route longer than this, unless it is certain to have a notice of
+    /// every change since. After waiting this long, no visitor gets the old state, even if an edge has not
+    /// acknowledged.
     pub const EDGE_TRUST: Duration = Duration::from_secs(2);
 
     /// The bus of a process that runs alone.
@@ -95,6 +101,23 @@ impl Bus {
         let receivers = Receivers::new(instance);
         let connection = RedisConnection::connect(url, receivers.clone()).await?;
         Ok(Self { receivers, counters: Arc::default(), reach: Reach::Redis(Arc::new(connection)) })
+    }
+
+    /// Registers a process that will change routes. While the process cannot reach the bus, no edge trusts
+    /// its cache without the database.
+    pub async fn join_as_writer(&self) -> anyhow::Result<()> {
+        let Reach::Redis(connection) = &self.reach else { return Ok(()) };
+        let registration = &self.receivers.registration;
+        registration.join(connection.wire(), self.instance()).await.context("register as a writer in Redis")
+    }
+
+    /// Call it after the last change of a writer.
+    pub async fn leave_as_writer(&self) {
+        let Reach::Redis(connection) = &self.reach else { return };
+        let registration = &self.receivers.registration;
+        if let Err(error) = registration.leave(connection.wire(), self.instance()).await {
+            debug!(error = format!("{error:#}"), "could not leave the list of writers");
+        }
     }
 
     pub fn instance(&self) -> &str {
@@ -159,30 +182,25 @@ impl Bus {
     }
 
     /// Call it after the change is committed. When it returns, no edge serves the old route of these hosts:
-    /// every running edge has acknowledged, or [`Bus::EDGE_TRUST`] has passed since the call.
+    /// every running edge has acknowledged, or [`Bus::EDGE_TRUST`] has passed since the notice was sent. A
+    /// process that has just lost Redis waits for some seconds longer.
     pub async fn notify_edges(&self, hosts: &[Host]) {
         self.drop_on_edges(hosts).instrument(telemetry::spans::edge_notice(hosts.len())).await;
     }
 
     async fn drop_on_edges(&self, hosts: &[Host]) {
-        let trusted_until = Instant::now() + Self::EDGE_TRUST;
         self.receivers.edges.drop_hosts(hosts);
         let Reach::Redis(connection) = &self.reach else { return };
-        let acknowledged =
-            match timeout_at(trusted_until, notices::notify_edges(connection.wire(), &self.receivers, hosts))
-                .await
-            {
-                Ok(acknowledged) => acknowledged,
-                Err(_) => Err(anyhow::anyhow!("an edge did not acknowledge in time")),
-            };
-        let Err(error) = acknowledged else { return self.receivers.acks.record_all_acknowledged() };
+        let Err(silence) = notices::notify_edges(connection.wire(), &self.receivers, hosts).await else {
+            return self.receivers.acks.record_all_acknowledged();
+        };
         if self.receivers.acks.record_silence() {
             warn!(
-                error = format!("{error:#}"),
+                error = format!("{:#}", silence.error),
                 "edges do not acknowledge: each change waits until their cached routes expire"
             );
         }
-        sleep_until(trusted_until).await;
+        sleep_until(silence.until).await;
     }
 
     /// Takes one from each of these limits. If one of them refuses, nothing is taken from any window.
@@ -196,7 +214,7 @@ impl Bus {
         Ok(())
     }
 
-    /// Returns a take to each of these limits. Only windows need this, because a bucket refills by itself.
+    /// Undoes one take from each of these limits. Only windows need this, because a bucket refills by itself.
     pub async fn give_back_each(&self, limits: &[RateLimit]) {
         for limit in limits.iter().filter(|limit| matches!(limit.budget, Budget::Window { .. })) {
             self.give_back(limit).await;

@@ -65,7 +65,7 @@ return after
 pub enum Budget {
     /// At most so many in each window.
     Window { takes: u32, length: Duration },
-    /// At most so many at once. An empty bucket refills evenly in this time.
+    /// At most this many at once. An empty bucket refills evenly in this time.
     Bucket { takes: NonZeroU32, refill: Duration },
 }
 

@@ -13,7 +13,7 @@ use tracing::{debug, info, warn};
 
 use crate::Receivers;
 use crate::messages::{Announcement, Letter, Notice};
-use crate::wire::{Subscription, Wire, within};
+use crate::wire::{LEASE_VALID_FOR, ListFills, Subscription, Wire, within};
 
 /// How often the connection is checked and the edge lease is refreshed.
 const HEARTBEAT_EVERY: Duration = Duration::from_millis(500);
@@ -36,7 +36,7 @@ pub(crate) async fn keep_listening(
             error = format!("{error:#}"),
             "lost the connection to Redis; signals between processes are paused"
         );
-        subscription = reopen(&wire, &receivers.instance).await;
+        subscription = reopen(&wire, &receivers).await;
         telemetry::redis_reconnected();
         info!("reconnected to Redis");
         // Announcements may have been missed, so every queue is polled now.
@@ -58,11 +58,13 @@ pub(crate) async fn keep_announcing(wire: Arc<Wire>, receivers: Arc<Receivers>) 
     }
 }
 
-async fn reopen(wire: &Wire, instance: &str) -> Subscription {
+async fn reopen(wire: &Wire, receivers: &Receivers) -> Subscription {
     let mut backoff = BACKOFF_FIRST;
     loop {
         sleep(backoff).await;
-        match wire.reopen(instance).await {
+        // The server may be empty, while edges still trust a lease in its earlier list.
+        let not_before = receivers.registration.edges_miss_notices_from();
+        match wire.open(&receivers.instance, ListFills { within: LEASE_VALID_FOR, not_before }).await {
             Ok(subscription) => return subscription,
             Err(error) => debug!(error = format!("{error:#}"), "Redis is still unreachable"),
         }
@@ -80,7 +82,7 @@ async fn keep_alive(wire: &Wire, receivers: &Receivers, mut sink: PubSubSink) ->
         }
         if is_subscribed_to_notices
             && !receivers.edges.is_empty()
-            && let Err(error) = receivers.edges.refresh(wire, &receivers.instance, sent_at).await
+            && let Err(error) = receivers.edges.refresh(wire, receivers, sent_at).await
         {
             debug!(error = format!("{error:#}"), "could not refresh the edge lease");
         }
@@ -104,6 +106,9 @@ async fn beat(
     }
     within(sink.ping::<redis::Value>()).await.context("ping the subscription")?;
     wire.ping().await.context("ping Redis")?;
+    if let Err(error) = receivers.registration.renew(wire, &receivers.instance).await {
+        debug!(error = format!("{error:#}"), "could not renew the registration of this process");
+    }
     if let Err(error) = receivers.identity.agree(wire).await {
         debug!(error = format!("{error:#}"), "could not read the identity of the bus");
     }

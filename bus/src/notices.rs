@@ -3,19 +3,24 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use domain::Host;
 use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until, timeout_at};
 
-use crate::Receivers;
 use crate::messages::Notice;
 use crate::wire::{LEASE_VALID_FOR, Wire};
+use crate::{Bus, Receivers};
 
 /// The largest number of hosts in a message.
 const HOSTS_PER_NOTICE_MAX: usize = 1000;
 /// The limit of unread acknowledgements of a notice, which is more than any installation has edges.
 const ACKS_MAX: usize = 1024;
+
+/// How long after a failure a notice is sent again.
+const RETRY_AFTER: Duration = Duration::from_millis(100);
 
 /// Lists the running edges and publishes the notice in one step. An edge that joins later reads the new route
 /// anyway.
@@ -47,7 +52,8 @@ pub(crate) struct Acks {
     is_silence_logged: AtomicBool,
 }
 
-struct OpenNotice<'a> {
+/// A sent notice whose acknowledgements are received until this is dropped.
+pub(crate) struct OpenNotice<'a> {
     acks: &'a Acks,
     number: u64,
     edges: mpsc::Receiver<String>,
@@ -70,7 +76,7 @@ impl Acks {
         self.is_silence_logged.store(false, Ordering::Relaxed);
     }
 
-    fn open(&self) -> OpenNotice<'_> {
+    pub(crate) fn open(&self) -> OpenNotice<'_> {
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         let (sender, edges) = mpsc::channel(ACKS_MAX);
         self.lock().insert(number, sender);
@@ -82,23 +88,77 @@ impl Acks {
     }
 }
 
+impl OpenNotice<'_> {
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The next process that acknowledges it.
+    pub(crate) async fn next(&mut self) -> anyhow::Result<String> {
+        self.edges.recv().await.context("the notice was closed")
+    }
+}
+
 impl Drop for OpenNotice<'_> {
     fn drop(&mut self) {
         self.acks.lock().remove(&self.number);
     }
 }
 
-/// Returns when every running edge has acknowledged. The caller bounds the wait.
-pub(crate) async fn notify_edges(wire: &Wire, receivers: &Receivers, hosts: &[Host]) -> anyhow::Result<()> {
+/// Not all edges have acknowledged. After `until`, none of them serves the old routes.
+pub(crate) struct Silence {
+    pub(crate) until: Instant,
+    pub(crate) error: anyhow::Error,
+}
+
+/// Waits until every running edge has acknowledged. On failure, returns why that is not certain.
+pub(crate) async fn notify_edges(wire: &Wire, receivers: &Receivers, hosts: &[Host]) -> Result<(), Silence> {
+    let mut notices = Vec::new();
     for batch in hosts.chunks(HOSTS_PER_NOTICE_MAX) {
-        ensure!(
-            wire.knows_all_edges(),
-            "Redis is unreachable, or has just restarted without the list of edges"
-        );
-        let mut notice = receivers.acks.open();
-        let mut expected = publish(wire, &receivers.instance, notice.number, batch).await?;
+        let notice = receivers.acks.open();
+        let expected = publish_or_be_missed(wire, receivers, notice.number, batch).await?;
+        notices.push((notice, expected));
+    }
+    // The time counts from here. If an edge renews its trust later, it has already received the notices.
+    let until = Instant::now() + Bus::EDGE_TRUST;
+    let listed_from = wire.edges_listed_from();
+    if listed_from > Instant::now() {
+        let error = anyhow::anyhow!("Redis has just restarted, maybe without the list of edges");
+        return Err(Silence { until: until.max(listed_from), error });
+    }
+    match timeout_at(until, all_acknowledged(notices)).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => Err(Silence { until, error }),
+        Err(_) => Err(Silence { until, error: anyhow::anyhow!("an edge did not acknowledge in time") }),
+    }
+}
+
+/// Retries until the notice is sent, or until no edge believes any more that this process can send it. While
+/// this process renews its registration, edges rely on its notices, so no notice may be skipped.
+async fn publish_or_be_missed(
+    wire: &Wire,
+    receivers: &Receivers,
+    number: u64,
+    batch: &[Host],
+) -> Result<ExpectedAcks, Silence> {
+    let trusted_until = Instant::now() + Bus::EDGE_TRUST;
+    loop {
+        let error = match publish(wire, &receivers.instance, number, batch).await {
+            Ok(expected) => return Ok(expected),
+            Err(error) => error,
+        };
+        let until = receivers.registration.edges_miss_notices_from().max(trusted_until);
+        if until <= Instant::now() {
+            return Err(Silence { until, error });
+        }
+        sleep_until(until.min(Instant::now() + RETRY_AFTER)).await;
+    }
+}
+
+async fn all_acknowledged(notices: Vec<(OpenNotice<'_>, ExpectedAcks)>) -> anyhow::Result<()> {
+    for (mut notice, mut expected) in notices {
         while !expected.are_complete() {
-            expected.acknowledged.insert(notice.edges.recv().await.context("the notice was closed")?);
+            expected.acknowledged.insert(notice.next().await?);
         }
     }
     Ok(())

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn every_waiter_of_a_job_gets_the_reply_and_may_ask_again() {
+    async fn every_waiter_of_a_job_gets_the_reply_and_may_wait_again() {
         let replies = Arc::new(Replies::default());
         let (mut one, mut other) = (replies.expect(job(1)), replies.expect(job(1)));
         replies.deliver(job(1), outcome());
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_waiter_to_go_ends_the_interest() {
+    fn reply_entry_is_removed_with_its_last_waiter() {
         let replies = Arc::new(Replies::default());
         let (one, other) = (replies.expect(job(1)), replies.expect(job(1)));
         drop(one);

@@ -6,11 +6,12 @@ use std::sync::Mutex;
 use std::sync::mpsc;
 
 use domain::{Chance, Micro, Moved};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::*;
 
 mod lost_list;
+mod writers;
 
 const SOON: Duration = Duration::from_secs(10);
 /// Well below [`Bus::EDGE_TRUST`] even on a busy machine, so the trust was not waited for.
@@ -129,7 +130,7 @@ fn ten_a_minute() -> RateLimit {
 }
 
 #[tokio::test]
-async fn in_one_process_replies_and_notices_are_plain_calls() {
+async fn local_bus_delivers_replies_and_notices_directly() {
     let bus = Bus::local("all");
     let mut waiter = bus.expect_reply(job());
     bus.reply("all", job(), &outcome()).await;
@@ -149,7 +150,7 @@ async fn in_one_process_replies_and_notices_are_plain_calls() {
 }
 
 #[tokio::test]
-async fn no_edge_trusts_a_route_longer_than_the_trust() {
+async fn edge_lease_covers_no_route_older_than_the_trust_period() {
     let bus = Bus::local("all");
     let lease = bus.join_as_edge(|_| ());
     let read_at = Instant::now() - Bus::EDGE_TRUST + Duration::from_millis(50);
@@ -187,7 +188,7 @@ async fn an_announcement_wakes_the_other_process_and_not_its_own() {
 }
 
 #[tokio::test]
-async fn databases_on_one_server_do_not_hear_each_other() {
+async fn redis_databases_on_one_server_are_isolated() {
     let (Some(one), Some(other)) = (database().await, database().await) else { return };
     let stranger = Edge::join(&other, "stranger").await;
     let bus = Bus::redis(&one, "api").await.unwrap();
@@ -197,7 +198,7 @@ async fn databases_on_one_server_do_not_hear_each_other() {
 }
 
 #[tokio::test]
-async fn a_reply_crosses_to_the_process_that_waits() {
+async fn reply_reaches_the_waiting_process() {
     let Some(url) = database().await else { return };
     let (api, worker) = (Bus::redis(&url, "api").await.unwrap(), Bus::redis(&url, "worker").await.unwrap());
     let mut waiter = api.expect_reply(job());
@@ -252,7 +253,7 @@ async fn without_edges_a_notice_returns_at_once() {
 }
 
 #[tokio::test]
-async fn an_edge_that_stays_silent_is_waited_for_until_it_trusts_nothing_old() {
+async fn notice_waits_for_a_silent_edge_until_its_trust_period_ends() {
     let Some(url) = database().await else { return };
     let edge = Edge::join(&url, "edge").await;
     let key = format!("handbill:{}:edges", url.rsplit('/').next().unwrap());
@@ -298,7 +299,7 @@ async fn limits_are_shared_by_processes_and_end_with_their_window() {
 }
 
 #[tokio::test]
-async fn a_bucket_and_what_is_given_back_are_shared_by_processes() {
+async fn buckets_and_returned_units_are_shared_by_processes() {
     let Some(url) = database().await else { return };
     let (one, two) = (Bus::redis(&url, "api-1").await.unwrap(), Bus::redis(&url, "api-2").await.unwrap());
     let start = Time::from_millis(1_700_000_000_123);
@@ -333,7 +334,7 @@ async fn a_bucket_and_what_is_given_back_are_shared_by_processes() {
 }
 
 #[tokio::test]
-async fn a_wider_network_that_refuses_costs_the_narrower_nothing() {
+async fn refusal_by_a_wider_network_does_not_charge_the_narrower_one() {
     let Some(url) = database().await else { return };
     for bus in [Bus::local("all"), Bus::redis(&url, "api").await.unwrap()] {
         let budget = Budget::Window { takes: 1, length: Duration::from_secs(600) };
@@ -354,7 +355,7 @@ async fn a_wider_network_that_refuses_costs_the_narrower_nothing() {
 }
 
 #[tokio::test]
-async fn takes_at_the_same_time_stay_within_the_budget() {
+async fn concurrent_takes_stay_within_the_budget() {
     let Some(url) = database().await else { return };
     let (one, two) = (Bus::redis(&url, "api-1").await.unwrap(), Bus::redis(&url, "api-2").await.unwrap());
     let budget = Budget::minute_bucket(20.try_into().unwrap());
@@ -377,7 +378,7 @@ async fn a_server_that_is_not_there_is_a_clear_error_without_secrets() {
 }
 
 #[tokio::test]
-async fn an_outage_costs_time_and_nothing_else() {
+async fn outage_only_delays_calls_and_the_bus_recovers() {
     let Some(mut server) = Server::start() else { return };
     let url = server.url();
     let edge = Edge::join(&url, "edge").await;
@@ -446,7 +447,7 @@ async fn signals_cross_again(edge: &Edge, api: &Bus) {
 }
 
 #[tokio::test]
-async fn a_server_that_hangs_is_taken_for_dead() {
+async fn hanging_server_is_treated_as_disconnected() {
     let Some(mut server) = Server::start() else { return };
     let api = Bus::redis(&server.url(), "api").await.unwrap();
     let pid = server.child.id().to_string();
@@ -464,7 +465,7 @@ async fn a_server_that_hangs_is_taken_for_dead() {
 }
 
 #[tokio::test]
-async fn processes_have_one_identity_of_their_bus_and_keep_it_when_redis_loses_its_data() {
+async fn processes_share_one_bus_identity_even_after_redis_loses_its_data() {
     let (Some(url), Some(elsewhere)) = (database().await, database().await) else { return };
     let (one, two) = (Bus::redis(&url, "one").await.unwrap(), Bus::redis(&url, "two").await.unwrap());
     let other = Bus::redis(&elsewhere, "other").await.unwrap();

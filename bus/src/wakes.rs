@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn announcements_that_pile_up_become_one_a_queue() {
+    async fn pending_announcements_are_merged_per_queue() {
         let wakes = Wakes::default();
         for queue in [Queue::Scan, Queue::Publish, Queue::Scan, Queue::Scan] {
             wakes.announce(queue);

@@ -50,6 +50,10 @@ impl Names {
         format!("{}:edges", self.prefix)
     }
 
+    pub(crate) fn writers(&self) -> String {
+        format!("{}:writers", self.prefix)
+    }
+
     pub(crate) fn identity(&self) -> String {
         format!("{}:bus", self.prefix)
     }
@@ -74,6 +78,20 @@ struct SubscriptionState {
     edges_listed_from: Instant,
 }
 
+/// When all edges are in the list of a server that was just connected.
+#[derive(Clone, Copy)]
+pub(crate) struct ListFills {
+    pub(crate) within: Duration,
+    pub(crate) not_before: Instant,
+}
+
+impl ListFills {
+    /// The list is complete already.
+    pub(crate) fn now() -> Self {
+        Self { within: Duration::ZERO, not_before: Instant::now() }
+    }
+}
+
 impl Wire {
     pub(crate) fn new(client: Client) -> Self {
         let names = Names::new(client.get_connection_info().redis_settings().db());
@@ -89,31 +107,21 @@ impl Wire {
         self.read().commands.is_some()
     }
 
-    /// Whether every edge that serves from its cache is in Redis' list.
-    pub(crate) fn knows_all_edges(&self) -> bool {
-        let state = self.read();
-        state.commands.is_some() && state.edges_listed_from <= Instant::now()
+    /// From this time on, every edge that serves from its cache is in Redis' list.
+    pub(crate) fn edges_listed_from(&self) -> Instant {
+        self.read().edges_listed_from
     }
 
     /// Subscribes before commands are allowed, so that a reply to a sent message cannot be missed.
-    pub(crate) async fn open(
-        &self,
-        instance: &str,
-        list_fills_within: Duration,
-    ) -> anyhow::Result<Subscription> {
+    pub(crate) async fn open(&self, instance: &str, list_fills: ListFills) -> anyhow::Result<Subscription> {
         let names = &self.names;
         let channels = [names.announcements(), names.letters(instance), names.acks(instance)];
         let subscription = Subscription::open(&self.client, &channels).await?;
         let config = AsyncConnectionConfig::new().set_response_timeout(Some(COMMAND_WITHIN));
         let commands = within(self.client.get_multiplexed_async_connection_with_config(&config)).await?;
-        let edges_listed_from = Instant::now() + list_fills_within;
+        let edges_listed_from = (Instant::now() + list_fills.within).max(list_fills.not_before);
         *self.write() = SubscriptionState { commands: Some(commands), edges_listed_from };
         Ok(subscription)
-    }
-
-    /// After a loss the server may be empty, while edges still trust a lease in its earlier list.
-    pub(crate) async fn reopen(&self, instance: &str) -> anyhow::Result<Subscription> {
-        self.open(instance, LEASE_VALID_FOR).await
     }
 
     pub(crate) fn close(&self) {
@@ -181,7 +189,10 @@ impl Subscription {
     }
 }
 
+pub(crate) async fn within_time<T>(response: impl Future<Output = T>) -> anyhow::Result<T> {
+    timeout(COMMAND_WITHIN, response).await.context("Redis did not respond in time")
+}
+
 pub(crate) async fn within<T>(response: impl Future<Output = RedisResult<T>>) -> anyhow::Result<T> {
-    let response = timeout(COMMAND_WITHIN, response).await.context("Redis did not respond in time")?;
-    response.context("the Redis command failed")
+    within_time(response).await?.context("the Redis command failed")
 }

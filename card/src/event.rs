@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_paid_checkout_says_who_paid_how_much_and_under_which_session() {
+    fn paid_checkout_has_account_amount_and_session() {
         let paid = PaidCheckout {
             session: "cs_1".into(),
             payment_intent: None,
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn any_other_event_is_left_alone() {
+    fn other_event_types_are_ignored() {
         assert_eq!(event(|event| event["type"] = json!("payout.paid")), CardEvent::Other);
         assert_eq!(event(|event| event["type"] = json!(7)), CardEvent::Other);
         for status in [json!("unpaid"), json!("no_payment_required"), json!(null), json!(true)] {
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_paid_but_cannot_be_credited_is_told_apart() {
+    fn payments_that_cannot_be_credited_are_reported_as_unusable() {
         let amounts =
             ["0", "-1", "5.5", "500.0", "\"500\"", "null", "1e3", "100000001", "99999999999999999999"];
         for amount in amounts {
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_payment_that_succeeds_later_is_paid_like_one_that_completes_at_once() {
+    fn delayed_payment_is_handled_like_an_immediate_one() {
         let later = event(|event| {
             event["type"] = json!("checkout.session.async_payment_succeeded");
             event["data"]["object"]["payment_intent"] = json!({"id": "pi_1", "object": "payment_intent"});
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_says_whether_money_is_real() {
+    fn live_mode_is_derived_from_the_key_prefix() {
         for (key, mode) in [
             ("sk_live_1", Some(true)),
             ("rk_live_1", Some(true)),
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refund_that_did_not_come_to_pass_is_reported() {
+    fn failed_or_cancelled_refund_is_reported() {
         for kind in ["charge.refund.updated", "refund.updated"] {
             let updated = |status: &str| {
                 refund(|event| {
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_told() {
+    fn invalid_json_event_is_reported() {
         let deep = "[".repeat(100_000);
         for body in [&b""[..], b"{", b"{}{}", b"\xff", b"paid", b"{\"a\":\"\xff\"}", deep.as_bytes()] {
             assert_eq!(CardEvent::read(body, Livemode(None)), Err(NotJson));

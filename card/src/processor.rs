@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_code_of_the_processor_s_own_reaches_the_log() {
+    fn only_known_processor_error_codes_are_logged() {
         let code = |body: &str| error_code(body.as_bytes());
         assert_eq!(code(r#"{"error":{"type":"card_error","code":"amount_too_small"}}"#), "amount_too_small");
         assert_eq!(code(r#"{"error":{"type":"api_error","message":"key sk_1"}}"#), "api_error");

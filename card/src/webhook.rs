@@ -133,14 +133,14 @@ mod tests {
     }
 
     #[test]
-    fn the_signature_is_the_one_that_the_processor_documents() {
+    fn signature_matches_the_processor_documentation() {
         // printf '1790000000.{}' | openssl dgst -sha256 -hmac whsec_test
         let known = "1c2847ad1f8158a1da978f36627ac1f07f7fd027321ac9ad40bccc06743f8396";
         assert_eq!(signature_at("1790000000", b"{}"), known);
     }
 
     #[test]
-    fn a_body_signed_within_five_minutes_either_way_is_believed() {
+    fn signature_timestamp_within_five_minutes_is_accepted() {
         for off in [-300, -299, 0, 299, 300] {
             assert_eq!(verify(&header_at(NOW_SECONDS + off)), Ok(()), "{off}");
         }
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_signed_is_the_timestamp_the_dot_and_every_byte_of_the_body() {
+    fn signature_covers_timestamp_dot_and_entire_body() {
         let good = signature_at(&NOW_SECONDS.to_string(), BODY);
         for (seconds, body) in [
             (NOW_SECONDS + 1, BODY.to_vec()),
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hostile_header_is_malformed_and_never_believed() {
+    fn hostile_signature_headers_are_malformed() {
         let (now, good) = (NOW_SECONDS, signature_at(&NOW_SECONDS.to_string(), BODY));
         let many = format!(",v1={good}").repeat(SIGNATURES_MAX + 1);
         let long = "x".repeat(HEADER_BYTES_MAX);
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn the_secret_never_shows_itself() {
+    fn webhook_secret_is_never_printed() {
         assert_eq!(format!("{:?}", secret()), "WebhookSecret(…)");
     }
 }

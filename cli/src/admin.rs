@@ -1,7 +1,7 @@
 //! The operator's commands on a running service. The work itself is queued, and the workers do it.
 //!
 //! A command prints for people what the pages at `/admin` show, and with `--json` what the operator's routes
-//! return. It must not be able to do more than they are.
+//! return. A command must not be able to do more than these routes.
 
 mod board;
 mod command;

@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_line_holds_together() {
+    fn clap_definition_is_valid() {
         Arguments::command().debug_assert();
     }
 

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail, ensure};
 use bus::Bus;
 use config::{DatabaseUrl, Settings, Storage};
-use domain::{BlobHash, VersionId};
+use domain::{BlobHash, BundleId, VersionId};
 use futures::TryStreamExt;
 use store::{Blobs, Copied, ObjectKind, Store, StoredObject};
 use workers::Queues;
@@ -252,6 +252,10 @@ impl<'a> Backup<'a> {
             let hashes: Vec<BlobHash> = page.iter().filter_map(StoredObject::hash).collect();
             for hash in round.snapshot.blob_index().find_unknown(&hashes).await? {
                 self.kept.delete_blob(hash).await?;
+            }
+            let bundles: Vec<BundleId> = page.iter().filter_map(StoredObject::bundle).collect();
+            for id in round.snapshot.blob_index().find_unknown_bundles(&bundles).await? {
+                self.kept.delete_bundle(id).await?;
             }
             for object in &page {
                 if let ObjectKind::Spool(version) = object.kind

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_changed_is_found_and_one_that_did_not_is_not() {
+    fn only_changed_backup_files_are_reported() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("queue.db");
         fs::write(&path, "one").unwrap();
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_with_other_rows_is_found() {
+    fn changed_table_is_reported() {
         let counts = |rows| [TableCount { table: "accounts", rows }];
         assert!(manifest().check_rows(&counts(2)).is_ok());
         assert!(manifest().check_rows(&counts(1)).is_err());

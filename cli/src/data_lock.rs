@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_role_over_a_locked_file_is_told_of_postgresql_and_not_of_another_directory() {
+    fn locked_data_directory_advises_a_single_role_to_use_postgresql() {
         let folder = tempfile::tempdir().unwrap();
         let set = [("HANDBILL_DATA_DIR".to_owned(), folder.path().display().to_string())];
         let sources = config::Sources { file: Some("/dev/null".into()), env: set.into_iter() };

@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn amounts_stand_below_each_other_whatever_they_are() {
+    fn ledger_amounts_are_aligned() {
         let entry = |delta, balance, millis| LedgerEntry {
             seq: 1,
             delta: Micro::new(delta),

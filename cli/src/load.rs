@@ -113,14 +113,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_machine_is_trusted_with_connections_like_a_proxy() {
+    fn loopback_has_no_connection_limit_like_a_trusted_proxy() {
         let networks = with_this_machine(&["10.0.0.0/8".parse().unwrap()]);
         let listed: Vec<_> = networks.iter().map(ToString::to_string).collect();
         assert_eq!(listed, ["10.0.0.0/8", "127.0.0.0/8", "::1/128"]);
     }
 
     #[test]
-    fn visitors_have_shares_of_their_own_and_proxies_that_tell_of_nobody_have_none() {
+    fn visitors_have_separate_shares_and_proxies_without_a_forwarded_address_have_none() {
         let set = [("HANDBILL_EDGE__TRUSTED_PROXIES", "10.0.0.0/8"), ("HANDBILL_DEV_MODE", "false")];
         let set = set.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let sources = config::Sources { file: Some("/dev/null".into()), env: set.into_iter() };

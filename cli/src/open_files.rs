@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_door_wants_what_its_settings_and_its_lines_may_hold() {
+    fn required_open_files_depend_on_the_listeners_limits() {
         let set = [("HANDBILL_API__CONNECTIONS_MAX", "100"), ("HANDBILL_EDGE__CONNECTIONS_MAX", "1000")];
         let env = set.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
         let settings = config::load(config::Sources { file: Some("/dev/null".into()), env }).unwrap();
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_allowed_is_used() {
+    fn soft_open_file_limit_is_raised_to_the_hard_limit() {
         let limit = getrlimit(Resource::Nofile);
         let lowered = limit.current.map(|current| current.min(512));
         setrlimit(Resource::Nofile, Rlimit { current: lowered, maximum: limit.maximum }).unwrap();

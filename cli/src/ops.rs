@@ -29,8 +29,8 @@ const ROLES: [&str; 4] = ["serve", "api", "edge", "worker"];
 /// The role of a process, which decides what it depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Needs {
-    /// An edge serves what it has in memory without the blob store, its storage key may only read contents,
-    /// and it has no queue to watch.
+    /// An edge serves what it has in memory without the database and the blob store, its storage key may only
+    /// read contents, and it has no queue to watch.
     Pages,
     /// An API handles most calls without the blob store, and reports an outage to publishes.
     Calls,
@@ -45,7 +45,7 @@ pub(crate) fn vitals(
     needs: Needs,
     stopping: &CancellationToken,
 ) -> anyhow::Result<Vitals> {
-    let mut parts = vec![database(system), queue(system)];
+    let mut parts = vec![database(system, needs.database()), queue(system, needs.database())];
     let mut readings = vec![pools(system)];
     // An edge alone writes nothing to disk.
     if needs != Needs::Pages {
@@ -66,6 +66,14 @@ pub(crate) fn vitals(
 }
 
 impl Needs {
+    /// The effect of losing the database.
+    fn database(self) -> WhenAway {
+        match self {
+            Self::Pages => WhenAway::Degraded,
+            Self::Calls | Self::Jobs => WhenAway::NotReady,
+        }
+    }
+
     /// The effect of losing the blob store. `None`: it is not checked.
     fn storage(self) -> Option<WhenAway> {
         match self {
@@ -122,22 +130,22 @@ impl Endpoint for OpsHandler {
     }
 }
 
-fn database(system: &System) -> Part {
+fn database(system: &System, when_away: WhenAway) -> Part {
     let store = system.store.clone();
     let check = move || {
         let store = store.clone();
         async move { store.now().await.map(drop) }.boxed()
     };
-    Part { name: "database", when_away: WhenAway::NotReady, check: Box::new(check) }
+    Part { name: "database", when_away, check: Box::new(check) }
 }
 
-fn queue(system: &System) -> Part {
+fn queue(system: &System, when_away: WhenAway) -> Part {
     let queues = system.queues.clone();
     let check = move || {
         let queues = queues.clone();
         async move { queues.ping().await }.boxed()
     };
-    Part { name: "queue", when_away: WhenAway::NotReady, check: Box::new(check) }
+    Part { name: "queue", when_away, check: Box::new(check) }
 }
 
 /// The bus checks Redis by its heartbeat. Without Redis everything works, but slower.

@@ -11,7 +11,7 @@ use anyhow::{Context, ensure};
 use bus::Bus;
 use card::{CardPayments, CardProcessor, Livemode, ProcessorAddress, WebhookSecret};
 use config::{DatabaseUrl, Settings, Storage};
-use domain::{Chance, Clock, TestShift};
+use domain::{Chance, Clock};
 use store::{Blobs, S3Settings, Store};
 use workers::{Opening, Queues};
 
@@ -129,7 +129,7 @@ pub(crate) fn clock() -> Clock {
     #[cfg(debug_assertions)]
     if let Some(file) = std::env::var_os("HANDBILL_TEST_CLOCK") {
         let machine_ahead_ms = std::env::var("HANDBILL_TEST_CLOCK_AHEAD_MS").unwrap_or_default();
-        return Clock::shifted(TestShift {
+        return Clock::shifted(domain::TestShift {
             file: file.into(),
             machine_ahead_ms: machine_ahead_ms.parse().unwrap_or(0),
         });
@@ -258,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_directory_that_is_handbill_s_own_is_to_be_closed_to_others() {
+    fn permission_remedy_is_chmod_only_for_directories_of_handbill() {
         let folder = tempfile::tempdir().unwrap();
         let set = [("HANDBILL_DATA_DIR".to_owned(), folder.path().display().to_string())];
         let sources = config::Sources { file: Some("/dev/null".into()), env: set.into_iter() };

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_told_in_the_unit_that_fits() {
+    fn sizes_are_formatted_in_a_fitting_unit() {
         let sizes = [0, 999, 1_000, 1_250_000, 7_000_000_000, 9_000_000_000_000_000].map(size);
         assert_eq!(sizes, ["0 bytes", "999 bytes", "1.0 kB", "1.2 MB", "7.0 GB", "9000.0 TB"]);
     }

@@ -38,6 +38,7 @@ pub(crate) async fn execute(options: &ScrubOptions, settings: &Settings) -> anyh
     let scrub = Scrub { blobs: &blobs, care: options.care, now: clock.now(), at_once };
     let (mut done, mut unlisted) = (store.integrity().scrub_contents(&scrub, sample, &mut news).await?, None);
     if options.sample.is_none() {
+        done = store.integrity().scrub_bundles(&scrub, done, &mut news).await?;
         done = store.integrity().scrub_manifests(done, &mut news).await?;
         // A listing that fails must not hide what was found before.
         match store.integrity().scrub_objects(&scrub, done, &mut news).await {
@@ -70,7 +71,7 @@ fn conclude(options: &ScrubOptions, done: &ScrubProgress) -> ExitCode {
     }
     say(&format!(
         "{} found. Restore the objects from a backup or from the bucket's versions, under the same names \
-         (blobs/<first two characters>/<hash>), and scrub again.",
+         (blobs/<first two characters>/<hash>, or bundles/<bundle>), and scrub again.",
         count(done.damages, "damage", "damages")
     ));
     say(&match (options.care, done.noted_lost) {
@@ -98,7 +99,9 @@ fn progress_text(so_far: &ScrubProgress) -> String {
 }
 
 fn damage_text(damage: &Damage) -> String {
-    format!("DAMAGE content {}: {}\n       affects {}", damage.hash, damage.fault, harm_text(&damage.harmed))
+    let place = damage.bundle.map(|id| format!(" in bundles/{id}")).unwrap_or_default();
+    let (hash, fault) = (damage.hash, &damage.fault);
+    format!("DAMAGE content {hash}{place}: {fault}\n       affects {}", harm_text(&damage.harmed))
 }
 
 fn malformed_text(manifest: &MalformedManifest) -> String {
@@ -137,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_harmed_is_named_with_what_visitors_see_first() {
+    fn harmed_versions_are_listed_with_live_ones_marked() {
         let harmed = |host: &str, seq, is_live| Harmed { host: host.parse().unwrap(), seq, is_live };
         assert_eq!(
             harm_text(&[harmed("my-page-a1b2", 3, true), harmed("my-page-a1b2", 1, false)]),

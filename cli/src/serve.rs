@@ -256,7 +256,7 @@ async fn open_edge(
             base_url: settings.api.base_url.clone(),
             contact: settings.service.contact.clone(),
             cache_bytes: settings.edge.cache_bytes,
-            font_hosts: settings.edge.font_hosts.clone(),
+            policy: settings.edge.policy.clone(),
             load: load::edge(settings),
             network_of: load::networks_of_visitors(settings),
             misses_per_minute: settings.limits.edge_misses_per_minute,

@@ -66,6 +66,9 @@ impl System {
         let woken = queues.clone();
         bus.on_wake(move |queue| woken.handle_wake(queue));
 
+        if !settings.are_of_an_edge_alone() {
+            bus.join_as_writer().await?;
+        }
         let (jobs, pushes) = JobQueue::new();
         let stop_pushing = CancellationToken::new();
         let pushing = tokio::spawn({
@@ -86,11 +89,13 @@ impl System {
         })
     }
 
-    /// Finishes pending pushes and closes the databases.
+    /// Finishes pending pushes, closes the databases and leaves the bus.
     pub(crate) async fn close(self) -> anyhow::Result<()> {
         self.stop_pushing.cancel();
         self.pushing.await.context("stop pushing jobs")?;
-        self.store.close().await
+        let closed = self.store.close().await;
+        self.bus.leave_as_writer().await;
+        closed
     }
 }
 
@@ -175,6 +180,7 @@ fn rules(settings: &Settings, chance: &Chance) -> anyhow::Result<Rules> {
         addresses: settings.addresses(),
         signing_key: SigningKey::new(settings.signing_secret(chance)?.reveal()),
         link_key: LinkKey::new(settings.link_secret(chance)?.reveal()),
+        content_policy: settings.edge.policy.clone(),
         operator_password: settings
             .secrets
             .operator_password
@@ -190,6 +196,7 @@ fn rules(settings: &Settings, chance: &Chance) -> anyhow::Result<Rules> {
         claims_per_person: settings.limits.claims_per_person,
         claims_per_address_per_day: settings.limits.claims_per_address_per_day,
         publishes_per_minute: settings.limits.publishes_per_minute,
+        are_bundles_written: settings.workers.bundles,
         purge_grace: settings.limits.purge_grace,
     })
 }

@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lone_file_that_is_no_page_has_its_own_address() {
+    fn url_of_a_single_non_html_file_includes_its_path() {
         let site = "http://127.0.0.1:8081/site/page-a1b2/";
         let address = |paths: &[&str]| {
             let paths: Vec<SitePath> = paths.iter().map(|path| path.parse().unwrap()).collect();
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_web_address_is_opened() {
+    fn only_http_urls_are_opened() {
         for bad in ["file:///etc/passwd", "javascript:alert(1)", "/usr/bin/true", "--help"] {
             assert!(open(bad).is_err(), "{bad}");
         }

@@ -28,6 +28,12 @@ pub enum Command {
     ///
     /// Only the URL is printed to standard output. Publishing the same slug again adds a version and keeps the URL.
     Publish(Publish),
+    /// Check a folder or file for what will not work once it is published, without a server.
+    ///
+    /// Reports what a publish reports: missing files, references that leave the site, resources that browsers will
+    /// block, keys of other services. Exits with 1 if there are any warnings. The files are those that
+    /// `handbill publish` sends.
+    Check(Check),
     /// List the pages and sites of the account.
     List,
     /// Show a page or site.
@@ -128,6 +134,16 @@ pub struct Publish {
     /// Idempotency key: within 24 hours the command publishes at most once under this key.
     #[arg(long, value_name = "KEY", value_parser = parse::idempotency_key)]
     pub idempotency_key: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Check {
+    /// A file, a folder, or - for standard input.
+    pub path: PathBuf,
+    /// The site's URL, such as https://my-page-a1b2.pages.example. Default: a site below a path, without TLS. Absolute
+    /// paths such as /app.css work only for a site at the root of its host.
+    #[arg(long, value_name = "URL")]
+    pub site_url: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

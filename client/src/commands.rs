@@ -1,7 +1,10 @@
 //! One function per command: one or two API calls, and the output. Business rules belong to the service.
 
+use std::process::ExitCode;
+
 mod account;
 mod artifacts;
+mod check;
 mod credits;
 mod invites;
 mod members;
@@ -15,7 +18,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::hints::Subject;
 
-pub async fn run(command: Command, context: &Context) -> Result<(), Failure> {
+pub async fn run(command: Command, context: &Context) -> Result<ExitCode, Failure> {
     let subject = Subject::of(&command);
     dispatch(command, context).await.map_err(|failure| match subject.hint(&failure.api_error.code) {
         Some(hint) => failure.hinting(hint),
@@ -23,8 +26,9 @@ pub async fn run(command: Command, context: &Context) -> Result<(), Failure> {
     })
 }
 
-async fn dispatch(command: Command, context: &Context) -> Result<(), Failure> {
-    match command {
+async fn dispatch(command: Command, context: &Context) -> Result<ExitCode, Failure> {
+    let done = match command {
+        Command::Check(check) => return check::check(context, check).await,
         Command::Signup => sign_in::signup(context).await,
         Command::Login => sign_in::login(context).await,
         Command::Join { code } => sign_in::join(context, code).await,
@@ -47,7 +51,8 @@ async fn dispatch(command: Command, context: &Context) -> Result<(), Failure> {
         Command::Tokens { command } => tokens::run(context, command).await,
         Command::Invites { command } => invites::run(context, command).await,
         Command::Members { command } => members::run(context, command).await,
-    }
+    };
+    done.map(|()| ExitCode::SUCCESS)
 }
 
 /// Asks for confirmation before an irreversible operation. Scripts confirm with --yes.
@@ -77,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_leads_to_no_other_path() {
+    fn ids_cannot_inject_url_paths() {
         for bad in ["", "..", "a/b", "a?b", "a%2fb", "ü", &"a".repeat(101)] {
             assert!(path_part(bad).is_err(), "{bad}");
         }

@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_the_same_with_and_without_its_last_slash() {
+    fn trailing_slash_of_an_api_address_is_ignored() {
         let is = |one: &str, other: &str| is_same(&one.parse().unwrap(), &other.parse().unwrap());
         assert!(is("http://a.example/handbill", "http://a.example/handbill/"));
         assert!(is("http://A.example:80", "http://a.example"));

@@ -20,7 +20,7 @@ pub const INTERRUPTED: u8 = 130;
 pub const HELP: &str = "\
 Exit codes:
   0    success
-  1    any other error
+  1    any other error; for check: there are warnings
   2    wrong usage, or invalid input (400, 413, 415)
   3    no token, or not permitted (401, 403)
   4    not found (404, 410)
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_status_of_the_api_has_the_number_that_the_help_promises() {
+    fn every_api_status_has_its_documented_exit_code() {
         for (status, number) in [
             (400, 2),
             (413, 2),

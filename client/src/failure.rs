@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_of_the_api_are_kept_for_machines_and_its_hint_becomes_a_command_for_people() {
+    fn json_keeps_the_api_error_and_the_text_hint_names_a_command() {
         let body = r#"{"code":"unauthorized","message":"no token","hint":"POST /v1/signup"}"#;
         let failure = Failure::answered(401, body.to_owned());
         assert_eq!((failure.exit, failure.json().as_str()), (Exit::SignIn, body));
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_proxy_says_becomes_an_error_of_the_same_shape() {
+    fn non_json_error_responses_become_api_errors() {
         let failure = Failure::answered(502, "<html>Bad Gateway</html>".to_owned());
         assert_eq!(failure.exit, Exit::Server);
         let json: ApiError = serde_json::from_str(&failure.json()).unwrap();

@@ -95,6 +95,7 @@ impl Subject {
             Command::Members { command: Some(Members::Remove { .. }) } => Subject::Member,
             Command::Join { .. } => Subject::Joining,
             Command::Signup
+            | Command::Check(_)
             | Command::Account
             | Command::Usage
             | Command::ClaimLink
@@ -153,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn no_hint_names_a_call_of_the_api_at_a_shell() {
+    fn cli_hints_name_commands_and_no_api_calls() {
         for entry in Refusal::catalogue() {
             let refusal = entry.example;
             let (code, message, hint) = (refusal.code().to_owned(), refusal.message(), refusal.hint());
@@ -165,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_found_is_looked_for_where_it_would_be() {
+    fn not_found_hints_name_the_command_that_lists_the_subject() {
         let hint = |subject: Subject| subject.hint("not_found").unwrap_or_default();
         assert!(hint(Subject::Version("my-page".parse().unwrap())).contains("handbill versions my-page"));
         assert!(hint(Subject::Token).contains("handbill tokens"));

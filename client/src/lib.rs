@@ -44,7 +44,7 @@ use failure::Failure;
 pub fn run(command: Command, options: Options) -> ExitCode {
     let console = Console::new(&options);
     match in_runtime(command, options, &console) {
-        Ok(Ended::Done) => ExitCode::SUCCESS,
+        Ok(Ended::Done(code)) => code,
         Ok(Ended::Interrupted) => {
             console.print_interrupted();
             ExitCode::from(INTERRUPTED)
@@ -63,7 +63,7 @@ pub async fn read_secret(prompt: &str) -> Option<String> {
 }
 
 enum Ended {
-    Done,
+    Done(ExitCode),
     Interrupted,
 }
 
@@ -80,7 +80,7 @@ fn in_runtime(command: Command, options: Options, console: &Console) -> Result<E
             .map_err(|error| Failure::of_this_machine(format!("could not listen for Ctrl-C: {error}")))?;
         // Dropping the command restores the terminal: it removes the progress bar and turns the echo on.
         tokio::select! {
-            done = commands::run(command, &context) => done.map(|()| Ended::Done),
+            done = commands::run(command, &context) => done.map(Ended::Done),
             _ = interrupts.recv() => Ok(Ended::Interrupted),
         }
     });

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_http_and_holds_no_secret() {
+    fn api_address_must_be_http_without_credentials() {
         for good in ["http://127.0.0.1:8080", "https://handbill.example/", "https://example.org/handbill"] {
             assert!(address(good).is_ok(), "{good}");
         }

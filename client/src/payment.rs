@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_decides_whatever_else_was_agreed_to() {
+    fn max_price_overrides_other_confirmations() {
         for accepts_any in [false, true] {
             let purse = |price_max| Purse {
                 accepts_any,
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_bound_it_is_paid_after_a_yes_only() {
+    fn without_max_price_payment_needs_confirmation() {
         let purse =
             |accepts_any, confirmed| Purse { accepts_any, price_max: None, confirmed: Micro::new(confirmed) };
         assert_eq!(purse(true, 0).decide(PRICE), PriceDecision::Pay);
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_yes_holds_for_the_price_that_it_was_said_to_and_for_no_higher_one() {
+    fn confirmation_covers_no_higher_price() {
         let purse =
             |confirmed| Purse { accepts_any: false, price_max: None, confirmed: Micro::new(confirmed) };
         assert_eq!(purse(5_000).decide(PRICE), PriceDecision::Pay);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn who_buys_credit_is_not_advised_to_buy_credit() {
+    fn credit_purchase_is_not_advised_to_buy_credit() {
         let advice = |may_use_credit| {
             UnconfirmedPrice { what: "this costs something", price: PRICE, may_use_credit }.advice()
         };
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn the_payment_is_what_the_instructions_say_if_that_is_the_price() {
+    fn payment_header_is_taken_from_the_instructions_only_if_it_matches_the_price() {
         let api_error = |value: &str| {
             let text = format!("resend the identical request with the header X-PAYMENT: {value}");
             accept(Some(&text))

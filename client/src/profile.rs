@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_is_written_for_its_owner_alone_and_read_back() {
+    fn profile_file_is_private_and_is_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let file = file_in(&folder);
         assert_eq!(file.read().unwrap().profile, Profile::default());
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_that_others_could_read_is_shut_with_a_warning() {
+    fn readable_profile_file_is_made_private_with_a_warning() {
         let folder = tempfile::tempdir().unwrap();
         let file = file_in(&folder);
         file.draft().unwrap().save(Profile { url: None, token: Some(token()) }).unwrap();
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_profile_is_told_without_its_token() {
+    fn profile_errors_do_not_show_the_token() {
         let folder = tempfile::tempdir().unwrap();
         let file = file_in(&folder);
         file.draft().unwrap().save(Profile::default()).unwrap();
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_draft_that_is_not_kept_leaves_nothing() {
+    fn unsaved_draft_leaves_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let file = file_in(&folder);
         drop(file.draft().unwrap());
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_profile_leads_to_no_other_folder() {
+    fn profile_names_cannot_escape_the_profile_directory() {
         for bad in ["", "../other", "a/b", ".", "a.b", &"a".repeat(41)] {
             assert!(bad.parse::<ProfileName>().is_err(), "{bad}");
         }

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_grow_and_the_tries_end() {
+    fn retry_pauses_grow_and_attempts_are_limited() {
         let pauses: Vec<_> =
             (0..).map_while(|retries| Repeat::Keyed.pause_after(Trouble::Broken, retries)).collect();
         let millis: Vec<_> = pauses.iter().map(Duration::as_millis).collect();
@@ -76,14 +76,14 @@ mod tests {
     }
 
     #[test]
-    fn what_would_be_done_twice_is_sent_again_only_when_it_was_not_seen() {
+    fn non_idempotent_requests_are_retried_only_if_the_server_was_not_reached() {
         assert!(Repeat::Twice.pause_after(Trouble::Unreached, 0).is_some());
         assert_eq!(Repeat::Twice.pause_after(Trouble::Broken, 0), None);
         assert_eq!(Repeat::Twice.pause_after(Trouble::Busy { retry_after: None }, 0), None);
     }
 
     #[test]
-    fn the_wait_that_the_server_asks_for_is_kept_unless_it_is_too_long() {
+    fn retry_after_is_respected_unless_it_is_too_long() {
         let busy = |seconds| Trouble::of_status(503, Some(seconds)).unwrap();
         assert_eq!(Repeat::Keyed.pause_after(busy("2"), 0), Some(Duration::from_secs(2)));
         assert_eq!(Repeat::Keyed.pause_after(busy("0"), 0), Some(FIRST_PAUSE));

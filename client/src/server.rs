@@ -122,20 +122,20 @@ mod tests {
     }
 
     #[test]
-    fn a_redirect_is_told_and_not_followed() {
+    fn redirects_are_reported_and_not_followed() {
         let failure = reply(301, "", Some("https://handbill.example/v1/account")).succeeded().unwrap_err();
         assert!(failure.api_error.message.contains("https://handbill.example"), "{failure:?}");
     }
 
     #[test]
-    fn an_answer_that_is_not_handbills_is_told_as_such() {
+    fn response_of_another_server_is_reported() {
         let page = reply(200, "<html>welcome</html>", None);
         let failure = page.read::<crate::wire::Account>().unwrap_err();
         assert_eq!(failure.exit as u8, 7);
     }
 
     #[test]
-    fn no_text_of_an_answer_steers_the_terminal_and_machines_have_it_as_it_came() {
+    fn control_characters_are_removed_for_terminals_and_kept_in_json() {
         let body = r#"{"claim_url":"http://a/\u001b]0;gone\u0007","expires_at":"\u009b2J"}"#;
         let answer = reply(200, body, None);
         let link: crate::wire::ClaimLink = answer.read().unwrap();
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn loopback_is_this_machine_alone() {
+    fn only_local_addresses_are_loopback() {
         let is = |url: &str| is_loopback(&url.parse().unwrap());
         assert!(is("http://127.0.0.1:8080") && is("http://[::1]:8080") && is("http://localhost"));
         assert!(!is("http://127.0.0.1.example.org") && !is("https://10.0.0.1") && !is("http://localhosts"));

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_is_told_from_now() {
+    fn timestamps_are_shown_relative_to_now() {
         let now = Time::parse_rfc3339("2026-01-31T12:00:00Z").unwrap();
         for (moment, api_error) in [
             ("2026-01-31T12:24:10Z", "in 24 min"),
@@ -151,13 +151,13 @@ mod tests {
     }
 
     #[test]
-    fn no_text_of_a_server_steers_the_terminal() {
+    fn control_characters_in_server_text_are_removed() {
         let text = facts([("name", "\u{1b}[2Jgone\u{7}".to_owned())]);
         assert_eq!(text, "name  [2Jgone");
     }
 
     #[test]
-    fn columns_line_up_whatever_stands_in_them() {
+    fn columns_are_aligned_for_any_content() {
         let rows = [["ünï".to_owned(), "1".to_owned()], ["longer name".to_owned(), "20".to_owned()]];
         let text = table(["SLUG", "N"], rows, "nothing");
         let lines: Vec<_> = text.lines().collect();

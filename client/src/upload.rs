@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bar_is_one_that_can_be_drawn() {
+    fn progress_bar_template_is_valid() {
         assert!(ProgressStyle::with_template(BAR).is_ok());
     }
 
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_form_is_the_same_again_and_the_bar_counts_it_once() {
+    async fn retried_upload_sends_the_same_form_and_progress_is_counted_once() {
         let path: SitePath = "css/app.css".parse().unwrap();
         let file = SiteFile { path, bytes: Bytes::from(vec![b'x'; CHUNK_BYTES + 1]) };
         let upload =

@@ -1,7 +1,7 @@
 //! The API responses, as far as commands show them. Unknown fields of newer servers are ignored. `--json`
 //! prints responses without using these types.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Deserialize)]
 pub struct Account {
@@ -97,6 +97,8 @@ pub struct Deleted {
 #[derive(Debug, Deserialize)]
 pub struct Published {
     pub url: String,
+    /// The file to open first, for a site without a front page.
+    pub entry_url: Option<String>,
     pub signed_url: Option<String>,
     pub host: String,
     pub version: u32,
@@ -107,12 +109,38 @@ pub struct Published {
     pub warnings: Vec<Warning>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct Warning {
+    pub code: String,
     pub path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
     pub message: String,
     pub hint: String,
+}
+
+impl Warning {
+    /// One line for people, as compilers print it.
+    pub fn text(&self) -> String {
+        let line = self.line.map(|line| format!(":{line}")).unwrap_or_default();
+        let target = self.target.as_ref().map(|target| format!(" {target}:")).unwrap_or_default();
+        format!("{}{line}:{target} {}; {}", self.path, self.message, self.hint)
+    }
+}
+
+impl From<domain::Warning> for Warning {
+    fn from(warning: domain::Warning) -> Self {
+        Self {
+            code: warning.code.as_str().to_owned(),
+            path: warning.path.to_string(),
+            line: warning.line,
+            target: warning.target,
+            message: warning.message,
+            hint: warning.hint,
+        }
+    }
 }
 
 impl Published {

@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn the_operators_address_is_no_door_s_of_the_same_process() {
+    fn ops_listen_must_differ_from_other_listeners_of_the_process() {
         let api = with_ops_at("127.0.0.1:0").api.listen.to_string();
         let settings = with_ops_at(&api);
         for role in [Role::Serve, Role::Api] {

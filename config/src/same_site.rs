@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_site_is_what_is_registered_below_a_public_suffix() {
+    fn site_is_the_registrable_domain() {
         for (host, site) in [
             ("api.example.com", "example.com"),
             ("example.com", "example.com"),

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_secret_is_made_once_for_its_owner_only() {
+    fn signing_secret_is_created_once_with_private_permissions() {
         let folder = tempfile::tempdir().unwrap();
         let data_dir = folder.path().join("not/there/yet");
         let first = kept_secret(&data_dir, &Chance::seeded(1)).unwrap();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use domain::{CardTerms, Chance, DevPaymentTerms};
+use domain::{CardTerms, Chance, ContentPolicy, DevPaymentTerms};
 use tempfile::TempDir;
 
 mod every_key;
@@ -65,7 +65,11 @@ fn the_defaults_are_the_documented_ones() {
     let edge = &settings.edge;
     assert_eq!((edge.route_reads_max, edge.content_reads_max, edge.streamed_answers_max), (64, 64, 1024));
     assert_eq!((edge.waiting_max, edge.wait_max.as_secs()), (256, 1));
-    assert_eq!(settings.edge.font_hosts, ["fonts.googleapis.com", "fonts.gstatic.com"]);
+    let policy = ContentPolicy {
+        font_hosts: ContentPolicy::DEFAULT_FONT_HOSTS.map(str::to_owned).to_vec(),
+        ..ContentPolicy::default()
+    };
+    assert_eq!(settings.edge.policy, policy);
     assert_eq!(settings.database.url.reveal(), "sqlite://./data/handbill.db");
     assert_eq!(settings.queue.url.reveal(), "sqlite://./data/queue.db");
     assert!(settings.redis.url.is_none());
@@ -127,7 +131,7 @@ fn the_default_file_names_exactly_the_known_keys() {
 }
 
 #[test]
-fn toml_types_and_texts_are_read_alike() {
+fn toml_values_and_strings_are_parsed_alike() {
     let natural = "dev_mode = false\napi.trusted_proxies = ['10.0.0.0/8']\nlimits.free_views = 5";
     let texts = "dev_mode = 'false'\napi.trusted_proxies = '10.0.0.0/8'\nlimits.free_views = '5'";
     for text in [natural, texts] {
@@ -150,7 +154,7 @@ fn the_environment_wins_over_the_file() {
 }
 
 #[test]
-fn all_faults_are_told_at_once_each_with_key_source_and_expectation() {
+fn all_faults_are_reported_together_with_key_source_and_expectation() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("mine.toml");
     fs::write(&path, "[api]\nlisten = 8080\nlissten = 'x'\n[limits]\nfree_views = -1\n[workes]\n").unwrap();
@@ -184,7 +188,7 @@ fn all_faults_are_told_at_once_each_with_key_source_and_expectation() {
 }
 
 #[test]
-fn a_fault_is_one_line_and_so_is_every_value_whatever_the_file_holds() {
+fn faults_and_values_are_single_lines_for_any_file_content() {
     let text = "\"two\\nlines\" = 1\n\"\" = 2\nlog = \"a\\nb\"\n[database]\nurl = \"sqlite://a\\tb\"\n";
     let (_folder, loaded) = with_file(text);
     let faults = refused(loaded);
@@ -200,7 +204,7 @@ fn a_fault_is_one_line_and_so_is_every_value_whatever_the_file_holds() {
 }
 
 #[test]
-fn variables_that_are_no_settings_are_left_alone() {
+fn unrelated_environment_variables_are_ignored() {
     let names =
         ["HANDBILL_CONFIG", "HANDBILL_TOKEN", "HANDBILL_URL", "HANDBILL_TEST_CLOCK", "HANDBILLS", "PATH"];
     assert!(with_variables(&names.map(|name| (name, "x"))).is_ok());
@@ -235,7 +239,7 @@ fn secrets_are_never_shown() {
 }
 
 #[test]
-fn a_card_is_taken_where_the_processor_has_an_address_and_a_key() {
+fn card_payments_need_a_processor_address_and_a_key() {
     let address = ("HANDBILL_CARD__API_URL", "https://cards.example");
     let key = ("HANDBILL_CARD__SECRET_KEY", "sk_test_0123456789");
     let closed = ("HANDBILL_DEV_MODE", "false");
@@ -249,7 +253,7 @@ fn a_card_is_taken_where_the_processor_has_an_address_and_a_key() {
 }
 
 #[test]
-fn an_edge_may_have_the_secret_of_the_links_alone() {
+fn edge_needs_only_the_link_secret() {
     let with_links = |secret: &str| {
         with_variables(&[
             ("HANDBILL_DEV_MODE", "false"),
@@ -285,7 +289,7 @@ fn a_bucket_needs_its_key_and_says_which_half_is_missing() {
 }
 
 #[test]
-fn addresses_of_parts_take_only_their_schemes() {
+fn component_urls_accept_only_their_schemes() {
     let wrong = [
         ("HANDBILL_DATABASE__URL", "redis://host"),
         ("HANDBILL_DATABASE__URL", "postgres:///nohost"),
@@ -316,7 +320,7 @@ fn addresses_of_parts_take_only_their_schemes() {
 }
 
 #[test]
-fn the_queue_follows_a_database_that_is_postgres() {
+fn queue_database_defaults_to_the_postgres_database() {
     let settings = with_variables(&[("HANDBILL_DATABASE__URL", "postgres://me@db/handbill")]).unwrap();
     assert_eq!(settings.queue.url, settings.database.url);
     assert_eq!(shown(&settings, "queue.url").1, Source::Derived("database.url"));
@@ -325,7 +329,7 @@ fn the_queue_follows_a_database_that_is_postgres() {
 }
 
 #[test]
-fn the_edge_trusts_the_proxies_of_the_api_unless_it_has_its_own() {
+fn edge_trusted_proxies_default_to_those_of_the_api() {
     let api = ("HANDBILL_API__TRUSTED_PROXIES", "10.0.0.0/8");
     let closed = ("HANDBILL_DEV_MODE", "false");
     let settings = with_variables(&[closed, api]).unwrap();
@@ -336,7 +340,7 @@ fn the_edge_trusts_the_proxies_of_the_api_unless_it_has_its_own() {
 }
 
 #[test]
-fn limits_that_slow_development_are_off_in_dev_mode_unless_they_are_set() {
+fn rate_limits_are_off_in_dev_mode_unless_set() {
     let off = with_variables(&[]).unwrap().limits;
     assert_eq!((off.claims_per_person, off.claims_per_address_per_day), (0, 0));
     assert_eq!((off.publishes_per_minute, off.edge_misses_per_minute), (0, 0));
@@ -365,7 +369,7 @@ fn a_single_role_needs_redis_and_says_so() {
 }
 
 #[test]
-fn settings_beside_the_running_ones_come_from_their_own_place_alone() {
+fn settings_loaded_for_another_directory_ignore_the_running_settings() {
     let folder = TempDir::new().unwrap();
     let bare = load_apart(folder.path()).unwrap();
     assert_eq!(bare.data_dir, folder.path());

@@ -42,7 +42,10 @@ GRANT USAGE ON SCHEMA public TO handbill_edge;
 -- The data.
 DO $$ BEGIN
     IF to_regclass('public.routes') IS NOT NULL THEN
-        GRANT SELECT ON public.routes TO handbill_edge;
+        -- The log says which routes have changed, and nothing else.
+        GRANT SELECT ON public.routes, public.route_log, public.route_changes TO handbill_edge;
+        -- To find a content that was moved since its version was published.
+        GRANT SELECT (hash, bundle, bundle_offset) ON public.blobs TO handbill_edge;
         -- To see how long the oldest version without a verdict has waited. No other column of a version.
         GRANT SELECT (created_at, moderation_status) ON public.versions TO handbill_edge;
         -- To check the schema's version, and for `handbill doctor` whether schedules fire in time.

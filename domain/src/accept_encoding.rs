@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn the_visitors_weights_decide_and_our_order_breaks_ties() {
+    fn accept_encoding_weights_decide_and_our_order_breaks_ties() {
         for (accept, expected) in [
             ("gzip, deflate, br, zstd", "br"),
             ("gzip, zstd", "zstd"),
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_stored_is_chosen() {
+    fn only_stored_encodings_are_chosen() {
         assert_eq!(chosen(Some("br, gzip"), &[Encoding::Gzip]), "gzip");
         assert_eq!(chosen(Some("br"), &[Encoding::Gzip]), "identity");
         assert_eq!(chosen(Some("br"), &[]), "identity");

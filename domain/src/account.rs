@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_claim_code_never_shows_in_a_log() {
+    fn claim_code_is_not_shown_in_debug_output() {
         let account = Account::provisional(Time::from_millis(0), Duration::ZERO, &Chance::seeded(1));
         let shown = format!("{account:?}");
         assert!(shown.contains(&account.handle) && !shown.contains(&account.claim_code), "{shown}");

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_way_in_is_written_in_a_job_as_it_is_shown() {
+    fn interface_of_a_caller_is_serialized_in_jobs_as_it_is_shown() {
         for via in [Via::Api, Via::Mcp, Via::Web, Via::Cli, Via::Operator, Via::CardProcessor] {
             assert_eq!(serde_json::to_value(via).unwrap(), via.as_str());
         }

@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_card_pays_5_to_500_dollars_in_whole_cents() {
+    fn checkout_amount_is_5_to_500_dollars_in_whole_cents() {
         for (micro, cents) in [(5_000_000, 500), (19_990_000, 1_999), (500_000_000, 50_000)] {
             let amount = CheckoutAmount::new(Micro::new(micro)).unwrap();
             assert_eq!((amount.cents(), amount.micro().get()), (cents, micro));

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_follows_the_database_and_not_the_jitter_of_its_readings() {
+    fn clock_follows_the_database_and_ignores_jitter() {
         let clock = Clock::manual(Time::from_millis(100_000));
         let read = |database: i64, off_by_at_most: u64| {
             clock.follow(ClockReading {
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_of_the_machine_s_clock_changes_nothing_once_the_database_s_was_read() {
+    fn system_clock_steps_have_no_effect_after_the_first_database_reading() {
         let clock = Clock::manual(Time::from_millis(100_000));
         let step = |by_ms| match &clock.source {
             Source::Manual(manual) => manual.stepped_ms.fetch_add(by_ms, Ordering::SeqCst),

@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_common_password_is_known_also_in_capitals_and_with_digits_after_it() {
+    fn common_passwords_are_detected_in_capitals_and_with_trailing_digits() {
         for common in [
             "password",
             "Password1234",
@@ -35,7 +35,7 @@ mod tests {
     }
 
     #[test]
-    fn other_passwords_are_not() {
+    fn other_passwords_are_not_common() {
         for other in [
             "",
             "password-",
@@ -49,8 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_has_no_empty_line_which_would_make_all_digits_common_and_no_capitals_which_nothing_would_match()
-     {
+    fn common_password_list_has_no_empty_lines_and_no_capitals() {
         for common in COMMON.lines() {
             assert!(!common.is_empty() && common.to_lowercase() == common, "{common:?}");
         }

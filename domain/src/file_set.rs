@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn fifty_files_fit_and_one_more_does_not() {
+    fn file_set_holds_at_most_fifty_files() {
         let mut files = FileSet::default();
         for number in 0..FileSet::FILES_MAX {
             files.add(&format!("{number}.txt").parse().unwrap()).unwrap();
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_megabytes_fit_and_one_byte_more_does_not() {
+    fn file_set_holds_at_most_ten_megabytes() {
         let mut files = FileSet::default();
         assert!(files.is_empty());
         files.add(&"big.bin".parse().unwrap()).unwrap();

@@ -76,12 +76,21 @@ ids! {
     AuditId,
     /// Files that an agent uploads before it publishes them.
     UploadId,
+    /// An object with several small contents.
+    BundleId,
     /// A job's id, under which its outcome is stored, so that a redelivery changes nothing.
     JobId,
 }
 
 impl From<VersionId> for JobId {
     /// A publish has the id of its version.
+    fn from(version: VersionId) -> Self {
+        Self(version.0)
+    }
+}
+
+impl From<VersionId> for BundleId {
+    /// A publish writes one bundle at most, under the id of its version, so a redelivered job finds it.
     fn from(version: VersionId) -> Self {
         Self(version.0)
     }
@@ -123,6 +132,14 @@ pub struct BlobHash([u8; 32]);
 impl BlobHash {
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
+    }
+
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    pub const fn bytes(self) -> [u8; 32] {
+        self.0
     }
 }
 

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn an_invite_is_usable_until_revoked_expired_or_used_up_and_says_which() {
+    fn invite_reports_whether_it_is_revoked_expired_or_used_up() {
         assert_eq!(invite().must_be_usable(NOW), Ok(()));
         assert_eq!(invite().must_be_usable(NOW.plus(HOUR)), Err(Refusal::InviteExpired));
         let used_up = Invite { uses: 2, ..invite() };
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn terms_have_defaults_and_bounds() {
+    fn invite_terms_have_defaults_and_limits() {
         let usual = InviteTerms::new(None, None, None).unwrap();
         assert_eq!(usual, InviteTerms { role: Role::Member, max_uses: 1, ttl: 72 * HOUR });
         assert!(InviteTerms::new(Some(Role::Admin), Some(100), Some(720)).is_ok());
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_is_long_and_never_shows_in_a_log() {
+    fn invite_code_is_not_shown_in_debug_output_and_malformed_codes_are_refused() {
         let code = InviteCode::generate(&Chance::seeded(6));
         assert!(!format!("{code:?}").contains(code.mark()));
         assert_eq!(code.as_str().parse(), Ok(code.clone()));

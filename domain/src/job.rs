@@ -198,7 +198,7 @@ mod tests {
     use crate::Chance;
 
     #[test]
-    fn an_envelope_survives_the_queue() {
+    fn envelope_is_unchanged_by_serialization() {
         let id = JobId::new(Time::from_millis(0), &Chance::seeded(1));
         let (account, version) = (AccountId::from_ulid(id.ulid()), VersionId::from_ulid(id.ulid()));
         let scan = ScanJob { account, version };
@@ -223,7 +223,7 @@ mod tests {
         "created_by":null,"files":[],"content":"spooled"}}"#;
 
     #[test]
-    fn a_publish_is_written_as_earlier_releases_write_it() {
+    fn publish_job_is_serialized_as_in_earlier_releases() {
         for text in [PUBLISH, LEAST_PUBLISH] {
             let written: serde_json::Value = serde_json::from_str(text).unwrap();
             let envelope: JobEnvelope = serde_json::from_str(text).unwrap();
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn every_queue_is_known_by_a_name_of_its_own_and_stands_in_its_place() {
+    fn queues_have_unique_names_and_stable_positions() {
         for (place, queue) in Queue::ALL.into_iter().enumerate() {
             assert_eq!(Queue::parse(queue.name()), Some(queue));
             assert_eq!(queue as usize, place);
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_doubles_from_half_a_second_to_a_minute() {
+    fn backoff_doubles_from_half_a_second_to_a_minute() {
         let waits: Vec<_> = (1..=9).map(|attempt| Queue::Publish.backoff(attempt).as_millis()).collect();
         assert_eq!(waits, [500, 1000, 2000, 4000, 8000, 16000, 32000, 60000, 60000]);
     }

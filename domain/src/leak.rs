@@ -107,6 +107,7 @@ impl Search {
             code: WarningCode::Secret,
             path: path.clone(),
             line,
+            target: None,
             message: format!("this looks like {} ({}…)", format.name, format.prefix),
             hint: format.hint.to_owned(),
         };

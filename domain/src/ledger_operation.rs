@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AccountId, Artifact, ArtifactId, CalledBy, Host, JobId, Manifest, Micro, Payment, PublishOrder, Reason,
-    Receipt, Refusal, Slug, Time, VersionId, Visibility,
+    Receipt, Refusal, Slug, Time, VersionId, Visibility, WrittenBundle,
 };
 
 /// An operation that moves money or uses allowance. Only an account's ledger settles operations, each at most
@@ -26,6 +26,8 @@ pub enum LedgerOperation {
 pub struct PublishOperation {
     pub order: PublishOrder,
     pub manifest: Manifest,
+    /// The bundle that this publish, or an earlier attempt of it, has written.
+    pub bundle: Option<WrittenBundle>,
     /// The sweep count at the time when the manifest's blobs were known to exist.
     pub blobs_as_of: SweepNumber,
 }
@@ -277,7 +279,7 @@ mod tests {
 
     // As stored by earlier releases. All of them must still parse.
     #[test]
-    fn an_outcome_that_was_written_once_is_read_for_ever() {
+    fn outcomes_stored_by_earlier_releases_are_still_read() {
         let receipt = format!(r#"{{"rail":"dev","amount":500000,"id":"{ID}","settled_at":1}}"#);
         let artifact = format!(
             r#"{{"id":"{ID}","account":"{ID}","slug":"my-page","host":"my-page-a1b2","visibility":"private",

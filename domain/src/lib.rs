@@ -8,10 +8,12 @@ mod account;
 mod account_summary;
 mod artifact;
 mod audit;
+mod bundle;
 mod chance;
 mod checkout;
 mod clock;
 mod common_password;
+mod content_policy;
 mod file_set;
 mod id;
 mod invite;
@@ -54,14 +56,16 @@ pub use account::{Account, AccountStatus, DayUse, StoredBytes};
 pub use account_summary::{AccountSummary, MonthlyUse};
 pub use artifact::{Artifact, LiveVersion, ModerationStatus, Route, Version, Visibility};
 pub use audit::{AuditEntry, CalledBy, Origin, Via};
+pub use bundle::{BundledAt, WrittenBundle};
 pub use chance::Chance;
 pub use checkout::CheckoutAmount;
 pub use clock::{Clock, ClockReading, TestShift};
 pub use common_password::is_common_password;
+pub use content_policy::{ContentPolicy, ResourceKind};
 pub use file_set::FileSet;
 pub use id::{
-    AccountId, AppealId, ArtifactId, AuditId, BlobHash, BlobHasher, DecisionId, JobId, MalformedId, ReportId,
-    TokenId, UploadId, UserId, VersionId,
+    AccountId, AppealId, ArtifactId, AuditId, BlobHash, BlobHasher, BundleId, DecisionId, JobId, MalformedId,
+    ReportId, TokenId, UploadId, UserId, VersionId,
 };
 pub use invite::{Invite, InviteCode, InviteTerms, MalformedCode};
 pub use job::{

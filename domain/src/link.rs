@@ -72,14 +72,14 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_addressed_by_path_or_by_host() {
+    fn page_urls_use_path_style_or_host_style() {
         let host: Host = "my-page-a1b2".parse().unwrap();
         assert_eq!(addresses(UrlStyle::Path).page(&host), "http://127.0.0.1:8081/site/my-page-a1b2/");
         assert_eq!(addresses(UrlStyle::Host).page(&host), "http://my-page-a1b2.localhost:8081/");
     }
 
     #[test]
-    fn a_host_that_is_no_dns_label_is_addressed_by_path_in_either_style() {
+    fn host_that_is_not_a_dns_label_always_gets_a_path_style_url() {
         for host in ["-my-page-a1b2", "xn--page-a1b2"] {
             let host: Host = host.parse().unwrap();
             let by_path = format!("http://127.0.0.1:8081/site/{host}/");
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_is_16_hex_characters_and_fits_one_host_only() {
+    fn link_signature_is_16_hex_characters_and_valid_for_one_host() {
         let key = LinkKey::new("a secret");
         let (host, other): (Host, Host) = ("my-page-a1b2".parse().unwrap(), "my-page-a1b3".parse().unwrap());
         let signature = key.signature(&host);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_whole_secret_shows_the_operator() {
+    fn only_the_complete_secret_authenticates_the_operator() {
         let key = SigningKey::new("a secret");
         assert!(key.is_known_to(b"a secret"));
         for other in ["", "a", "a secre", "a secret ", "A secret", "another"] {

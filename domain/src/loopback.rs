@@ -18,7 +18,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_localhost_names_below_it_and_loopback_addresses_mean_this_machine() {
+    fn only_localhost_and_its_subdomains_and_loopback_addresses_are_local() {
         for own in [
             "localhost",
             "LOCALHOST.",

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BlobHash, SitePath};
+use crate::{BlobHash, BundledAt, SitePath};
 
 /// Every file of a version, ordered by path. It never changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +20,10 @@ pub struct ManifestFile {
     /// The encodings that are smaller, stored after the plain bytes in the same object.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variants: Vec<Variant>,
+    /// The bundle that held the content when the version was published. A sweep may have moved the content
+    /// since; then the database has its location. `None`: the content had its own object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bundled: Option<BundledAt>,
 }
 
 /// What a path of a site refers to.
@@ -28,9 +32,12 @@ pub enum AtPath<'m> {
     File(&'m ManifestFile),
     /// A folder, requested without its trailing slash.
     Folder,
+    /// The root of a site without a front page, whose only page is in a folder. Its relative links work at
+    /// its own address only.
+    OnlyPage(&'m ManifestFile),
 }
 
-/// The same bytes in another encoding: a slice of the blob's object.
+/// The same bytes in another encoding. The offset counts from the first plain byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variant {
     pub encoding: Encoding,
@@ -65,6 +72,8 @@ impl Encoding {
 impl Manifest {
     /// The file that is served for a folder.
     pub const INDEX: &'static str = "index.html";
+    /// The file that is served for unknown paths.
+    pub const NOT_FOUND: &'static str = "404.html";
 
     pub fn new(mut files: Vec<ManifestFile>) -> Self {
         files.sort_by(|one, other| one.path.cmp(&other.path));
@@ -80,9 +89,15 @@ impl Manifest {
     }
 
     /// What a path within the site refers to, decoded and without its leading slash: the file with that name,
-    /// a folder's page, or the page with that name without its `.html`.
+    /// a folder's page, or the page with that name without its `.html`. The root of a site without a front
+    /// page is the site's only page.
     pub fn at(&self, path: &str) -> Option<AtPath<'_>> {
         let index = Self::INDEX;
+        if path.is_empty() && self.find(index).is_none() {
+            let page = self.only_page()?;
+            let is_at_root = page.path.folders().next().is_none();
+            return Some(if is_at_root { AtPath::File(page) } else { AtPath::OnlyPage(page) });
+        }
         if path.is_empty() || path.ends_with('/') {
             return self.find(&format!("{path}{index}")).map(AtPath::File);
         }
@@ -93,6 +108,19 @@ impl Manifest {
             return Some(AtPath::Folder);
         }
         self.find(&format!("{path}.html")).map(AtPath::File)
+    }
+
+    /// The HTML pages, without the one for unknown paths.
+    pub fn pages(&self) -> impl Iterator<Item = &ManifestFile> {
+        let is_page =
+            |file: &&ManifestFile| file.essence() == "text/html" && file.path.as_str() != Self::NOT_FOUND;
+        self.0.iter().filter(is_page)
+    }
+
+    /// The page of a site that has exactly one.
+    pub fn only_page(&self) -> Option<&ManifestFile> {
+        let mut pages = self.pages();
+        pages.next().filter(|_| pages.next().is_none())
     }
 
     pub fn total_bytes(&self) -> u64 {
@@ -145,7 +173,14 @@ mod tests {
     fn file(path: &str) -> ManifestFile {
         let path: SitePath = path.parse().unwrap();
         let content_type = content_type_of(&path);
-        ManifestFile { path, hash: BlobHash::of(b"x"), size_bytes: 1, content_type, variants: vec![] }
+        ManifestFile {
+            path,
+            hash: BlobHash::of(b"x"),
+            size_bytes: 1,
+            content_type,
+            variants: vec![],
+            bundled: None,
+        }
     }
 
     #[test]
@@ -157,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_and_scripts_are_known_by_their_content_type() {
+    fn documents_and_scripts_are_detected_by_content_type() {
         for document in ["a.html", "a.htm", "a.xhtml", "a.svg", "a.xml", "a.xsl", "a.rss", "a.atom"] {
             assert!(file(document).runs_as_document(), "{document}");
         }
@@ -171,13 +206,13 @@ mod tests {
     }
 
     #[test]
-    fn a_path_means_a_file_a_folder_or_a_page_without_its_ending() {
+    fn paths_resolve_to_files_directories_and_extensionless_pages() {
         let names =
             ["index.html", "about.html", "docs/index.html", "both.html", "both/index.html", "a/b.css"];
         let site = Manifest::new(names.map(file).into());
         let meant = |path: &str| match site.at(path) {
             Some(AtPath::File(file)) => file.path.to_string(),
-            Some(AtPath::Folder) => "a folder".to_owned(),
+            Some(AtPath::Folder | AtPath::OnlyPage(_)) => "a folder".to_owned(),
             None => "nothing".to_owned(),
         };
         for (path, leads_to) in [
@@ -201,7 +236,28 @@ mod tests {
     }
 
     #[test]
-    fn text_carries_its_charset_and_the_unknown_is_plain_bytes() {
+    fn the_root_of_a_site_without_a_front_page_is_its_only_page() {
+        for (names, at_root) in [
+            (&["report.html", "app.css", "404.html"][..], Some("report.html")),
+            (&["dist/report.htm", "dist/app.css"], Some("to dist/report.htm")),
+            (&["a.html", "b.html"], None),
+            (&["a.html", "b/index.html"], None),
+            (&["404.html", "a.txt"], None),
+            (&["a.svg"], None),
+            (&[], None),
+        ] {
+            let site = Manifest::new(names.iter().map(|name| file(name)).collect());
+            let found = site.at("").map(|at| match at {
+                AtPath::File(file) => file.path.to_string(),
+                AtPath::OnlyPage(file) => format!("to {}", file.path),
+                AtPath::Folder => "a folder".to_owned(),
+            });
+            assert_eq!(found.as_deref(), at_root, "{names:?}");
+        }
+    }
+
+    #[test]
+    fn text_types_have_a_charset_and_unknown_types_are_octet_streams() {
         let type_of = |path: &str| content_type_of(&path.parse().unwrap());
         assert_eq!(type_of("index.html"), "text/html; charset=utf-8");
         assert_eq!(type_of("a/app.js"), "text/javascript; charset=utf-8");

@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reason_is_bounded_text() {
+    fn report_reason_has_a_length_limit_and_no_control_characters() {
         let longest = "ü".repeat(ReportReason::LENGTH_MAX);
         for good in ["", "It asks for my bank's password.\r\n\tReally.", longest.as_str()] {
             assert!(good.parse::<ReportReason>().is_ok(), "{good}");
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn an_appeal_says_something() {
+    fn appeal_message_must_not_be_empty() {
         assert_eq!(AppealMessage::written(" It is a drill.\n").unwrap().as_str(), "It is a drill.");
         assert_eq!(AppealMessage::written(" \n"), Err(MalformedReason::Empty));
         assert_eq!(AppealMessage::written("\0"), Err(MalformedReason::Control));
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_of_nothing_but_space_is_none() {
+    fn blank_notes_become_none() {
         assert_eq!(RulingNote::written(" \n"), Ok(None));
         assert_eq!(RulingNote::written(" A drill. ").unwrap().unwrap().as_str(), "A drill.");
         assert!(RulingNote::written("\0").is_err());

@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dollars_survive_the_wire_exactly() {
+    fn dollar_amounts_are_serialized_exactly() {
         for micro in [0, 1, 5_000, 123_456, 500_000, 999_999, 1_000_001, 99_999_999_999, -5_000] {
             let amount = Micro::new(micro);
             assert_eq!(Micro::from_usd(amount.usd()), Some(amount));
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn an_amount_beyond_what_a_float_holds_is_told_exactly() {
+    fn amounts_beyond_float_precision_are_written_exactly() {
         for micro in [9_007_199_254_740_993, i64::MAX, -i64::MAX, -1, -1_000_000, 10] {
             let amount = Micro::new(micro);
             assert_eq!(Micro::parse_usd(&amount.to_string()), Some(amount), "{amount}");
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn one_amount_has_many_spellings() {
+    fn equal_amounts_are_parsed_from_different_notations() {
         for same in ["0.005", "0.0050000", "0.0050", "00.005"] {
             assert_eq!(Micro::parse_usd(same), Some(Micro::new(5_000)), "{same}");
         }
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn cents_are_whole_or_none() {
+    fn cents_are_returned_only_for_whole_cents() {
         assert_eq!(Micro::from_cents(1_999), Micro::new(19_990_000));
         assert_eq!(Micro::new(19_990_000).cents(), Some(1_999));
         for bad in [19_990_001, 5_000, -10_000, -1, i64::MAX] {
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_plain_decimal_of_dollars_is_refused() {
+    fn non_decimal_dollar_amounts_are_refused() {
         for bad in [
             "",
             ".",

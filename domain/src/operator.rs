@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_one_bounded_line_that_looks_like_nothing_else() {
+    fn operator_name_is_cleaned_to_one_line_of_visible_characters() {
         assert_eq!(name("  Ada \t Lovelace\n").as_str(), "Ada Lovelace");
         assert_eq!(name("a\u{202e}d\u{200b}a\0").as_str(), "a d a");
         assert_eq!(name(&"ü".repeat(100)).as_str().chars().count(), OperatorName::LENGTH_MAX);
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn the_password_is_known_to_who_knows_all_of_it_and_never_shows() {
+    fn operator_password_must_match_fully_and_is_not_shown_in_debug_output() {
         let password = OperatorPassword::new("open sesame");
         assert!(password.is_known_to("open sesame"));
         for wrong in ["", "open sesam", "open sesame ", "Open sesame"] {
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_is_read_back_until_it_ends() {
+    fn operator_session_is_valid_until_it_expires() {
         let (key, session) = (key("s", "p"), OperatorSession::begin(name("Ada. Ü"), NOW));
         let text = session.signed(&key);
         assert!(text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.'), "{text}");
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_ends_when_either_secret_changes_or_a_letter_of_it_does() {
+    fn operator_session_is_invalid_after_a_change_of_key_password_or_any_byte() {
         let text = OperatorSession::begin(name("Ada"), NOW).signed(&key("s", "p"));
         for other in [key("s", "q"), key("t", "p"), OperatorKey::new(&SigningKey::new("s"), None)] {
             assert_eq!(OperatorSession::read(&text, &other, NOW), None);
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn an_account_is_written_as_a_name_and_a_hash_with_the_full_number_of_rounds() {
+    fn operator_account_is_a_name_and_a_hash_with_the_full_iteration_count() {
         let ada = account("ada", 1);
         assert_eq!(ada.to_string().parse(), Ok(ada.clone()));
         assert!(ada.is_named(&name("ADA")) && !ada.is_named(&name("ad")));
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_of_one_s_own_ends_with_one_s_own_password() {
+    fn operator_account_session_ends_when_its_password_changes() {
         let (signing, ada, ben) = (SigningKey::new("s"), account("ada", 1), account("ben", 2));
         let key = OperatorKey::of_account(&signing, &ada);
         let text = OperatorSession::begin(ada.name.clone(), NOW).signed(&key);
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ticket_opens_one_version_of_one_page_for_an_hour() {
+    fn preview_ticket_is_valid_for_one_version_of_one_page_for_an_hour() {
         let key = key("s", "p");
         let ticket = PreviewTicket { host: "my-page-a1b2".parse().unwrap(), seq: 2 };
         let text = ticket.signed(&key, NOW);

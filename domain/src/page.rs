@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn every_list_has_a_letter_of_its_own() {
+    fn every_list_has_a_unique_cursor_letter() {
         assert_eq!(
             Cursor::pattern(&[List::Members, List::Tokens]),
             "^[mt][0-9]{1,18}([.][0-9A-Za-z]{1,26})?$"
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_knows_whether_the_list_goes_on_either_way() {
+    fn page_knows_whether_there_are_next_and_previous_pages() {
         let cursor = |row: &i64| Cursor::numbered(List::Versions, *row);
         let names = |page: Page, rows: &[i64]| {
             let paged = page.of(rows.to_vec(), cursor);

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_good_password_suits() {
+    fn strong_passwords_are_accepted() {
         for good in ["correct horse", "abcdefghi1", "ÄÖÜäöüßéèê", "пароль-пароль", &"xY".repeat(100)]
         {
             assert_eq!(broken(good), None, "{good}");
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_weak_password_is_told_every_rule_that_it_breaks_and_no_other() {
+    fn weak_password_error_lists_exactly_the_broken_rules() {
         let long = "xY".repeat(101);
         let (length, classes, name, common) = ("10 to 200", "at least two of", "the username", "most common");
         for (weak, rules) in [
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_common_passwords_are_a_hundred_and_in_small_letters() {
+    fn common_password_list_has_a_hundred_lowercase_entries() {
         assert_eq!(COMMON.len(), 100);
         for common in COMMON.iter() {
             assert!(
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hash_fits_its_password_only_and_is_salted() {
+    fn password_hash_is_salted_and_matches_only_its_password() {
         let chance = Chance::seeded(5);
         let password = Password::new("correct horse".into());
         let hash = PasswordHash::of(&password, &chance).unwrap();
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_fits_where_there_is_no_password() {
+    fn no_password_matches_a_missing_or_unusable_hash() {
         let password = Password::new("!".into());
         assert!(!PasswordHash::verifies(None, &password));
         for kept in [None, Some(PasswordHash::unusable()), Some(PasswordHash::kept("$argon2id$v=19".into()))]

@@ -217,7 +217,7 @@ mod tests {
     const NONE: PaymentMethods = PaymentMethods { dev: DevPaymentTerms::Closed, card: CardTerms::Closed };
 
     #[test]
-    fn the_header_is_read_exactly_or_not_at_all() {
+    fn payment_header_is_parsed_strictly() {
         assert_eq!(Payment::parse("dev:0.005"), Payment::Dev(Micro::new(5_000)));
         assert_eq!(Payment::parse("dev:0.0050000"), Payment::Dev(Micro::new(5_000)));
         assert_eq!(Payment::parse(" dev:5 "), Payment::Dev(Micro::new(5_000_000)));
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn who_calls_tools_is_told_to_buy_credit_where_that_settles_and_nothing_else_elsewhere() {
+    fn tool_challenge_advises_to_buy_credit_only_where_that_settles() {
         let (price, top_up) = (Micro::new(5_000), Micro::new(1_000_000));
         let open = Challenge::new("publish", price, PaymentMethods::DEFAULT).settled_by_tool(top_up);
         for text in [&open.hint, open.accepts[0].instructions.as_ref().unwrap()] {
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_rail_that_settles_here_carries_instructions() {
+    fn only_open_payment_methods_have_instructions() {
         let price = Micro::new(5_000);
         let challenges =
             |methods| [Challenge::new("publish", price, methods), Challenge::of_credit(price, methods)];
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_challenge_without_the_dev_payment_is_that_of_a_deployment_without_it() {
+    fn challenge_without_dev_payment_equals_one_of_a_deployment_without_it() {
         let price = Micro::new(5_000);
         let challenges =
             |methods| [Challenge::new("publish", price, methods), Challenge::of_credit(price, methods)];
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_sent_to_the_dashboard_where_no_card_is_taken() {
+    fn challenge_mentions_the_dashboard_only_if_cards_are_accepted() {
         let price = Micro::new(5_000);
         let hints = |methods| {
             [Challenge::new("publish", price, methods), Challenge::of_credit(price, methods)]

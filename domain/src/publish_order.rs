@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_interface_is_written_in_a_job_as_it_is_stored_and_shown() {
+    fn interface_of_a_publish_is_serialized_in_jobs_as_it_is_stored() {
         for via in CreatedVia::ALL {
             assert_eq!(serde_json::to_value(via).unwrap(), via.as_str());
         }

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reason_is_written_as_the_ledger_has_always_had_it() {
+    fn ledger_reasons_keep_their_stored_format() {
         let (id, month) = (Ulid::nil(), "2026-01".parse().unwrap());
         let written = [
             (Reason::Publish(VersionId::from_ulid(id)), format!("publish:{id}")),

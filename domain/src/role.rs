@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn roles_are_ordered_by_what_they_may_and_known_by_name() {
+    fn roles_are_ordered_by_permission_and_parsed_by_name() {
         assert!(Role::Member < Role::Admin && Role::Admin < Role::Owner);
         for role in Role::ALL {
             assert_eq!(role.as_str().parse(), Ok(role));

@@ -44,11 +44,12 @@ mod tests {
             size_bytes: 1,
             content_type,
             variants: vec![],
+            bundled: None,
         }
     }
 
     #[test]
-    fn the_same_files_are_the_same_content_and_anything_else_is_another() {
+    fn scanned_content_is_equal_only_for_equal_files() {
         let of = |files: Vec<ManifestFile>| ScannedContent::of(&Manifest::new(files), false);
         let both = of(vec![file("a.html", "one"), file("b.html", "two")]);
         assert_eq!(both, of(vec![file("b.html", "two"), file("a.html", "one")]));

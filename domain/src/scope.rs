@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_contains_only_what_it_has() {
+    fn scope_set_contains_only_its_scopes() {
         assert!(Scopes::all().contains(Scopes::of_invited_agent()));
         assert!(!Scopes::of_invited_agent().contains(Scopes::all()));
     }

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_the_prefix_and_32_alphanumerics_and_never_shows_in_a_log() {
+    fn token_is_prefix_and_32_alphanumerics_and_not_shown_in_debug_output() {
         let secret = TokenSecret::generate(&Chance::seeded(3));
         assert!(!format!("{secret:?}").contains("svc_sk_"));
         let text = secret.clone().reveal();
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_without_a_right_checksum_is_a_token_still() {
+    fn token_with_a_wrong_checksum_is_still_a_token() {
         assert!(format!("svc_sk_{}", "a".repeat(32)).parse::<TokenSecret>().is_ok());
     }
 }

@@ -4,7 +4,25 @@
 use std::fmt;
 use std::str::FromStr;
 
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
+
+/// Characters that a URL's path must not contain (RFC 3986), that end it, or that encode others.
+const NOT_IN_URLS: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'%')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'[')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
 
 /// The path of a file inside its site: relative, with forward slashes, and never outside the site.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -26,6 +44,11 @@ impl SitePath {
 
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The path as part of a URL.
+    pub fn in_url(&self) -> String {
+        utf8_percent_encode(&self.0, NOT_IN_URLS).to_string()
     }
 
     /// The folders of this file, outermost first: for `a/b/c.txt`, `a` and `a/b`.
@@ -128,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_path_shows_every_character_that_it_has() {
+    fn new_paths_must_not_have_invisible_characters() {
         for hidden in ['\u{202e}', '\u{200b}', '\u{200d}', '\u{2028}', '\u{2066}', '\u{feff}', '\u{ad}'] {
             let path = format!("a{hidden}.html");
             assert_eq!(SitePath::of_upload(&path), Err(MalformedPath::Hidden), "{hidden:?}");
@@ -142,6 +165,12 @@ mod tests {
             );
         }
         assert!(SitePath::of_upload("b\u{fc}cher/\u{4f60}\u{597d}.html").is_ok());
+    }
+
+    #[test]
+    fn in_a_url_a_path_keeps_its_slashes_and_nothing_ends_it() {
+        let path: SitePath = "a b/c?d#e%f/\u{fc}.html".parse().unwrap();
+        assert_eq!(path.in_url(), "a%20b/c%3Fd%23e%25f/%C3%BC.html");
     }
 
     #[test]

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_a_slug_or_a_host_or_may_be_either() {
+    fn artifact_name_can_be_a_slug_or_a_host_or_both() {
         let name = |text: &str| text.parse::<ArtifactName>().unwrap();
         assert!(name("abc").as_slug().is_some() && name("abc").as_host().is_none());
         assert!(name("my-page-a1b2").as_slug().is_some() && name("my-page-a1b2").as_host().is_some());

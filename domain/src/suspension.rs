@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_is_trimmed_bounded_and_never_empty() {
+    fn suspension_reason_is_trimmed_and_has_length_limits() {
         let read = str::parse::<SuspensionReason>;
         assert_eq!(read("  Phishing.\nSee the mail. ").unwrap().as_str(), "Phishing.\nSee the mail.");
         assert_eq!(read(" \n"), Err(MalformedReason::Empty));

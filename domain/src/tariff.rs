@@ -208,14 +208,14 @@ mod tests {
     const DEV: fn(i64) -> Payment = |micro| Payment::Dev(Micro::new(micro));
 
     #[test]
-    fn what_is_free_ignores_a_payment() {
+    fn free_operation_ignores_a_payment() {
         let tariff = Tariff::default();
         assert_eq!(tariff.settle_publish(standing(0, 4), Some(&DEV(5_000))), Ok(paid(0, 0)));
         assert_eq!(tariff.settle_publish(standing(0, 4), Some(&Payment::Unreadable)), Ok(paid(0, 0)));
     }
 
     #[test]
-    fn past_the_allowance_credit_or_the_exact_payment_settles() {
+    fn credit_or_exact_payment_settles_beyond_the_allowance() {
         let tariff = Tariff::default();
         assert_eq!(tariff.settle_publish(standing(5_000, 5), None), Ok(paid(0, 5_000)));
         assert_eq!(tariff.settle_publish(standing(4_999, 5), Some(&DEV(5_000))), Ok(paid(5_000, 5_000)));
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn arrears_are_asked_for_even_when_the_allowance_is_not_used_up() {
+    fn arrears_must_be_paid_even_with_allowance_left() {
         let tariff = Tariff::default();
         assert_eq!(tariff.settle_publish(standing(-20_000, 0), None).unwrap_err().amount, Micro::new(20_000));
         assert_eq!(tariff.settle_publish(standing(-20_000, 5), None).unwrap_err().amount, Micro::new(25_000));
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_dev_rail_settles_nothing() {
+    fn closed_dev_payment_method_settles_nothing() {
         let tariff = Tariff { dev_rail: DevPaymentTerms::Closed, ..Tariff::default() };
         assert!(tariff.settle_publish(standing(0, 5), Some(&DEV(5_000))).is_err());
         let refused = tariff.settle_credit(Micro::new(5_000), Some(&DEV(5_000))).unwrap_err();
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn credit_costs_exactly_what_it_is_worth() {
+    fn credit_purchase_needs_the_exact_amount() {
         let (tariff, ten) = (Tariff::default(), Micro::new(10_000_000));
         assert_eq!(tariff.settle_credit(ten, Some(&DEV(10_000_000))), Ok(paid(10_000_000, 0)));
         assert_eq!(tariff.settle_credit(ten, None).unwrap_err().amount, ten);
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn the_recurring_charges_begin_where_the_free_part_ends() {
+    fn recurring_charges_start_above_the_free_amounts() {
         let tariff = Tariff::default();
         let storage_charge =
             |own, claimed_earlier| tariff.storage_charge(StoredBytes { own, claimed_earlier });

@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_month_has_its_days() {
+    fn months_have_the_right_number_of_days() {
         let days = |month: &str| {
             let days: Vec<_> = month.parse::<Month>().unwrap().days().map(|day| day.to_string()).collect();
             (days.len(), days[0].clone(), days[days.len() - 1].clone())
@@ -219,14 +219,14 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_is_written_in_utc_and_read_back() {
+    fn time_is_formatted_in_utc_and_parsed_back() {
         let moment = Time::from_millis(1_767_225_599_250);
         assert_eq!(moment.rfc3339(), "2025-12-31T23:59:59.25Z");
         assert_eq!(Time::parse_rfc3339("2026-01-01T00:59:59.25+01:00"), Some(moment));
     }
 
     #[test]
-    fn rfc_3339_is_read_and_nothing_else() {
+    fn only_rfc_3339_is_parsed() {
         for good in ["2030-01-31T12:00:00Z", "2030-01-31t12:00:00z", "2030-01-31 12:00:00.5-02:00"] {
             assert!(Time::parse_rfc3339(good).is_some(), "{good}");
         }
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_month_begins_where_the_previous_one_ends() {
+    fn month_starts_at_the_end_of_the_previous_one() {
         let month: Month = "2026-01".parse().unwrap();
         assert_eq!(month.start().rfc3339(), "2026-01-01T00:00:00Z");
         assert_eq!(month.previous().to_string(), "2025-12");

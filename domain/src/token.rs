@@ -133,7 +133,7 @@ mod tests {
     const HOUR: Duration = Duration::from_secs(3600);
 
     #[test]
-    fn the_code_in_a_name_never_shows_in_a_log() {
+    fn invite_code_in_a_token_name_is_not_shown_in_debug_output() {
         let code = InviteCode::generate(&Chance::seeded(1));
         let shown = format!("{:?}", TokenName::of_invite(&code));
         assert!(shown.contains(code.mark()) && !shown.contains(code.as_str()), "{shown}");
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn asking_for_nothing_gives_what_the_minter_has() {
+    fn minted_token_has_the_minters_rights_by_default() {
         let bound = Rights {
             scopes: Scopes::none().with(Scope::TokensManage),
             pinned_to: Some(artifact(1)),
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn less_may_be_asked_for_and_more_may_not() {
+    fn minted_token_cannot_have_more_rights_than_its_minter() {
         let minter = Rights { scopes: Scopes::of_invited_agent(), ..Rights::all() };
         let less = Scopes::none().with(Scope::ArtifactsRead);
         let minted = minter.hand_on(AskedRights { scopes: Some(less), ..asking() }, NOW).unwrap();
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pin_is_handed_on_and_never_changed() {
+    fn minted_token_inherits_the_pin_of_its_minter() {
         let pinned = Rights { pinned_to: Some(artifact(1)), ..Rights::all() };
         let to = |artifact| AskedRights { pinned_to: Some(artifact), ..asking() };
         assert_eq!(pinned.hand_on(to(artifact(1)), NOW), Ok(pinned));
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_can_be_told_without_the_code_that_it_holds() {
+    fn invite_token_name_can_be_shown_without_its_code() {
         let code = InviteCode::generate(&Chance::seeded(1));
         let told = TokenName::of_invite(&code).without_code().to_string();
         assert!(told.starts_with("invite:") && !told.contains(code.as_str()), "{told}");
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_short_and_holds_no_control_character() {
+    fn token_name_is_short_and_has_no_control_characters() {
         assert_eq!(
             "deploy bot ü".parse::<TokenName>().map(|name| name.to_string()),
             Ok("deploy bot ü".into())

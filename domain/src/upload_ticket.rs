@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signed_ticket_is_read_back_and_no_other_is() {
+    fn only_correctly_signed_upload_tickets_are_accepted() {
         let (ticket, key) = (ticket(), SigningKey::new("a secret"));
         let text = ticket.signed(&key);
         assert_eq!(UploadTicket::read(&text, &key), Some(ticket));
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ticket_tells_its_own_ends_and_never_shows_in_a_log() {
+    fn upload_ticket_has_its_expiry_times_and_is_not_shown_in_debug_output() {
         let ticket = ticket();
         assert_eq!(ticket.expires_at(), NOW.plus(Duration::from_secs(900)));
         assert_eq!(ticket.kept_until(), NOW.plus(Duration::from_secs(3600)));

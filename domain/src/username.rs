@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_username_is_kept_in_small_letters() {
+    fn username_is_stored_in_lowercase() {
         for (written, kept) in [("ada", "ada"), ("Ada_L-1815", "ada_l-1815"), ("0-0", "0-0")] {
             assert_eq!(written.parse::<Username>().unwrap().as_str(), kept);
         }
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_malformed_username_is_refused_by_name() {
+    fn malformed_username_error_names_the_field() {
         let long = "a".repeat(31);
         for malformed in
             ["", "ab", &long, "-ada", "_ada", "a da", "ada ", "ada.l", "ädä", "ada\n", "\u{212a}ate"]

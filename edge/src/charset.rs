@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn utf_16_is_known_by_its_mark_and_goes_on_as_utf_8() {
+    fn utf_16_is_detected_by_its_byte_order_mark_and_converted_to_utf_8() {
         let page = "<body>grüße 🙂</body>";
         let mut little = vec![0xff, 0xfe];
         let mut big = vec![0xfe, 0xff];
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_stays_byte_for_byte() {
+    fn pages_without_a_utf_16_mark_are_unchanged() {
         for page in ["<p>grüße", "\u{feff}<p>grüße", "", "x"] {
             assert_eq!(read(page.as_bytes(), 3.max(page.len() / 2)), page);
         }

@@ -275,7 +275,7 @@ mod tests {
     ];
 
     #[test]
-    fn every_page_is_whole_stands_alone_and_is_never_stored() {
+    fn error_pages_are_complete_self_contained_and_not_cached() {
         let pages = ClosedPages::new("http://127.0.0.1:8080", None);
         for closed in ALL {
             let response = pages.show(closed);
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn each_reason_has_its_status_and_says_what_helps() {
+    fn error_pages_have_the_right_status_and_headers() {
         let pages = ClosedPages::new("", None);
         let statuses = ALL.map(|closed| pages.show(closed).status().as_u16());
         assert_eq!(statuses, [400, 403, 404, 405, 410, 412, 416, 421, 429, 451, 451, 503, 503]);
@@ -304,13 +304,13 @@ mod tests {
     }
 
     #[test]
-    fn an_address_cannot_break_out_of_its_attribute() {
+    fn urls_are_escaped_in_attributes() {
         let page = ClosedPages::new("http://x/\"><script>", None).page(Closed::Missing);
         assert!(!page.contains("<script>"));
     }
 
     #[test]
-    fn only_the_pages_of_a_451_name_the_contact() {
+    fn only_451_pages_show_the_contact() {
         let pages = ClosedPages::new("", Some("mailto:abuse@example.com?subject=\"a\"&b"));
         let link = "<a href=\"mailto:abuse@example.com?subject=&quot;a&quot;&amp;b\">abuse@example.com?subject=&quot;a&quot;&amp;b</a>";
         for closed in ALL {
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn troubles_are_said_once_a_second() {
+    fn errors_are_logged_at_most_once_a_second() {
         let troubles = Troubles::default();
         let said = [5000, 5500, 5999, 6000, 6001].map(|millis| troubles.may_log(Time::from_millis(millis)));
         assert_eq!(said, [true, false, false, true, false]);

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_tags_is_compared_weakly() {
+    fn if_none_match_uses_weak_comparison() {
         for (sent, is_held) in [
             (ETAG, true),
             ("W/\"abc-br\"", true),
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_may_come_in_several_lines() {
+    fn etags_may_span_several_header_lines() {
         let mut headers = headers(&[(header::IF_NONE_MATCH, "\"x\"")]);
         headers.append(header::IF_NONE_MATCH, ETAG.parse().unwrap());
         assert_eq!(evaluate(&headers, &validators()), Verdict::NotModified);
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_date_counts_only_without_a_tag_and_only_when_it_is_the_very_date() {
+    fn if_modified_since_is_used_only_without_etags_and_only_on_exact_match() {
         for (lines, expected) in [
             (vec![(header::IF_MODIFIED_SINCE, DATE)], Verdict::NotModified),
             (vec![(header::IF_MODIFIED_SINCE, EARLIER)], Verdict::Send),
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_date_proves_nothing_before_its_second_has_begun() {
+    fn if_modified_since_is_ignored_before_the_second_of_modification() {
         let since = headers(&[(header::IF_MODIFIED_SINCE, DATE)]);
         for (millis_after, verdict) in [
             (-10_000, Verdict::Send),
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_precondition_that_fails_is_said() {
+    fn failed_preconditions_are_reported() {
         for (lines, expected) in [
             (vec![(header::IF_MATCH, ETAG)], Verdict::Send),
             (vec![(header::IF_MATCH, "*")], Verdict::Send),
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_is_taken_only_from_what_the_visitor_has_begun() {
+    fn if_range_requires_a_strong_etag_match() {
         let etag = HeaderValue::from_static(ETAG);
         for (sent, may) in
             [(ETAG, true), ("W/\"abc-br\"", false), ("\"x\"", false), ("*", false), (DATE, false)]

@@ -28,7 +28,7 @@ use poem::Body;
 use poem::http::HeaderValue;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
-use store::Blobs;
+use store::{ContentAddress, ContentReader};
 use tokio::time::timeout_at;
 
 use crate::bounds::Bounds;
@@ -66,7 +66,7 @@ pub struct Contents {
     presses: Arc<Slots>,
     content_reads: Slots,
     streams: Streams,
-    blobs: Blobs,
+    stored: ContentReader,
     badge: Badge,
     origins: Origins,
     marks: DressMarks,
@@ -101,7 +101,7 @@ const SILENT: &str = "the blob store did not respond in time";
 impl Contents {
     pub fn new(
         capacity_bytes: u64,
-        blobs: Blobs,
+        stored: ContentReader,
         load: &LoadTerms,
         base_url: &str,
         origins: Origins,
@@ -121,7 +121,7 @@ impl Contents {
             presses: Arc::new(Slots::new(presses_max(), load.waiting_max)),
             content_reads: Slots::new(load.content_reads_max, load.waiting_max),
             streams: Streams::new(load),
-            blobs,
+            stored,
             badge,
             origins,
             marks,
@@ -301,8 +301,8 @@ impl Contents {
     }
 
     fn stored(&self, form: &Form<'_>, network: Option<IpAddr>) -> Stored {
-        let (blobs, streams) = (self.blobs.clone(), self.streams.open_to(network));
-        Stored { blobs, streams, hash: form.file.hash, range: form.stored_range() }
+        let (contents, streams) = (self.stored.clone(), self.streams.open_to(network));
+        Stored { contents, streams, address: ContentAddress::of(form.file), range: form.stored_range() }
     }
 
     fn dressing(&self, form: &Form<'_>, stored: Stored) -> anyhow::Result<Dressing> {

@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_paths_that_can_be_no_site_are_missing() {
+    fn invalid_site_names_and_paths_are_not_found() {
         for (target, host) in [
             ("/", "127.0.0.1"),
             ("/site", "127.0.0.1"),
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn in_host_style_a_path_is_found_on_the_edges_own_names_and_no_other() {
+    fn host_style_serves_site_paths_only_on_the_edges_own_names() {
         for own in [
             "publishing.pages.example:8081",
             "Publishing.Pages.Example.",
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn in_host_style_a_path_leads_to_the_sites_own_name() {
+    fn host_style_redirects_site_paths_to_the_sites_own_name() {
         let own_name = |url_style, mount, host: &str, path| {
             let address = Address { mount, host: host.parse().unwrap(), path };
             names(url_style).own_name_of(&address)
@@ -333,20 +333,20 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_only_ends_like_the_domain_is_not_below_it() {
+    fn host_name_with_the_domain_as_plain_suffix_is_not_a_subdomain() {
         assert_eq!(find("/", "my-page-a1b2.evilpages.example").unwrap_err(), Closed::Missing);
         assert_eq!(find("/site/my-page-a1b2/", "xpages.example").unwrap().0, Mount::Path);
         assert_eq!(find("/site/my-page-a1b2/", "pages.example.evil").unwrap().0, Mount::Path);
     }
 
     #[test]
-    fn an_absolute_target_comes_before_the_header() {
+    fn absolute_request_target_overrides_the_host_header() {
         let found = find("http://my-page-a1b2.pages.example/a", "other-page-c3d4.pages.example").unwrap();
         assert_eq!(found, (Mount::Name, "my-page-a1b2".into(), "/a".into()));
     }
 
     #[test]
-    fn no_name_two_names_and_names_of_strange_bytes_are_malformed() {
+    fn missing_duplicate_and_non_ascii_host_headers_are_malformed() {
         let uri: Uri = "/".parse().unwrap();
         let mut headers = HeaderMap::new();
         assert_eq!(name_of(&uri, &headers, Version::HTTP_11), Err(Closed::Malformed));
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slash_is_put_at_the_end_and_never_leads_to_another_name() {
+    fn trailing_slash_redirect_never_leaves_the_host() {
         let with_slash =
             |mount, path| Address { mount, host: "my-page-a1b2".parse().unwrap(), path }.with_slash();
         assert_eq!(with_slash(Mount::Path, ""), "/site/my-page-a1b2/");

@@ -211,6 +211,7 @@ mod tests {
             size_bytes: 100,
             content_type: content_type.to_owned(),
             variants: vec![Variant { encoding: Encoding::Gzip, offset_bytes: 100, size_bytes: 40 }],
+            bundled: None,
         }
     }
 
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_has_an_etag_of_its_own() {
+    fn every_representation_has_a_unique_etag() {
         let (file, host) = (file("text/html"), "my-page-a1b2".parse().unwrap());
         let mut etags: Vec<String> = Vec::new();
         let marks = DressMarks::new(&["rules"], "badge", "http://x");
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_form_is_read_where_it_lies_and_a_dressed_one_is_made_of_the_plain_bytes() {
+    fn unmodified_variants_are_read_from_storage_and_rewritten_pages_from_plain_bytes() {
         let (file, host) = (file("text/html"), "my-page-a1b2".parse().unwrap());
         let range = |dress, encoding| Form { host: &host, file: &file, dress, encoding }.stored_range();
         assert_eq!(range(Dress::default(), None), 0..100);
@@ -250,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn other_rules_make_another_etag_of_a_dressed_page_alone() {
+    fn changed_rewrite_rules_change_only_etags_of_rewritten_pages() {
         let (file, host) = (file("text/html"), "my-page-a1b2".parse().unwrap());
         let etag = |dress, rules, badge, origins| {
             let marks = DressMarks::new(&[rules], badge, origins);
@@ -270,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_known_to_be_large_is_never_held() {
+    fn only_uncompressed_large_files_are_never_cached() {
         let host = "my-page-a1b2".parse().unwrap();
         let large = ManifestFile { size_bytes: HELD_BYTES_MAX + 1, ..file("text/html") };
         let gzip = Some(Encoding::Gzip);
@@ -287,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_in_two_markups_is_dressed_twice_and_kept_plain_once() {
+    fn html_and_xhtml_forms_share_plain_bytes_but_not_rewritten_ones() {
         let (html, xhtml) = (file("text/html; charset=utf-8"), file("application/xhtml+xml; charset=utf-8"));
         let host = "my-page-a1b2".parse().unwrap();
         let key = |file: &ManifestFile, has_badge| {
@@ -300,13 +301,13 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_never_shows_in_a_log() {
+    fn link_signature_is_not_shown_in_debug_output() {
         assert!(!format!("{:?}", links("secret")).contains(links("secret").signature.as_str()));
         assert_eq!(links("secret").signature.as_str().len(), 16);
     }
 
     #[test]
-    fn html_and_xhtml_are_pages_and_nothing_else_is() {
+    fn only_html_and_xhtml_are_documents() {
         assert_eq!(Markup::of(&file("text/html; charset=utf-8")), Some(Markup::Html));
         assert_eq!(Markup::of(&file("application/xhtml+xml; charset=utf-8")), Some(Markup::Xhtml));
         for asset in ["image/svg+xml; charset=utf-8", "text/html-sandboxed", "text/plain", ""] {

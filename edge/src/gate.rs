@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn expired_comes_before_blocked_and_blocked_before_private() {
+    fn expired_takes_precedence_over_blocked_and_blocked_over_private() {
         use {ModerationStatus as M, Visibility as V};
         let knock = |route: Route| knock(&route, Mount::Path, None, None);
         assert_eq!(knock(route(V::Private, M::Blocked, Some(NOW))), Err(Closed::Expired));
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_suspended_account_s_site_opens_to_nobody_whatever_its_visibility() {
+    fn site_of_a_suspended_account_is_closed_at_any_visibility() {
         for visibility in [Visibility::Public, Visibility::Unlisted, Visibility::Private] {
             let open = route(visibility, ModerationStatus::Pass, None);
             let suspended = Route { is_suspended: true, ..open.clone() };
@@ -183,7 +183,7 @@ mod tests {
             let hash = BlobHash::of(b"x");
             admit_file(
                 route,
-                &ManifestFile { path, hash, size_bytes: 1, content_type, variants: vec![] },
+                &ManifestFile { path, hash, size_bytes: 1, content_type, variants: vec![], bundled: None },
                 NOW,
             )
             .is_ok()
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_private_site_opens_to_its_signature_alone() {
+    fn private_site_opens_only_with_its_signature() {
         let route = route(Visibility::Private, ModerationStatus::Pass, None);
         let sig = sig();
         let of_another = LinkKey::new("secret").signature(&"my-page-a1b3".parse().unwrap());
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_with_the_signature_lets_its_assets_in() {
+    fn assets_of_a_signed_page_are_allowed() {
         let route = route(Visibility::Private, ModerationStatus::Pass, None);
         let sig = sig();
         for (mount, referer, is_open) in [

@@ -38,8 +38,8 @@ pub struct PageHandler(Arc<Inner>);
 
 /// The state of an edge.
 pub struct Inner {
-    /// Stops the background confirmation of routes when the edge is dropped.
-    pub _freshening: DropGuard,
+    /// Stops following the log of route changes when the edge is dropped.
+    pub _following: DropGuard,
     pub names: Names,
     pub policy: HeaderPolicy,
     pub closed_pages: ClosedPages,
@@ -52,7 +52,7 @@ pub struct Inner {
     pub client_network_of: NetworkOf,
     pub misses: Option<Misses>,
     /// Whether the last query got no response from the database. The next ones then have a shorter timeout.
-    pub is_database_silent: AtomicBool,
+    pub is_database_silent: Arc<AtomicBool>,
     pub store: Store,
     pub link_key: LinkKey,
     pub vitals: Vitals,
@@ -125,6 +125,10 @@ impl Inner {
                 self.show_not_found(&visit, file).await
             }
             Resolved::Nothing => Err(Closed::Missing.into()),
+            Resolved::OnlyPage(page) => {
+                let (headers, root) = (self.policy.of_site(&visit), visit.address.with_slash());
+                Ok(response::redirect(headers, format!("{root}{}", page.path.in_url()), query)?)
+            }
             Resolved::Folder => {
                 let headers = self.policy.of_site(&visit);
                 Ok(response::redirect(headers, visit.address.with_slash(), query)?)

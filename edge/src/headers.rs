@@ -1,7 +1,7 @@
 //! The response headers of sites.
 
 use anyhow::Context;
-use domain::{ManifestFile, Visibility};
+use domain::{ContentPolicy, ManifestFile, Visibility};
 use poem::http::{HeaderMap, HeaderName, HeaderValue, header};
 
 use crate::gate::Pass;
@@ -25,9 +25,9 @@ const BY_REFERER_TOO: HeaderValue = HeaderValue::from_static("Accept-Encoding, R
 const HEADERS_EXPECTED: usize = 16;
 
 impl HeaderPolicy {
-    pub fn new(font_hosts: &[String]) -> anyhow::Result<Self> {
-        let content_security = HeaderValue::try_from(content_security(font_hosts))
-            .context("build the content security policy from edge.font_hosts")?;
+    pub fn new(policy: &ContentPolicy) -> anyhow::Result<Self> {
+        let content_security = HeaderValue::try_from(policy.header())
+            .context("build the content security policy from the hosts in edge.*_hosts")?;
         Ok(Self { content_security })
     }
 
@@ -64,17 +64,6 @@ impl HeaderPolicy {
         }
         headers
     }
-}
-
-/// Allows inline scripts and styles, `data:` and `blob:` addresses and the configured font hosts. Everything
-/// else must come from the site itself.
-fn content_security(font_hosts: &[String]) -> String {
-    let fonts: String = font_hosts.iter().map(|host| format!(" {host}")).collect();
-    format!(
-        "default-src 'self' 'unsafe-inline' data: blob:; \
-         style-src 'self' 'unsafe-inline' data: blob:{fonts}; \
-         font-src 'self' data: blob:{fonts}"
-    )
 }
 
 #[cfg(test)]
@@ -119,7 +108,12 @@ mod tests {
             size_bytes: 0,
             content_type: content_type.to_owned(),
             variants: vec![],
+            bundled: None,
         }
+    }
+
+    fn fonts_of(host: &str) -> ContentPolicy {
+        ContentPolicy { font_hosts: vec![host.to_owned()], ..ContentPolicy::default() }
     }
 
     fn said(visibility: Visibility, content_type: &str) -> Vec<String> {
@@ -127,7 +121,7 @@ mod tests {
     }
 
     fn said_to(visibility: Visibility, pass: Pass, now: Time, content_type: &str) -> Vec<String> {
-        let policy = HeaderPolicy::new(&["https://fonts.example".to_owned()]).unwrap();
+        let policy = HeaderPolicy::new(&fonts_of("https://fonts.example")).unwrap();
         let (request, site) = (Request::default(), site(visibility));
         let address = Address { mount: Mount::Name, host: site.route.host.clone(), path: "/a" };
         let patience = Patience::new(Instant::now(), Duration::ZERO);
@@ -140,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_public_asset_says_the_least() {
+    fn public_assets_have_the_minimal_headers() {
         assert_eq!(
             said(Visibility::Public, "image/png"),
             [
@@ -153,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_run_scripts_carries_the_content_security_policy() {
+    fn scriptable_content_types_have_the_content_security_policy() {
         let policy = "content-security-policy: default-src 'self' 'unsafe-inline' data: blob:; \
                       style-src 'self' 'unsafe-inline' data: blob: https://fonts.example; \
                       font-src 'self' data: blob: https://fonts.example";
@@ -172,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_site_whose_date_lies_ahead_does_not_say_it() {
+    fn last_modified_in_the_future_is_omitted() {
         let says_when = |now| {
             let said = said_to(Visibility::Public, Pass::Full, now, "image/png");
             said.iter().any(|line| line.starts_with("last-modified"))
@@ -182,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_let_in_by_its_referer_is_kept_for_that_referer_only() {
+    fn assets_allowed_by_referer_vary_on_referer() {
         let said = said_to(Visibility::Private, Pass::AssetsOnly, LATER, "image/png");
         assert!(said.contains(&"vary: Accept-Encoding, Referer, Sec-Fetch-Dest".to_owned()), "{said:?}");
     }
@@ -202,6 +196,6 @@ mod tests {
 
     #[test]
     fn a_font_host_that_is_no_header_text_is_refused() {
-        assert!(HeaderPolicy::new(&["https://x\r\nSet-Cookie: a".to_owned()]).is_err());
+        assert!(HeaderPolicy::new(&fonts_of("https://x\r\nSet-Cookie: a")).is_err());
     }
 }

@@ -153,6 +153,7 @@ fn file(path: &str) -> anyhow::Result<ManifestFile> {
         size_bytes: 1,
         content_type: String::new(),
         variants: vec![],
+        bundled: None,
     })
 }
 
@@ -284,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_thousand_hostile_requests_find_what_they_name_or_nothing() {
+    fn hundred_thousand_hostile_requests_resolve_to_the_named_file_or_nothing() {
         let prey = HostileTarget::new().unwrap();
         let mut draws = Draws { chance: Chance::seeded(4_12), bytes: vec![] };
         let found = (0..REQUESTS).filter(|_| prey.check(&draws.request())).count();
@@ -293,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn the_second_opinion_decodes_once() {
+    fn reference_decoder_decodes_once() {
         assert_eq!(decoded_once("%2e%252e%zz%4"), b".%2e%zz%4");
     }
 }

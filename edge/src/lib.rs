@@ -15,8 +15,8 @@ mod closed;
 mod conditional;
 mod content;
 mod find;
+mod follow;
 mod form;
-mod freshen;
 mod gate;
 mod handler;
 mod headers;
@@ -50,10 +50,10 @@ use closed::{ClosedPages, Troubles};
 use content::Contents;
 use domain::link::UrlStyle;
 use domain::signing_key::LinkKey;
-use domain::{Chance, Clock, JobId, ViewsJob};
+use domain::{Chance, Clock, ContentPolicy, JobId, ViewsJob};
 use futures::future::BoxFuture;
 use poem::Request;
-use store::{Blobs, Store};
+use store::{Blobs, ContentReader, Store};
 use telemetry::Vitals;
 use tokio_util::sync::CancellationToken;
 use url::Url;
@@ -86,8 +86,8 @@ pub struct EdgeSettings {
     pub contact: Option<String>,
     /// The limit of cached routes and contents together. Responses in flight may hold the same amount.
     pub cache_bytes: u64,
-    /// Hosts that pages may load web fonts from, as content security policy sources: `fonts.example`.
-    pub font_hosts: Vec<String>,
+    /// What pages may load from other hosts.
+    pub policy: ContentPolicy,
     /// Verifies the `sig` of private sites and signs the links within them.
     pub link_key: LinkKey,
     /// The health and the metrics of the process.
@@ -114,7 +114,7 @@ pub struct Edge {
 const ROUTE_SHARE: u64 = 8;
 
 impl Edge {
-    /// Registers the edge for notices. Routes in use are confirmed in the background until the edge is
+    /// Registers the edge for notices. It follows the log of route changes in the background until it is
     /// dropped.
     pub fn new(
         settings: EdgeSettings,
@@ -130,17 +130,23 @@ impl Edge {
             let sites = sites.clone();
             move |host| sites.drop_host(host)
         });
-        let stop_freshening = CancellationToken::new();
-        tokio::spawn(freshen::run(sites.clone(), store.clone(), stop_freshening.clone()));
+        let stop_following = CancellationToken::new();
+        let is_database_silent = Arc::<AtomicBool>::default();
+        tokio::spawn(follow::run(
+            sites.clone(),
+            store.clone(),
+            is_database_silent.clone(),
+            stop_following.clone(),
+        ));
         let load = &settings.load;
         let inner = Inner {
-            _freshening: stop_freshening.drop_guard(),
+            _following: stop_following.drop_guard(),
             names: Names::new(&settings.domain, &serve_url, settings.url_style),
-            policy: HeaderPolicy::new(&settings.font_hosts)?,
+            policy: HeaderPolicy::new(&settings.policy)?,
             closed_pages: ClosedPages::new(&settings.base_url, settings.contact.as_deref()),
             contents: Contents::new(
                 settings.cache_bytes - route_bytes,
-                blobs,
+                ContentReader::new(store.clone(), blobs),
                 load,
                 &settings.base_url,
                 Origins::new(&serve_url, &settings.domain),
@@ -155,7 +161,7 @@ impl Edge {
             network_of: settings.network_of,
             client_network_of: settings.client_network_of,
             misses: Misses::new(settings.misses_per_minute),
-            is_database_silent: AtomicBool::default(),
+            is_database_silent,
             sites,
             lease,
             store,

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_told_to_come_again_is_counted_and_the_log_names_the_settings() {
+    fn shed_requests_are_counted_and_the_error_names_the_settings() {
         let error = LoadQueue::RouteReads.shed().to_string();
         assert!(error.contains("edge.route_reads_max") && error.contains("edge.waiting_max"), "{error}");
     }

@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn who_goes_before_the_answer_is_counted_and_who_probes_is_not() {
+    async fn disconnected_clients_are_counted_and_probes_are_not() {
         let meters = Meters::new();
         let waiting_for = |requested| {
             let mut waiting = meters.begin(&Method::HEAD);

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_budget_nothing_is_counted() {
+    fn misses_are_not_counted_without_a_budget() {
         assert!(Misses::new(0).is_none());
     }
 
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_site_that_the_network_was_served_is_served_on() {
+    fn sites_already_served_to_a_network_stay_available() {
         let misses = Misses::new(2).unwrap();
         for site in [0, 1, 2] {
             assert_eq!(request(&misses, "192.0.2.1", site, NOW), Ok(()));
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn of_requests_that_were_admitted_together_no_more_are_answered_than_the_budget_has() {
+    fn concurrent_requests_cannot_exceed_the_miss_budget() {
         let misses = Misses::new(2).unwrap();
         let from = network("192.0.2.1");
         for site in 0..=9 {
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn networks_of_ipv6_share_the_budgets_of_what_they_lie_in() {
+    fn ipv6_networks_share_the_budgets_of_their_wider_prefixes() {
         let misses = Misses::new(2).unwrap();
         let mut site = 0;
         let mut answered = |from: String| {
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_networks_stays_within_bounds_and_a_busy_one_stays_counted() {
+    fn miss_counters_are_bounded_and_keep_busy_networks() {
         let misses = Misses::new(1000).unwrap();
         let rounds = u32::try_from(WINDOWS_MAX).unwrap() * 2;
         let mut refused = 0;

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_packed_unfolds_to_the_same_bytes_and_so_does_any_part_of_it() {
+    async fn packed_pages_and_their_ranges_unpack_to_the_same_bytes() {
         for size in SIZES {
             let page = page(size);
             let packed = Arc::new(pack(&page, 1 << 20).unwrap());
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused_before_its_end() {
+    fn oversized_packed_page_is_refused_early() {
         let chance = domain::Chance::seeded(1);
         let noise: Vec<u8> = (0..40).flat_map(|_| chance.bytes::<4096>()).collect();
         assert!(pack(&noise, 2 * noise.len() as u64).is_some());

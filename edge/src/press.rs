@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_pressed_unfolds_to_the_same_bytes() {
+    fn compressed_pages_decompress_to_the_same_bytes() {
         let page = "<p>again and again</p>".repeat(100);
         for encoding in encodings() {
             let pressed = press(page.as_bytes(), encoding, 1 << 20).unwrap();
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_thrown_away_while_it_grows() {
+    fn oversized_compressed_page_is_dropped_early() {
         let mut noise = domain::BlobHash::of(b"noise");
         let mut page = Vec::new();
         for _ in 0..2_000 {

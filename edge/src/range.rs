@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_part_is_cut_to_the_size() {
+    fn single_range_is_clamped_to_the_size() {
         for (header, expected) in [
             ("bytes=0-0", 0..1),
             ("bytes=0-99", 0..100),
@@ -97,13 +97,13 @@ mod tests {
     }
 
     #[test]
-    fn several_parts_come_in_the_order_asked_for() {
+    fn multiple_ranges_keep_the_requested_order() {
         assert_eq!(wanted("bytes=0-1, -2", 100), Wanted::Several(vec![0..2, 98..100]));
         assert_eq!(wanted("bytes=50-59,,0-9", 100), Wanted::Several(vec![50..60, 0..10]));
     }
 
     #[test]
-    fn what_lies_beyond_the_end_cannot_be_satisfied() {
+    fn range_beyond_the_end_is_not_satisfiable() {
         for header in ["bytes=100-", "bytes=100-200", "bytes=-0", "bytes=100-,200-300"] {
             assert_eq!(wanted(header, 100), Wanted::Unsatisfiable, "{header}");
         }
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_or_would_swell_is_answered_whole() {
+    fn invalid_or_amplifying_ranges_get_the_whole_file() {
         let many = format!("bytes={}", vec!["0-0"; PARTS_MAX + 1].join(","));
         for header in [
             "",

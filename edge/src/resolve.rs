@@ -11,12 +11,12 @@ pub enum Resolved<'m> {
     File(&'m ManifestFile),
     /// A folder, requested without its trailing slash.
     Folder,
+    /// The site's only page, requested at the root and to be read at its own address.
+    OnlyPage(&'m ManifestFile),
     /// No such file. The site has its own 404 page, which is this file.
     OwnNotFound(&'m ManifestFile),
     Nothing,
 }
-
-const OWN_NOT_FOUND: &str = "404.html";
 
 /// `path` is relative to the site's root: empty, or starting with a slash.
 pub fn resolve<'m>(manifest: &'m Manifest, path: &str) -> Resolved<'m> {
@@ -28,7 +28,8 @@ pub fn resolve<'m>(manifest: &'m Manifest, path: &str) -> Resolved<'m> {
     match path.and_then(|path| manifest.at(&path)) {
         Some(AtPath::File(file)) => Resolved::File(file),
         Some(AtPath::Folder) => Resolved::Folder,
-        None => manifest.find(OWN_NOT_FOUND).map_or(Resolved::Nothing, Resolved::OwnNotFound),
+        Some(AtPath::OnlyPage(page)) => Resolved::OnlyPage(page),
+        None => manifest.find(Manifest::NOT_FOUND).map_or(Resolved::Nothing, Resolved::OwnNotFound),
     }
 }
 
@@ -45,6 +46,7 @@ mod tests {
             size_bytes: 1,
             content_type: String::new(),
             variants: vec![],
+            bundled: None,
         };
         Manifest::new(paths.iter().map(file).collect())
     }
@@ -70,13 +72,14 @@ mod tests {
         match resolved {
             Resolved::File(file) => file.path.to_string(),
             Resolved::Folder => "301".into(),
+            Resolved::OnlyPage(page) => format!("301 to {}", page.path),
             Resolved::OwnNotFound(file) => format!("404 {}", file.path),
             Resolved::Nothing => "404".into(),
         }
     }
 
     #[test]
-    fn paths_find_files_folders_and_clean_addresses() {
+    fn paths_resolve_to_files_directories_and_clean_urls() {
         let site = site();
         for (path, expected) in [
             ("", "301"),
@@ -106,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn no_spelling_leads_out_of_the_site() {
+    fn no_path_encoding_escapes_the_site() {
         let site = site();
         let long = format!("/{}", "a/".repeat(30_000));
         for path in [
@@ -152,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_site_may_say_itself_what_is_not_there() {
+    fn site_can_provide_its_own_404_page() {
         let site = manifest(&["404.html", "a/404.html"]);
         for path in ["/", "/nowhere", "/a/nowhere", "/%ff"] {
             assert_eq!(say(resolve(&site, path)), "404 404.html", "{path}");

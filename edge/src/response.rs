@@ -25,7 +25,6 @@ const NOT_IN_ADDRESSES: &AsciiSet = &CONTROLS
     .add(b'{')
     .add(b'|')
     .add(b'}');
-
 pub async fn whole(
     status: StatusCode,
     mut headers: HeaderMap,
@@ -92,7 +91,7 @@ pub fn not_modified(mut headers: HeaderMap, etag: HeaderValue) -> Response {
     respond(StatusCode::NOT_MODIFIED, headers, Body::empty())
 }
 
-/// Redirects to the path with a trailing slash or to the site's own name. The query, and with it a `sig`, is
+/// Redirects to the path with a trailing slash, to the site's own name or to its only page. The query, and with it a `sig`, is
 /// kept.
 pub fn redirect(mut headers: HeaderMap, path: String, query: Option<&str>) -> anyhow::Result<Response> {
     let location = query.map_or(path.clone(), |query| format!("{path}?{query}"));

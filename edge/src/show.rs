@@ -95,8 +95,8 @@ impl Inner {
         }
     }
 
-    /// The final form, with its content if that had to be made to find out. Conditions must be evaluated
-    /// against the `ETag` that is sent.
+    /// The final form, with its content if the content was needed to choose the form. Conditions must be
+    /// evaluated against the `ETag` that is sent.
     async fn settle<'v>(
         &self,
         form: Form<'v>,

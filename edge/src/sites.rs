@@ -6,10 +6,10 @@
 
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use domain::{Host, Route, Time};
+use domain::{Host, ModerationStatus, Route, Time};
 use poem::http::HeaderValue;
 use quick_cache::Weighter;
 use quick_cache::sync::{Cache, EntryAction, EntryResult};
@@ -23,10 +23,8 @@ pub struct Site {
     pub route: Route,
     last_modified: Option<HeaderValue>,
     weight_bytes: u64,
-    /// How long after its read the route was last confirmed by the store.
-    confirmed_after_micros: AtomicU64,
-    /// Whether a visitor used it since it was last listed.
-    is_visited: AtomicBool,
+    /// Whether every change of the route is in the log of route changes.
+    is_logged: bool,
 }
 
 /// The result of a read from the store, and when the read started.
@@ -36,21 +34,25 @@ pub struct RouteRead {
     read_at: Instant,
 }
 
-/// A site in use, whose route is to be confirmed.
-pub struct InUse {
-    pub site: Arc<Site>,
-    read_at: Instant,
-}
-
 pub struct Sites {
     entries: Cache<Host, RouteRead, ByWeight>,
+    confirmation: Confirmation,
+}
+
+/// What the log of route changes says about all cached routes.
+struct Confirmation {
+    created_at: Instant,
+    /// Routes that were read before this time are not confirmed. In nanoseconds since `created_at`.
+    since_nanos: AtomicU64,
+    /// When the log was last read, in nanoseconds since `created_at`.
+    at_nanos: AtomicU64,
 }
 
 /// Overhead of a cache entry besides its content.
 const ENTRY_OVERHEAD_BYTES: u64 = 256;
 /// Overhead of a manifest's file besides its texts.
 const FILE_BYTES: u64 = 160;
-/// Estimated and largest size of an entry: at most fifty files with the longest paths.
+/// The estimated size of an entry, and the maximum: that of fifty files with the longest paths.
 const HOST_BYTES: u64 = 1 << 10;
 const HOST_BYTES_MAX: u64 = 1 << 16;
 
@@ -61,8 +63,9 @@ impl Site {
             FILE_BYTES + (file.path.as_str().len() + file.content_type.len()) as u64
         };
         let weight_bytes = route.manifest.files().iter().map(weigh).sum();
-        let (confirmed_after_micros, is_visited) = (AtomicU64::new(0), AtomicBool::new(false));
-        Self { route, last_modified, weight_bytes, confirmed_after_micros, is_visited }
+        // Whether a pending route is held back depends on other versions too, which the log does not cover.
+        let is_logged = route.moderation != ModerationStatus::Pending || route.expires_at.is_none();
+        Self { route, last_modified, weight_bytes, is_logged }
     }
 
     /// `Last-Modified`, unless it is in the future.
@@ -71,40 +74,42 @@ impl Site {
     }
 }
 
-impl RouteRead {
-    /// When the store last confirmed this result.
-    fn confirmed_at(&self) -> Instant {
-        let confirmed_after =
-            self.site.as_ref().map_or(0, |site| site.confirmed_after_micros.load(Ordering::Acquire));
-        self.read_at + Duration::from_micros(confirmed_after)
+impl Confirmation {
+    /// Nothing is confirmed yet.
+    fn none() -> Self {
+        let since_nanos = AtomicU64::new(u64::MAX);
+        Self { created_at: Instant::now(), since_nanos, at_nanos: AtomicU64::new(0) }
     }
-}
 
-impl InUse {
-    /// Records that the route was current at this time. This changes the listed site, not the cache, so a
-    /// host that was dropped meanwhile stays dropped.
-    pub fn confirm(&self, requested_at: Instant) {
-        let after = requested_at.duration_since(self.read_at).as_micros();
-        self.site.confirmed_after_micros.store(u64::try_from(after).unwrap_or(0), Ordering::Release);
+    /// When the store last confirmed this result.
+    fn of(&self, known: &RouteRead) -> Instant {
+        let is_logged = known.site.as_ref().is_none_or(|site| site.is_logged);
+        // In this order: a confirmation is never combined with an earlier start than its own.
+        let at_nanos = self.at_nanos.load(Ordering::Acquire);
+        let is_covered = self.nanos(known.read_at) >= self.since_nanos.load(Ordering::Acquire);
+        if is_logged && is_covered {
+            known.read_at.max(self.created_at + Duration::from_nanos(at_nanos))
+        } else {
+            known.read_at
+        }
+    }
+
+    fn nanos(&self, moment: Instant) -> u64 {
+        u64::try_from(moment.duration_since(self.created_at).as_nanos()).unwrap_or(u64::MAX)
     }
 }
 
 impl Sites {
     pub fn new(capacity_bytes: u64) -> Self {
         let bounds = Bounds { capacity_bytes, entry_bytes: HOST_BYTES, largest_bytes: HOST_BYTES_MAX };
-        Self { entries: bounds.cache(ByWeight) }
+        Self { entries: bounds.cache(ByWeight), confirmation: Confirmation::none() }
     }
 
     /// The cached result for a host, if it may be trusted. `is_covered` decides by the time of the read or
     /// confirmation.
     pub fn recall(&self, host: &Host, is_covered: impl Fn(Instant) -> bool) -> Option<Option<Arc<Site>>> {
-        let known = self.entries.get(host).filter(|known| is_covered(known.confirmed_at()))?;
-        if let Some(site) = &known.site
-            && !site.is_visited.load(Ordering::Relaxed)
-        {
-            site.is_visited.store(true, Ordering::Relaxed);
-        }
-        Some(known.site)
+        let known = self.entries.get(host)?;
+        is_covered(self.confirmation.of(&known)).then_some(known.site)
     }
 
     /// Whether this host was read from the store before, however long ago.
@@ -112,14 +117,14 @@ impl Sites {
         self.entries.peek(host).is_some()
     }
 
-    /// The sites that were visited since the last call.
-    pub fn in_use(&self) -> Vec<InUse> {
-        let visited = |(_, known): (Host, RouteRead)| {
-            let RouteRead { site, read_at } = known;
-            site.filter(|site| site.is_visited.swap(false, Ordering::Relaxed))
-                .map(|site| InUse { site, read_at })
-        };
-        self.entries.iter().filter_map(visited).collect()
+    /// Records that the log was read, by a request at this time, and that all changed hosts were dropped.
+    pub fn confirm(&self, requested_at: Instant) {
+        self.confirmation.at_nanos.store(self.confirmation.nanos(requested_at), Ordering::Release);
+    }
+
+    /// Records that the log covers only routes that are read from this time on.
+    pub fn confirm_none_before(&self, start: Instant) {
+        self.confirmation.since_nanos.store(self.confirmation.nanos(start), Ordering::Release);
     }
 
     /// Reads a host from the store. Concurrent requests for it share one read.
@@ -135,7 +140,8 @@ impl Sites {
         let requested_at = Instant::now();
         let found = self.entries.entry_async(host, |_, known| {
             // A result that was read after this request arrived is fresh enough, even without a lease.
-            if known.confirmed_at() > requested_at || is_covered(known.confirmed_at()) {
+            let confirmed_at = self.confirmation.of(known);
+            if confirmed_at > requested_at || is_covered(confirmed_at) {
                 EntryAction::Retain(known.site.clone())
             } else {
                 EntryAction::ReplaceWithGuard

@@ -132,7 +132,7 @@ impl Pace {
         }
     }
 
-    /// How long so many bytes last at the minimum rate. `None` without a minimum.
+    /// The time that this many bytes take at the minimum rate. `None` without a minimum.
     fn lasting(&self, bytes: u64) -> Option<Duration> {
         (bytes * 1_000_000).checked_div(self.bytes_per_second_min.into()).map(Duration::from_micros)
     }

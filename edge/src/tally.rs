@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 /// Views must show in the usage within a second.
 const FLUSH_EVERY: Duration = Duration::from_millis(500);
-/// The largest number of hosts in a batch.
+/// The largest number of hosts in a batch. While a batch is written, publishes of its accounts wait.
 const BATCH_HOSTS_MAX: usize = 1000;
 /// Attempts of the last flush, because no later one follows.
 const LAST_FLUSHES_MAX: usize = 12;
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_comes_to_another_account_keeps_the_views_of_both() {
+    fn host_that_changes_accounts_keeps_the_views_of_both() {
         let tally = Tally::default();
         for seed in [1, 2, 2, 1, 1] {
             tally.count(account(seed), &host(1));
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_batch_whose_push_failed_is_pushed_again_as_the_same_job() {
+    async fn failed_push_is_retried_with_the_same_job() {
         let (tally, queue) = (Tally::default(), Queue::default());
         let mut delivery = queue.delivery(&tally);
         queue.is_deaf.store(true, Ordering::SeqCst);
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_failed_flush_loses_nothing_and_the_end_flushes_once_more() {
+    async fn failed_flush_loses_no_views_and_shutdown_flushes_again() {
         let (tally, queue) = (Arc::new(Tally::default()), Queue::default());
         queue.is_deaf.store(true, Ordering::SeqCst);
         tally.count(account(1), &host(1));
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn many_hosts_go_in_bounded_batches() {
+    async fn views_of_many_hosts_are_sent_in_bounded_batches() {
         let (tally, queue) = (Tally::default(), Queue::default());
         (0..BATCH_HOSTS_MAX + 1).for_each(|number| tally.count(account(1), &host(number)));
         assert_eq!(queue.delivery(&tally).flush().await, Flushed::All);

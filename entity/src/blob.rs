@@ -14,6 +14,9 @@ pub struct Model {
     pub created_at: i64,
     /// When a scrub found it missing. NULL as long as no scrub did.
     pub lost_at: Option<i64>,
+    /// The bundle that holds it. NULL: it has its own object.
+    pub bundle: Option<String>,
+    pub bundle_offset: Option<i64>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

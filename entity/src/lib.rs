@@ -11,6 +11,7 @@ pub mod blob;
 pub mod blob_ref;
 pub mod blob_sweep;
 pub mod blocked_content;
+pub mod bundle;
 pub mod card_payment;
 pub mod content_verdict;
 pub mod daily_view;

@@ -41,7 +41,7 @@ pub fn pass(point: &'static str) -> Result<(), InjectedFault> {
         None | Some(Fault::Instead(_)) => Ok(()),
         Some(Fault::Kill) => std::process::abort(),
         Some(Fault::Fail) => Err(InjectedFault(point)),
-        Some(Fault::Panic) => panic!("the words of a page at {point}"),
+        Some(Fault::Panic) => panic!("the payload of a requested panic at {point}"),
         Some(Fault::Pause(wait)) => {
             std::thread::sleep(wait);
             Ok(())
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_without_a_fault_is_passed() {
+    fn fault_point_without_a_fault_does_nothing() {
         assert!(pass("nowhere").is_ok());
     }
 }

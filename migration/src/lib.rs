@@ -29,6 +29,9 @@ mod m0019_content_verdicts;
 mod m0019_pending_versions;
 mod m0020_blocked_contents;
 mod m0021_suspensions;
+mod m0022_bundles;
+mod m0022_contents_of_bundles;
+mod m0023_route_changes;
 
 pub struct Migrator;
 
@@ -56,6 +59,9 @@ impl MigratorTrait for Migrator {
             Box::new(m0019_pending_versions::Migration),
             Box::new(m0020_blocked_contents::Migration),
             Box::new(m0021_suspensions::Migration),
+            Box::new(m0022_bundles::Migration),
+            Box::new(m0022_contents_of_bundles::Migration),
+            Box::new(m0023_route_changes::Migration),
         ]
     }
 }

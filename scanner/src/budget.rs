@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_that_exceeds_the_budget_is_refused_and_ends_it() {
+    fn work_beyond_the_budget_is_refused_and_exhausts_it() {
         let never = AtomicBool::new(false);
         let budget = Budget::new(10, &never);
         assert!(budget.take(4) && budget.take(5) && !budget.is_exhausted());
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn keeping_too_much_ends_the_budget() {
+    fn storing_too_much_exhausts_the_budget() {
         let never = AtomicBool::new(false);
         let budget = Budget::new(10, &never);
         assert!(budget.keep(KEPT_BYTES_MAX) && budget.take(1));
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_more_is_granted_to_a_cancelled_scan() {
+    fn cancelled_scan_gets_no_more_budget() {
         let flag = AtomicBool::new(false);
         let budget = Budget::new(10, &flag);
         assert!(budget.take(1));

@@ -39,7 +39,7 @@ struct Labelled {
 struct Counts(BTreeMap<(usize, usize), usize>);
 
 #[test]
-fn the_corpus_is_judged_as_its_labels_say() {
+fn corpus_verdicts_match_the_labels() {
     let pages = corpus();
     assert!(pages.len() >= PAGES_MIN, "{} pages", pages.len());
     let mut by_set: BTreeMap<String, Counts> = BTreeMap::new();

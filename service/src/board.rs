@@ -163,7 +163,7 @@ impl JobState {
 
 /// A query for the jobs of one queue in one state, newest first.
 #[derive(Clone, Copy, Debug)]
-pub struct JobsWanted {
+pub struct JobFilter {
     pub queue: Queue,
     pub state: JobState,
     /// Only jobs older than this one.
@@ -209,11 +209,11 @@ pub struct JobDetail {
 #[derive(Clone, Debug)]
 pub struct JobEvent {
     pub at: Time,
-    pub what: JobHappening,
+    pub what: JobEventKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum JobHappening {
+pub enum JobEventKind {
     Pushed,
     Began { attempt: u32, worker: String },
     Failed { attempt: u32, error: String, retry_at: Option<Time> },
@@ -225,7 +225,7 @@ pub enum JobHappening {
 
 /// The result of an operator's action on a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Steered {
+pub enum JobActionResult {
     Done,
     /// The state of the job does not allow the action.
     Is(JobState),
@@ -254,17 +254,20 @@ pub struct ScheduleInfo {
 #[async_trait]
 pub trait Board: Send + Sync {
     async fn figures(&self) -> anyhow::Result<BoardFigures>;
-    async fn jobs(&self, wanted: JobsWanted) -> anyhow::Result<JobList>;
+    async fn jobs(&self, wanted: JobFilter) -> anyhow::Result<JobList>;
     async fn job(&self, queue: Queue, id: JobId) -> anyhow::Result<Option<JobDetail>>;
     /// Whether an attempt at the job is recorded that its row may no longer count, because an operator has retried the job
     /// or a worker was stopped.
     async fn has_begun(&self, id: JobId) -> anyhow::Result<bool>;
+    /// Whether every running process reads the newest format of stored data. False while an upgrade from an
+    /// older release is in progress.
+    fn is_format_shared(&self) -> bool;
     /// Restarts a job that is dead, cancelled or waiting for another attempt, with all its attempts.
-    async fn retry(&self, queue: Queue, id: JobId, by: &OperatorName) -> anyhow::Result<Steered>;
+    async fn retry(&self, queue: Queue, id: JobId, by: &OperatorName) -> anyhow::Result<JobActionResult>;
     /// Cancels a waiting job. A running one is left alone.
-    async fn cancel(&self, queue: Queue, id: JobId, by: &OperatorName) -> anyhow::Result<Steered>;
+    async fn cancel(&self, queue: Queue, id: JobId, by: &OperatorName) -> anyhow::Result<JobActionResult>;
     /// Cancels a dead job.
-    async fn discard(&self, queue: Queue, id: JobId, by: &OperatorName) -> anyhow::Result<Steered>;
+    async fn discard(&self, queue: Queue, id: JobId, by: &OperatorName) -> anyhow::Result<JobActionResult>;
     /// Restarts every dead job of the queue, and returns how many.
     async fn requeue_dead(&self, queue: Queue, by: &OperatorName) -> anyhow::Result<u64>;
     /// Cancels every dead job of the queue, and returns how many.
@@ -284,7 +287,7 @@ impl Service {
         Ok(self.0.board.figures().await?)
     }
 
-    pub async fn jobs(&self, wanted: JobsWanted) -> ServiceResult<JobList> {
+    pub async fn jobs(&self, wanted: JobFilter) -> ServiceResult<JobList> {
         Ok(self.0.board.jobs(wanted).await?)
     }
 
@@ -357,10 +360,10 @@ impl Service {
     }
 }
 
-fn require_done(steered: Steered) -> Result<(), Refusal> {
+fn require_done(steered: JobActionResult) -> Result<(), Refusal> {
     match steered {
-        Steered::Done => Ok(()),
-        Steered::Is(state) => Err(Refusal::JobIs { state: state.name().to_owned() }),
-        Steered::Unknown => Err(Refusal::NotFound(Missing::Job)),
+        JobActionResult::Done => Ok(()),
+        JobActionResult::Is(state) => Err(Refusal::JobIs { state: state.name().to_owned() }),
+        JobActionResult::Unknown => Err(Refusal::NotFound(Missing::Job)),
     }
 }

@@ -4,7 +4,7 @@
 use domain::{Artifact, Host, OperatorName};
 use futures::StreamExt;
 use futures::stream;
-use store::{AccountReport, QueueWanted, WaitingPlace};
+use store::{AccountReport, ReviewFilter, WaitingCursor};
 
 use crate::review::LIST_MAX;
 use crate::{DecisionMade, DecisionRequest, DecisionShown, Service, ServiceResult};
@@ -42,7 +42,7 @@ pub struct BulkOutcome {
 impl Service {
     /// The cases before and after a page in the queue. For a page that is not in the queue, the next case is
     /// the first.
-    pub async fn cases_around(&self, wanted: &QueueWanted, host: &Host) -> ServiceResult<CasesAround> {
+    pub async fn cases_around(&self, wanted: &ReviewFilter, host: &Host) -> ServiceResult<CasesAround> {
         let (store, now) = (&self.0.store, self.0.clock.now());
         let place = store.review_queue().find_position(wanted, host, now).await?;
         let previous = match &place {
@@ -58,17 +58,17 @@ impl Service {
     /// The position of a page in the queue, if it is there.
     pub async fn place_in_queue(
         &self,
-        wanted: &QueueWanted,
+        wanted: &ReviewFilter,
         host: &Host,
-    ) -> ServiceResult<Option<WaitingPlace>> {
+    ) -> ServiceResult<Option<WaitingCursor>> {
         Ok(self.0.store.review_queue().find_position(wanted, host, self.0.clock.now()).await?)
     }
 
     /// The case to open after a decision on the page at this position: the next one, or the first.
     pub async fn case_after(
         &self,
-        wanted: &QueueWanted,
-        place: Option<&WaitingPlace>,
+        wanted: &ReviewFilter,
+        place: Option<&WaitingCursor>,
         host: &Host,
     ) -> ServiceResult<Option<Host>> {
         let (store, now) = (&self.0.store, self.0.clock.now());

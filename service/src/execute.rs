@@ -1,22 +1,17 @@
 //! Execution of a publish by a worker: store the files, settle the operation, notify the edges, reply.
 
-use std::collections::HashMap;
+use std::ops::ControlFlow;
 
-use anyhow::{Context, bail};
-use bytes::Bytes;
+use anyhow::bail;
 use domain::{
-    Activation, BlobHash, Content, Job, JobEnvelope, JobId, LedgerOperation, Manifest, ManifestFile, Outcome,
-    PublishJob, PublishOperation, Refusal, ScanJob, SitePath, SweepNumber, Variant, content_type_of,
+    Activation, Content, Job, JobEnvelope, JobId, LedgerOperation, Outcome, PublishJob, PublishOperation,
+    Refusal, ScanJob,
 };
-use futures::{StreamExt, TryStreamExt};
-use store::{ChangeError, ChangeResult, Layout, Refused, StoredBlobs};
+use store::{ChangeError, Refused};
 use tracing::Instrument;
 
-use crate::compute::compute;
+use crate::storing::{Attempt, StoredFiles};
 use crate::{Service, content};
-
-/// Blobs of one publish that are stored concurrently.
-const PUTS_AT_ONCE: usize = 8;
 
 /// A publish that a worker took from the queue.
 #[derive(Debug)]
@@ -71,30 +66,34 @@ impl Service {
         self.0.queue.push(JobEnvelope { id, reply_to: None, trace: None, job: Job::Scan(scan) }).await
     }
 
-    /// The outcome of an earlier attempt, or the refusal if the deadline has passed by now. The process's
+    /// The outcome of an earlier attempt if it is final, or the refusal if the deadline has passed by now. The process's
     /// clock only shows whether a query is worthwhile; the database's clock decides, here or when the
     /// operation is settled. A redelivered publish that was refused is settled again: only the settlement
     /// records the contents that the earlier attempt stored, and without a record nothing would ever delete
     /// them.
-    async fn earlier_outcome(&self, task: &PublishTask<'_>) -> anyhow::Result<Option<Outcome>> {
+    async fn earlier_outcome(&self, task: &PublishTask<'_>) -> anyhow::Result<ControlFlow<Outcome, Attempt>> {
         let (job, id) = (task.job, task.job.order.job());
         let seems_late = job.order.deadline.is_some_and(|deadline| self.0.clock.now() >= deadline);
         if !task.is_redelivery && !seems_late {
-            return Ok(None);
+            return Ok(ControlFlow::Continue(Attempt::First));
         }
         let is_redelivery = task.is_redelivery || self.0.board.has_begun(id).await?;
         let outcome = self.0.store.outcomes().find(id).await?;
         if is_redelivery {
-            return Ok(outcome.filter(|outcome| !matches!(outcome, Outcome::Refused(_))));
+            return Ok(match outcome {
+                None => ControlFlow::Continue(Attempt::Again),
+                Some(Outcome::Refused(_)) => ControlFlow::Continue(Attempt::AfterRefusal),
+                Some(outcome) => ControlFlow::Break(outcome),
+            });
         }
-        if outcome.is_some() {
-            return Ok(outcome);
+        if let Some(outcome) = outcome {
+            return Ok(ControlFlow::Break(outcome));
         }
         match job.order.deadline {
             Some(deadline) if self.0.store.now().await? >= deadline => {
-                self.refuse(job, Refusal::past_deadline()).await.map(Some)
+                self.refuse(job, Refusal::past_deadline()).await.map(ControlFlow::Break)
             }
-            _ => Ok(None),
+            _ => Ok(ControlFlow::Continue(Attempt::First)),
         }
     }
 
@@ -104,9 +103,10 @@ impl Service {
         let total_bytes = job.files.iter().map(|file| file.size_bytes).sum();
         let _content_permit = self.0.publish_bounds.content_permit(&job.content, total_bytes).await?;
         // After the wait, so that a publish whose deadline passed meanwhile does no work.
-        if let Some(outcome) = self.earlier_outcome(task).await? {
-            return Ok(outcome);
-        }
+        let attempt = match self.earlier_outcome(task).await? {
+            ControlFlow::Break(outcome) => return Ok(outcome),
+            ControlFlow::Continue(attempt) => attempt,
+        };
         let content = match content::inline(job)? {
             Some(content) => content,
             None => match self.0.blobs.spooled(job.order.version).await? {
@@ -121,13 +121,14 @@ impl Service {
         faults::pass("publish.before_blob_put")?;
         let storing = telemetry::spans::store_blobs(job.order.version, job.files.len());
         let files = content::split(&job.files, content)?;
-        let (manifest, blobs_as_of) = match self.store_files(files).instrument(storing).await {
+        let stored = self.store_files(job.order.version, files, attempt).instrument(storing).await;
+        let StoredFiles { manifest, bundle, blobs_as_of } = match stored {
             Ok(stored) => stored,
             Err(ChangeError::Refused(refusal)) => return self.refuse(job, refusal).await,
             Err(ChangeError::Failed(error)) => return Err(error),
         };
         faults::pass("publish.after_blob_put")?;
-        let operation = PublishOperation { order: job.order.clone(), manifest, blobs_as_of };
+        let operation = PublishOperation { order: job.order.clone(), manifest, bundle, blobs_as_of };
         let outcome = self.0.ledgers.settle(LedgerOperation::Publish(Box::new(operation))).await?;
         if matches!(outcome, Outcome::Published(_)) {
             telemetry::published_bytes(total_bytes);
@@ -140,58 +141,5 @@ impl Service {
         let now = self.0.clock.now();
         let refused = Refused { account: job.order.account, kind: "publish", refusal, now };
         self.0.store.outcomes().record_refusal(job.order.job(), refused).await
-    }
-
-    /// Stores each content that is not stored yet. Returns the locations of all files, and the sweep number
-    /// at which they were read.
-    async fn store_files(&self, files: Vec<(SitePath, Bytes)>) -> ChangeResult<(Manifest, SweepNumber)> {
-        let total_bytes = files.iter().map(|(_, bytes)| bytes.len() as u64).sum();
-        let hash = move || {
-            files.into_iter().map(|(path, bytes)| (path, BlobHash::of(&bytes), bytes)).collect::<Vec<_>>()
-        };
-        let hashed = compute(total_bytes, hash).await.context("hash the files")?;
-        let mut missing: HashMap<BlobHash, (Bytes, String)> = hashed
-            .iter()
-            .map(|(path, hash, bytes)| (*hash, (bytes.clone(), content_type_of(path))))
-            .collect();
-        let hashes: Vec<BlobHash> = missing.keys().copied().collect();
-        let StoredBlobs { as_of, variants: mut stored, lost } =
-            self.0.store.blob_index().find_stored(&hashes, self.0.clock.now()).await?;
-        // Before anything new is stored, so that a refusal leaves no object without a row that refers to it.
-        self.restore_lost(&lost, &hashed).await?;
-        stored.extend(lost);
-        missing.retain(|hash, _| !stored.contains_key(hash));
-        let puts = missing.into_iter().map(|(hash, file)| self.put(hash, file, total_bytes));
-        let put: Vec<(BlobHash, Vec<Variant>)> =
-            futures::stream::iter(puts).buffer_unordered(PUTS_AT_ONCE).try_collect().await?;
-        stored.extend(put);
-        let files = hashed
-            .into_iter()
-            .map(|(path, hash, bytes)| ManifestFile {
-                content_type: content_type_of(&path),
-                size_bytes: bytes.len() as u64,
-                variants: stored.get(&hash).cloned().unwrap_or_default(),
-                path,
-                hash,
-            })
-            .collect();
-        Ok((Manifest::new(files), as_of))
-    }
-
-    /// Stores one content of a publish that has `total_bytes` in total.
-    async fn put(
-        &self,
-        hash: BlobHash,
-        (bytes, content_type): (Bytes, String),
-        total_bytes: u64,
-    ) -> anyhow::Result<(BlobHash, Vec<Variant>)> {
-        let content = bytes.clone();
-        let permit = self.0.publish_bounds.compression_permit(total_bytes).await?;
-        let compress = move || {
-            let _permit = permit;
-            Layout::of(&content, &content_type)
-        };
-        let layout = compute(total_bytes, compress).await.context("compress a file")??;
-        Ok((hash, self.0.blobs.put(hash, bytes, layout).await?))
     }
 }

@@ -7,6 +7,7 @@ use tracing::Instrument;
 
 use crate::account::{SignUpPermit, SignedUp};
 use crate::deadline::repeating;
+use crate::inspect::Inspected;
 use crate::{Failure, Publication, PublishRequest, Service, ServiceResult};
 
 /// A new account and the page that was published on it.
@@ -24,9 +25,9 @@ impl Service {
         origin: Origin,
         request: PublishRequest,
     ) -> ServiceResult<FirstPublish> {
-        let inspected = self.inspect(&request.files, repeating(request.idempotency_key.as_deref())).await;
-        let warnings = match inspected {
-            Ok(warnings) => warnings,
+        let inspected = self.inspect(&request, repeating(request.idempotency_key.as_deref())).await;
+        let Inspected { warnings, entry_page } = match inspected {
+            Ok(inspected) => inspected,
             Err(failure) => {
                 if is_for_a_secret(&failure) {
                     self.give_back_sign_up(permit.from).await;
@@ -37,7 +38,7 @@ impl Service {
         let signed_up = self.sign_up_in(permit).await?;
         let caller = self.authenticate(Some(&signed_up.token.clone().reveal()), origin).await?;
         let published = self.take_on(&caller, request).instrument(telemetry::spans::publish()).await?;
-        Ok(FirstPublish { signed_up, publication: Publication { published, warnings } })
+        Ok(FirstPublish { signed_up, publication: Publication { published, warnings, entry_page } })
     }
 
     /// Returns sign-ups to the rate limit, at most as many per minute as it grants. Beyond that a refused

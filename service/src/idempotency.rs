@@ -150,7 +150,7 @@ mod tests {
     /// Earlier releases hash the same bytes, which the comments show. If this test fails, repeats across an
     /// upgrade are refused.
     #[test]
-    fn requests_are_hashed_as_earlier_releases_hash_them() {
+    fn request_hashes_match_those_of_earlier_releases() {
         // publish\0\0NewOrExisting\0Live\0index.html\011\0<h1>Hi</h1>
         let shortest = publish_hash(None, &request());
         assert_eq!(shortest, "98981fcd0bccfe97262cfe836fd046298459186eb0dda58c036b8694300737a6");

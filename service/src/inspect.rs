@@ -1,24 +1,40 @@
-//! The check of a publish's files for secrets, before it is queued.
+//! The inspection of a publish's files before it is queued: for secrets, and for what will not work.
 
-use domain::{Refusal, Repeating, Warning, find_leaks};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use domain::{Host, Refusal, Repeating, SitePath, Warning, find_leaks};
+use sitecheck::Terms;
 
 use crate::compute::compute;
 use crate::deadline::failure_before;
-use crate::{Service, ServiceResult, UploadedFile};
+use crate::{PublishRequest, Service, ServiceResult, UploadedFile};
+
+/// What the files of a publish look like, for its author.
+pub(crate) struct Inspected {
+    pub warnings: Vec<Warning>,
+    pub entry_page: Option<SitePath>,
+}
 
 impl Service {
     /// Refuses files that contain an active token of any account. Returns the warnings about everything else.
     pub(crate) async fn inspect(
         &self,
-        files: &[UploadedFile],
+        request: &PublishRequest,
         repeating: Repeating,
-    ) -> ServiceResult<Vec<Warning>> {
-        let total_bytes = files.iter().map(|file| file.bytes.len() as u64).sum();
-        let files = files.to_vec();
-        let search = move || find_leaks(files.iter().map(|file| (&file.path, &*file.bytes)));
-        let leaks = compute(total_bytes, search).await??;
+    ) -> ServiceResult<Inspected> {
+        let total_bytes = request.files.iter().map(|file| file.bytes.len() as u64).sum();
+        let (files, terms) = (request.files.clone(), self.site_terms(request));
+        let search = move || {
+            let leaks = find_leaks(files.iter().map(|file| (&file.path, &*file.bytes)))?;
+            Ok::<_, Refusal>((leaks, check_site(&files, terms.as_ref())))
+        };
+        let (leaks, site) = compute(total_bytes, search).await??;
+        let entry_page = sitecheck::entry_page(request.files.iter().map(|file| &file.path));
+        let mut warnings = leaks.warnings;
+        warnings.extend(site);
+        warnings.truncate(Warning::COUNT_MAX);
         if leaks.tokens.is_empty() {
-            return Ok(leaks.warnings);
+            return Ok(Inspected { warnings, entry_page });
         }
         let hashes = leaks.tokens.iter().map(|token| token.secret_hash.clone());
         let active = self.0.store.tokens().find_active(hashes, self.0.clock.now()).await;
@@ -29,7 +45,25 @@ impl Service {
                 let path = leaked.path.to_string();
                 Err(Refusal::SecretInPublish { path, line: leaked.line }.into())
             }
-            None => Ok(leaks.warnings),
+            None => Ok(Inspected { warnings, entry_page }),
         }
     }
+
+    /// A new site gets its name only when it is published. Any random part gives the same result. Only the
+    /// slug decides whether the name is a DNS label.
+    fn site_terms(&self, request: &PublishRequest) -> Option<Terms> {
+        let slug = request.slug.as_ref().map_or("page", |slug| slug.as_str());
+        let host: Host = format!("{slug}-0000").parse().ok()?;
+        Terms::new(&self.addresses().page(&host), self.0.rules.content_policy.clone())
+    }
+}
+
+/// A bug in this check must not fail a publish.
+fn check_site(files: &[UploadedFile], terms: Option<&Terms>) -> Vec<Warning> {
+    let Some(terms) = terms else { return vec![] };
+    let files = files.iter().map(|file| (&file.path, &*file.bytes));
+    catch_unwind(AssertUnwindSafe(|| sitecheck::check(files, terms))).unwrap_or_else(|_| {
+        tracing::error!("the check of a site's files panicked; its warnings are left out");
+        vec![]
+    })
 }

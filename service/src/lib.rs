@@ -41,6 +41,7 @@ mod queue;
 mod rescan;
 mod review;
 mod scan;
+mod storing;
 mod suspension;
 mod team;
 mod token_uses;
@@ -56,8 +57,9 @@ pub use appeals::AppealTaken;
 pub use artifact::ArtifactDetail;
 pub use blocked_contents::BlockedContentList;
 pub use board::{
-    Board, BoardFigures, JOBS_SHOWN_MAX, JobCounts, JobDetail, JobEvent, JobHappening, JobInfo, JobList,
-    JobState, JobsWanted, Paused, Planned, ProcessInfo, QueueFigures, RunningJob, ScheduleInfo, Steered,
+    Board, BoardFigures, JOBS_SHOWN_MAX, JobActionResult, JobCounts, JobDetail, JobEvent, JobEventKind,
+    JobFilter, JobInfo, JobList, JobState, Paused, Planned, ProcessInfo, QueueFigures, RunningJob,
+    ScheduleInfo,
 };
 pub use caller::{Caller, CallerIdentity, Person, SESSION_KEPT, TokenHolder};
 pub use casework::{AccountHistoryPage, BULK_MAX, BulkOutcome, CasesAround};
@@ -71,7 +73,7 @@ pub use findings::Finding;
 pub use first_publish::FirstPublish;
 pub use metering::Metered;
 pub use moderation::{DecisionMade, DecisionRequest, Moderated, ReportTaken};
-pub use moderation_notice::{ModerationNotice, RULES, rule_in_words};
+pub use moderation_notice::{ModerationNotice, RULES, rule_description};
 pub use objection::first_document;
 pub use operators::OperatorAccess;
 pub use people::{Client, Credentials, PasswordUpdate, SignedIn};
@@ -102,14 +104,14 @@ use bus::Bus;
 use card::CardPayments;
 use domain::link::Addresses;
 use domain::signing_key::{LinkKey, SigningKey};
-use domain::{Chance, Clock, OperatorAccount, OperatorPassword, Tariff};
-use store::{Blobs, DiskRoom, Store};
+use domain::{Chance, Clock, ContentPolicy, OperatorAccount, OperatorPassword, Tariff};
+use store::{Blobs, ContentReader, DiskRoom, Store};
 
 pub use store::{
-    AccountReport, AgentJoin, AppealKept, AppealState, BlockedContent, BlockedContentCursor, COUNTED_MAX,
-    DecisionKept, DecisionsWanted, HISTORY_SHOWN_MAX, Member, Membership, OpenedInvite, QueueWanted,
-    REPORTS_SHOWN_MAX, ReportKept, SamePage, ScanCounts, Seen, SessionInfo, Sessions, StuckScan,
-    SuspensionSet, TokenFate, WaitingFor, WaitingPlace, encode,
+    AccountReport, AgentJoin, AppealState, BlockedContent, BlockedContentCursor, COUNTED_MAX, DecisionFilter,
+    HISTORY_SHOWN_MAX, Member, Membership, OpenedInvite, REPORTS_SHOWN_MAX, ReviewFilter, SamePage,
+    ScanCounts, Seen, SessionInfo, Sessions, StoredAppeal, StoredDecision, StoredReport, StuckScan,
+    SuspensionSet, TokenFate, WaitingCursor, WaitingFor, encode,
 };
 
 /// The dependencies of the operations.
@@ -141,6 +143,8 @@ pub struct Rules {
     pub addresses: Addresses,
     pub signing_key: SigningKey,
     pub link_key: LinkKey,
+    /// What published pages may load from other hosts.
+    pub content_policy: ContentPolicy,
     /// Opens `/admin`. Without it, `/admin` is open to this machine in dev mode and otherwise disabled.
     pub operator_password: Option<OperatorPassword>,
     /// Operators with passwords of their own.
@@ -160,6 +164,8 @@ pub struct Rules {
     pub claims_per_address_per_day: u32,
     /// Per account. 0: unlimited.
     pub publishes_per_minute: u32,
+    /// Whether a publish stores its small contents in one object. Older releases cannot read it.
+    pub are_bundles_written: bool,
     /// How long an expired account stays before it is purged, so that visitors see why.
     pub purge_grace: Duration,
 }
@@ -191,6 +197,11 @@ impl Service {
 
     pub fn clock(&self) -> &Clock {
         &self.0.clock
+    }
+
+    /// Reads contents of versions.
+    pub(crate) fn contents(&self) -> ContentReader {
+        ContentReader::new(self.0.store.clone(), self.0.blobs.clone())
     }
 
     pub fn chance(&self) -> &Chance {

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use anyhow::Context;
 use bytes::Bytes;
 use domain::{BlobHash, Refusal, SitePath, Variant};
-use store::{ChangeResult, Layout};
+use store::{ChangeResult, KnownBlob, Layout};
 use tokio::task::spawn_blocking;
 
 use crate::Service;
@@ -20,43 +20,57 @@ const NAMED_MAX: usize = 10;
 
 impl Service {
     /// Restores the lost contents of a publish. The refusal names all files whose content cannot be stored as
-    /// it was.
+    /// it was. Returns their locations.
     pub(crate) async fn restore_lost(
         &self,
-        lost: &HashMap<BlobHash, Vec<Variant>>,
+        lost: &HashMap<BlobHash, KnownBlob>,
         files: &[(SitePath, BlobHash, Bytes)],
-    ) -> ChangeResult<()> {
-        let mut unrestorable = HashSet::new();
-        for (hash, variants) in lost {
+    ) -> ChangeResult<HashMap<BlobHash, KnownBlob>> {
+        let (mut restored, mut unrestorable) = (HashMap::new(), HashSet::new());
+        for (hash, blob) in lost {
             let file = files.iter().find(|(_, of, _)| of == hash);
             let (_, _, bytes) = file.context("a lost blob is not part of the publish")?;
-            if !self.restore(*hash, bytes.clone(), variants).await? {
-                unrestorable.insert(*hash);
+            match self.restore(blob, bytes.clone()).await? {
+                Some(blob) => drop(restored.insert(*hash, blob)),
+                None => drop(unrestorable.insert(*hash)),
             }
         }
         let paths: Vec<&SitePath> =
             files.iter().filter(|(_, hash, _)| unrestorable.contains(hash)).map(|(path, ..)| path).collect();
         if paths.is_empty() {
-            return Ok(());
+            return Ok(restored);
         }
         Err(unrestorable_refusal(&paths).into())
     }
 
-    /// Restores a lost content. False if it cannot be stored as it was.
-    async fn restore(&self, hash: BlobHash, bytes: Bytes, variants: &[Variant]) -> anyhow::Result<bool> {
-        // It may have been restored in the meantime, for example by an operator from a backup.
-        let is_restored =
-            self.0.blobs.standing(hash, bytes.len() as u64).await.is_some_and(|found| found == variants);
-        if !is_restored && !self.put_unchanged(hash, bytes, variants).await? {
+    /// Restores a lost content. `None` if it cannot be stored as it was. A content that was in a bundle gets
+    /// its own object.
+    async fn restore(&self, blob: &KnownBlob, bytes: Bytes) -> anyhow::Result<Option<KnownBlob>> {
+        let hash = blob.hash;
+        let alone = KnownBlob { bundled: None, ..blob.clone() };
+        let restored = if self.is_standing(blob).await? {
+            blob.clone()
+        } else if self.is_standing(&alone).await? || self.put_unchanged(hash, bytes, &blob.variants).await? {
+            alone
+        } else {
             tracing::error!(
                 blob.hash = %hash,
                 "a lost blob cannot be recreated unchanged: restore its object from a backup"
             );
-            return Ok(false);
-        }
-        self.0.store.blob_index().mark_restored(hash).await?;
+            return Ok(None);
+        };
+        self.0.store.blob_index().mark_restored(hash, restored.bundled, self.0.clock.now()).await?;
         tracing::info!(blob.hash = %hash, "lost blob restored");
-        Ok(true)
+        Ok(Some(restored))
+    }
+
+    /// Whether it has been restored in the meantime, for example by an operator from a backup.
+    async fn is_standing(&self, blob: &KnownBlob) -> anyhow::Result<bool> {
+        if blob.bundled.is_some() {
+            return Ok(self.0.blobs.examine(blob).await?.is_none());
+        }
+        let found = self.0.blobs.standing(blob.hash, blob.size_bytes).await;
+        Ok(found.is_some_and(|variants| variants == blob.variants))
     }
 
     async fn put_unchanged(
@@ -106,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_all_files_that_cannot_be_put_again_or_the_first_of_many() {
+    fn refusal_names_the_lost_files_up_to_a_limit() {
         for (files, text) in [
             (1, "1.html: this content was lost "),
             (2, "1.html, 2.html: these contents were lost "),

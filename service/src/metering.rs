@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pass_is_due_five_minutes_into_the_month() {
+    fn metering_is_due_five_minutes_into_the_month() {
         for (now, due) in [
             ("2026-03-01T00:04:59.999Z", "2026-02-01T00:05:00Z"),
             ("2026-03-01T00:05:00Z", "2026-03-01T00:05:00Z"),
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_schedule_charges_use_of_the_old_month_and_pages_of_the_new_one() {
+    fn schedule_charges_usage_of_the_old_month_and_visibility_of_the_new_one() {
         let pass = Pass {
             used: month("2026-02"),
             restricted: month("2026-03"),
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_free_is_no_charge() {
+    fn free_usage_is_not_charged() {
         let pass = Pass { used: month("2026-03"), restricted: month("2026-03"), used_until: None };
         let free = MeteredAccount {
             stored: StoredBytes { own: GB, claimed_earlier: 0 },

@@ -92,7 +92,7 @@ pub const RULES: [&str; 10] = [
 ];
 
 /// A rule as a phrase that follows the file name. An unknown rule is shown by its name.
-pub fn rule_in_words(rule: &str) -> String {
+pub fn rule_description(rule: &str) -> String {
     match rule {
         "seed_phrase" => "asks for a seed phrase".to_owned(),
         "private_key" => "asks for a private key".to_owned(),
@@ -115,7 +115,7 @@ fn decides(finding: &Finding, by: ModeratedBy) -> bool {
 
 fn found(finding: &Finding, by: ModeratedBy, status: ModerationStatus) -> String {
     let file = if finding.file.is_empty() { "The page" } else { &finding.file };
-    let reason = format!("{file} {}.", rule_in_words(&finding.rule));
+    let reason = format!("{file} {}.", rule_description(&finding.rule));
     match (by, status) {
         (_, ModerationStatus::Blocked) => format!("{reason} This version is not served."),
         (ModeratedBy::Moderator, _) => {
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_owner_of_a_held_page_with_a_blocked_file_reads_that_it_is_not_served() {
+    fn notice_of_a_held_page_with_a_blocked_file_says_that_it_is_not_served() {
         let held = notice(Review, ModeratedBy::Moderator, LISTED);
         let message = held.message.unwrap();
         let expected =
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_owner_reads_what_the_scan_found_and_where() {
+    fn notice_says_what_the_scan_found_and_where() {
         let found = notice(Blocked, ModeratedBy::Scan, ASKS);
         assert_eq!((found.rule.as_deref(), found.file.as_deref()), (Some("seed_phrase"), Some("index.html")));
         assert_eq!(found.saw.as_deref(), Some("textarea: seed phrase"));
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_people_decided_is_not_told_as_the_scans_finding() {
+    fn notice_does_not_attribute_moderator_decisions_to_the_scan() {
         let blocked = notice(Blocked, ModeratedBy::Moderator, ASKS);
         assert_eq!((blocked.rule.as_deref(), blocked.file, blocked.saw), (Some("moderator"), None, None));
         assert!(notice(Review, ModeratedBy::Moderator, "[]").message.unwrap().contains("not served until"));
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_passed_has_nothing_but_its_status() {
+    fn notice_of_a_passed_page_has_only_its_status() {
         assert_eq!(notice(Pass, ModeratedBy::Moderator, ASKS), ModerationNotice::plain(Pass));
         let nothing = ModerationNotice::plain(Pass);
         assert_eq!((nothing.rule, nothing.message), (None, None));

@@ -7,8 +7,6 @@ use store::LiveCase;
 use crate::Finding;
 use crate::findings::findings_of;
 
-/// The site's own page for missing files.
-const NOT_FOUND: &str = "404.html";
 /// Types that are read as pages, beside the documents that may run scripts.
 const TEXT_TYPES: [&str; 2] = ["text/plain", "text/markdown"];
 
@@ -28,7 +26,7 @@ fn objected_to_in(manifest: &Manifest, findings: &[Finding]) -> Vec<BlobHash> {
     }
     if contents.is_empty() {
         // Many sites have the same page for missing files.
-        let first = first_document(manifest.files()).filter(|file| file.path.as_str() != NOT_FOUND);
+        let first = first_document(manifest.files()).filter(|file| file.path.as_str() != Manifest::NOT_FOUND);
         contents.extend(first.map(|file| file.hash));
     }
     contents
@@ -37,7 +35,7 @@ fn objected_to_in(manifest: &Manifest, findings: &[Finding]) -> Vec<BlobHash> {
 /// The document that a site opens with.
 pub fn first_document(files: &[ManifestFile]) -> Option<&ManifestFile> {
     let called = |name: &str| files.iter().find(|file| file.path.as_str() == name);
-    called(Manifest::INDEX).or_else(|| called(NOT_FOUND)).or_else(|| files.iter().find(is_document))
+    called(Manifest::INDEX).or_else(|| called(Manifest::NOT_FOUND)).or_else(|| files.iter().find(is_document))
 }
 
 /// Scripts and styles are not documents, because unrelated sites share them.
@@ -54,7 +52,7 @@ mod tests {
             let path = path.parse().unwrap();
             let content_type = domain::content_type_of(&path);
             let hash = BlobHash::of(path.as_str().as_bytes());
-            ManifestFile { path, hash, size_bytes: 1, content_type, variants: vec![] }
+            ManifestFile { path, hash, size_bytes: 1, content_type, variants: vec![], bundled: None }
         };
         Manifest::new(paths.iter().map(file).collect())
     }
@@ -64,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_objected_to_is_the_documents_that_the_evidence_names_or_else_the_first() {
+    fn objected_documents_are_those_in_the_evidence_or_else_the_first() {
         let site = manifest(&["a.html", "app.js", "index.html", "logo.svg", "login/index.html", "style.css"]);
         let objected = |findings: &[&str]| {
             let findings: Vec<_> = findings.iter().map(|file| finding(file)).collect();
@@ -86,14 +84,14 @@ mod tests {
     }
 
     #[test]
-    fn a_page_for_what_is_missing_is_objected_to_only_by_name() {
+    fn custom_404_page_is_objected_to_only_if_the_evidence_names_it() {
         let site = manifest(&["404.html", "app.js"]);
         assert_eq!(objected_to_in(&site, &[]), []);
         assert_eq!(objected_to_in(&site, &[finding("404.html")]), [BlobHash::of(b"404.html")]);
     }
 
     #[test]
-    fn a_site_begins_with_its_index_or_else_with_the_first_document() {
+    fn first_document_of_a_site_is_its_index_or_else_the_first_one() {
         let begins = |paths: &[&str]| {
             first_document(manifest(paths).files()).map(|file| file.path.to_string()).unwrap_or_default()
         };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::{
     Content, Job, JobEnvelope, JobId, Missing, Outcome, Payment, PublishJob, PublishOrder, Published,
-    Refusal, Repeating, Scope, Slug, UploadTicket, VersionId, Warning,
+    Refusal, Repeating, Scope, SitePath, Slug, UploadTicket, VersionId, Warning,
 };
 use store::KeyUse;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -13,6 +13,7 @@ use tracing::Instrument;
 use crate::content::{self, INLINE_BYTES_MAX};
 use crate::deadline::{Awaited, Deadline, failure_before, may_retry, repeating, response_deadline};
 use crate::idempotency::{Begun, KeyedRequest, publish_hash};
+use crate::inspect::Inspected;
 use crate::publish_request::PublishRequest;
 use crate::uploads::key_of_upload;
 use crate::{Caller, Failure, Service, ServiceResult};
@@ -36,6 +37,8 @@ pub enum Addressed<'a> {
 pub struct Publication {
     pub published: Published,
     pub warnings: Vec<Warning>,
+    /// The file to open first, if the site has no front page.
+    pub entry_page: Option<SitePath>,
 }
 
 impl Service {
@@ -86,12 +89,12 @@ impl Service {
     ) -> ServiceResult<Publication> {
         caller.may(Scope::ArtifactsWrite)?;
         let (account, upload) = (caller.account, request.upload);
-        let warnings = self.inspect(&request.files, request.repeating()).await?;
+        let Inspected { warnings, entry_page } = self.inspect(&request, request.repeating()).await?;
         let published = self.take_on(caller, request).await?;
         if let Some(upload) = upload {
             self.end_upload(UploadTicket { account, upload }).await;
         }
-        Ok(Publication { published, warnings })
+        Ok(Publication { published, warnings, entry_page })
     }
 
     /// Publishes, or shares the attempt of an earlier request with the same key. If that attempt is refused

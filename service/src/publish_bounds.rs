@@ -21,6 +21,7 @@ pub struct PublishBounds {
     /// One permit per core. A compression uses about 15 MB, so more of them would cost memory without any
     /// gain.
     compressions: Arc<Semaphore>,
+    cores: usize,
 }
 
 impl Default for PublishBounds {
@@ -29,6 +30,7 @@ impl Default for PublishBounds {
         Self {
             content: Semaphore::new(CONTENT_KIB_MAX as usize),
             compressions: Arc::new(Semaphore::new(cores)),
+            cores,
         }
     }
 }
@@ -48,6 +50,10 @@ impl PublishBounds {
                 self.content.acquire_many(permits).await.map(Some).context("publishes are closed")
             }
         }
+    }
+
+    pub(crate) fn cores(&self) -> usize {
+        self.cores
     }
 
     /// Waits for a core without another compression, unless the publish is small. The permit is owned, so
@@ -91,7 +97,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_publish_above_the_bound_is_carried_out_alone() {
+    async fn publish_above_the_memory_limit_runs_alone() {
         let bounds = PublishBounds::default();
         let alone = bounds.content_permit(&Content::Spooled, u64::MAX).await.unwrap();
         assert!(alone.is_some());

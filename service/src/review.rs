@@ -11,8 +11,8 @@ use domain::{
 };
 use futures::stream::BoxStream;
 use store::{
-    AppealKept, DecisionKept, DecisionsWanted, LiveCase, QueueWanted, ReportKept, ReviewCase,
-    SameContentQuery, SamePage, Seen, WaitingArtifact, WaitingPlace,
+    ContentAddress, DecisionFilter, LiveCase, ReviewCase, ReviewFilter, SameContentQuery, SamePage, Seen,
+    StoredAppeal, StoredDecision, StoredReport, WaitingArtifact, WaitingCursor,
 };
 
 use crate::findings::{Finding, findings_of, read_findings};
@@ -33,7 +33,7 @@ pub const ELSEWHERE_MAX: usize = 100;
 pub struct ReviewQueuePage {
     pub waiting: Vec<WaitingPages>,
     /// Where the next list begins, if there is one.
-    pub next: Option<WaitingPlace>,
+    pub next: Option<WaitingCursor>,
 }
 
 /// A page in the queue.
@@ -62,9 +62,9 @@ pub struct ReviewItem {
     pub artifact: Artifact,
     pub account: Account,
     pub live: Option<LivePages>,
-    pub reports: Vec<ReportKept>,
+    pub reports: Vec<StoredReport>,
     /// Newest first.
-    pub appeals: Vec<AppealKept>,
+    pub appeals: Vec<StoredAppeal>,
     /// Those contents of the live version that no new version may contain.
     pub blocked_contents: HashSet<BlobHash>,
     /// Newest first.
@@ -97,7 +97,7 @@ pub struct SameContent {
 /// A decision on a version.
 #[derive(Clone, Debug)]
 pub struct DecisionShown {
-    pub kept: DecisionKept,
+    pub kept: StoredDecision,
     pub findings: Vec<Finding>,
 }
 
@@ -124,8 +124,8 @@ impl Service {
     /// The waiting pages. The longest wait comes first, and reports raise the priority.
     pub async fn queue(
         &self,
-        wanted: &QueueWanted,
-        after: Option<&WaitingPlace>,
+        wanted: &ReviewFilter,
+        after: Option<&WaitingCursor>,
     ) -> ServiceResult<ReviewQueuePage> {
         let mut waiting =
             self.0.store.review_queue().list(wanted, after, LIST_MAX as u64 + 1, self.0.clock.now()).await?;
@@ -144,7 +144,7 @@ impl Service {
             .find_case(host)
             .await?
             .ok_or(Refusal::NotFound(Missing::ReviewedHost))?;
-        let wanted = DecisionsWanted { host: Some(host.clone()), ..DecisionsWanted::default() };
+        let wanted = DecisionFilter { host: Some(host.clone()), ..DecisionFilter::default() };
         let decisions = self.0.store.moderation().list_decisions(&wanted, DECISIONS_BESIDE_MAX).await?;
         let same_content = self.same_content(&case, None).await?;
         let seen = Seen {
@@ -168,7 +168,7 @@ impl Service {
     }
 
     /// The log of decisions, newest first.
-    pub async fn decisions(&self, wanted: &DecisionsWanted) -> ServiceResult<DecisionList> {
+    pub async fn decisions(&self, wanted: &DecisionFilter) -> ServiceResult<DecisionList> {
         let mut decisions =
             self.0.store.moderation().list_decisions(wanted, DECISIONS_MAX as u64 + 1).await?;
         let has_more = decisions.len() > DECISIONS_MAX;
@@ -188,14 +188,14 @@ impl Service {
             .await?
             .ok_or(Refusal::NotFound(Missing::ReviewedVersion))?;
         let file = match manifest.at(path) {
-            Some(AtPath::File(file)) => file,
+            Some(AtPath::File(file) | AtPath::OnlyPage(file)) => file,
             Some(AtPath::Folder) => return Ok(ShownFile::Folder),
             None => return Err(Refusal::NotFound(Missing::ReviewedFile).into()),
         };
         Ok(ShownFile::File {
             content_type: file.content_type.clone(),
             size_bytes: file.size_bytes,
-            bytes: self.0.blobs.stream(file.hash, 0..file.size_bytes).await?,
+            bytes: self.contents().stream(ContentAddress::of(file), 0..file.size_bytes).await?,
         })
     }
 
@@ -281,8 +281,8 @@ impl From<LiveCase> for LivePages {
     }
 }
 
-impl From<DecisionKept> for DecisionShown {
-    fn from(kept: DecisionKept) -> Self {
+impl From<StoredDecision> for DecisionShown {
+    fn from(kept: StoredDecision) -> Self {
         Self { findings: read_findings(&kept.evidence), kept }
     }
 }
@@ -292,7 +292,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn evidence_is_read_whatever_scanner_wrote_it() {
+    fn evidence_of_every_scanner_version_is_read() {
         let findings = read_findings(r#"[{"rule":"seed_phrase","file":"a.html","certainty":1}]"#);
         assert_eq!((findings[0].rule.as_str(), findings[0].words.len()), ("seed_phrase", 0));
         assert_eq!(read_findings("[]"), []);

@@ -241,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_version_of_the_rules_is_a_number_that_can_be_compared() {
+    fn rules_version_is_a_comparable_number() {
         assert_eq!((whole_number("9"), whole_number("10"), whole_number("207")), (9, 10, 207));
         assert_eq!(RULES.to_string(), scanner::SCANNER_VERSION);
     }

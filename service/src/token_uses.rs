@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_use_is_noted_once_a_minute_and_taken_once() {
+    fn token_use_is_recorded_once_a_minute_and_drained_once() {
         let uses = TokenUses::default();
         let second = NOW.plus(Duration::from_secs(1));
         uses.note(token(1), None, NOW);
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_tokens_stays_within_the_bound() {
+    fn number_of_tracked_tokens_is_bounded() {
         let (uses, chance) = (TokenUses::default(), Chance::seeded(4));
         for _ in 0..WAITING_MAX + 10 {
             uses.note(TokenId::new(NOW, &chance), None, NOW);

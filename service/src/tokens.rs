@@ -48,8 +48,8 @@ impl Service {
         self.tokens_shown_to(caller, caller.visible_tokens(), page).await
     }
 
-    /// The tokens within reach. A token's name may contain an invite code, which only callers who may see
-    /// invites get.
+    /// The tokens that the caller may see. A token's name may contain an invite code, so only callers who may
+    /// see invites get it.
     pub(crate) async fn tokens_shown_to(
         &self,
         caller: &Caller,

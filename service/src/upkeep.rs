@@ -72,17 +72,24 @@ impl Service {
         }
     }
 
-    /// Deletes blobs that nothing refers to, and abandoned uploads.
+    /// Deletes blobs that nothing refers to, and abandoned uploads. Deletes and repacks bundles.
     pub async fn sweep_blobs(&self) -> anyhow::Result<u64> {
         let now = self.0.clock.now();
         let swept = self.0.store.blob_index().sweep(&self.0.blobs, now, BLOBS_AT_ONCE).await?;
+        let bundles = self
+            .0
+            .store
+            .blob_index()
+            .sweep_bundles(&self.0.blobs, now, &self.0.chance, BLOBS_AT_ONCE)
+            .await?;
         let spooled = self.0.blobs.sweep_spool(now.minus(SPOOL_KEPT), UPLOADS_AT_ONCE).await?;
         // An upload is newer than its ticket, so one of this age can no longer be published.
         let uploads = self.0.blobs.sweep_uploads(now.minus(UploadTicket::KEPT), UPLOADS_AT_ONCE).await?;
-        Ok(swept.blobs + (spooled + uploads) as u64)
+        Ok(swept.blobs + bundles + (spooled + uploads) as u64)
     }
 
-    /// Deletes outcomes, keys, sessions, cached verdicts and audit log entries past their retention.
+    /// Deletes outcomes, keys, sessions, cached verdicts, logged route changes and audit log entries past
+    /// their retention.
     pub async fn sweep_records(&self) -> anyhow::Result<u64> {
         let now = self.0.clock.now();
         let verdicts_before = now.minus(VERDICTS_KEPT);
@@ -102,6 +109,7 @@ impl Service {
         while self.0.store.upkeep().sweep_audit(now.minus(AUDIT_KEPT), RECORDS_AT_ONCE).await?
             == RECORDS_AT_ONCE
         {}
+        while self.0.store.upkeep().trim_route_log(RECORDS_AT_ONCE).await? >= RECORDS_AT_ONCE {}
         loop {
             let chunk =
                 self.0.store.upkeep().sweep_records(now, now.minus(OUTCOMES_KEPT), RECORDS_AT_ONCE).await?;

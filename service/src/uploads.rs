@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_upload_is_a_bug_and_not_half_a_site() {
+    fn malformed_packed_upload_is_an_error() {
         for bad in [&b""[..], b"[]", b"[]\nmore", b"{}\n", br#"[{"path":"a","size_bytes":2}]"#] {
             assert!(unpacked(Bytes::from_static(bad)).is_err(), "{bad:?}");
         }

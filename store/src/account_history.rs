@@ -4,7 +4,7 @@ use domain::{AccountId, ArtifactId, Host, Time};
 use sea_orm::sea_query::{Expr, SelectStatement};
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
 
-use crate::decisions::DecisionKept;
+use crate::decisions::StoredDecision;
 use crate::handles::AccountStore;
 use crate::rows;
 
@@ -16,7 +16,7 @@ pub struct AccountHistory {
     /// Pages that are not deleted.
     pub pages: u64,
     /// Moderators' decisions on the account's other pages, including deleted ones.
-    pub decisions: Vec<DecisionKept>,
+    pub decisions: Vec<StoredDecision>,
     /// Reports on the account's other pages, including deleted ones.
     pub reports: Vec<AccountReport>,
 }

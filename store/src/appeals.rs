@@ -37,7 +37,7 @@ pub struct AcceptedAppeal {
 
 /// An appeal as moderators see it.
 #[derive(Clone, Debug)]
-pub struct AppealKept {
+pub struct StoredAppeal {
     pub id: AppealId,
     pub seq: u32,
     pub message: String,
@@ -123,7 +123,7 @@ impl ModerationStore<'_> {
     }
 
     /// The appeals on a page, newest first.
-    pub(crate) async fn list_appeals_on(self, artifact: ArtifactId) -> anyhow::Result<Vec<AppealKept>> {
+    pub(crate) async fn list_appeals_on(self, artifact: ArtifactId) -> anyhow::Result<Vec<StoredAppeal>> {
         use entity::appeal::Column;
         let found = entity::appeal::Entity::find()
             .filter(Column::ArtifactId.eq(artifact.to_string()))
@@ -134,7 +134,7 @@ impl ModerationStore<'_> {
         let versions = found.iter().map(|row| row.version_id.as_str());
         let seqs = rows::version::seqs(&self.0.database.reader, versions).await?;
         let read = |row: entity::appeal::Model| {
-            Ok(AppealKept {
+            Ok(StoredAppeal {
                 id: rows::parse(&row.id, "an appeal id")?,
                 seq: seqs.get(&row.version_id).and_then(|seq| u32::try_from(*seq).ok()).unwrap_or(0),
                 message: row.message,

@@ -5,17 +5,19 @@ use std::ops::Add;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use domain::{BlobHash, Manifest, ManifestFile, SweepNumber, Time, Variant};
+use domain::{BlobHash, BundledAt, Manifest, ManifestFile, SweepNumber, Time};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, OnConflict, Query};
 use sea_orm::{
     ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, Iterable, QueryFilter, QuerySelect,
 };
 
+use crate::blob_state::BlobState;
+use crate::blobs::KnownBlob;
 use crate::handles::BlobIndex;
 use crate::many::among;
 use crate::script::Script;
-use crate::{Blobs, rows};
+use crate::{Blobs, bundle_rows, rows};
 
 /// An unreferenced blob is kept for this long after the last publish that checked for it. That is far longer
 /// than a publish takes from its check to its commit, so the scheduled sweep never deletes a blob that a
@@ -26,23 +28,6 @@ const TOUCH_EVERY: Duration = Duration::from_secs(600);
 
 /// The row that holds the number of the last immediate sweep.
 pub(crate) const SWEEP_ROW: i32 = 1;
-
-/// Whether a publish may rely on a blob.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BlobState {
-    Present,
-    /// A sweep is deleting it.
-    Deleting,
-}
-
-impl BlobState {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            BlobState::Present => "present",
-            BlobState::Deleting => "deleting",
-        }
-    }
-}
 
 /// What a sweep deleted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,19 +44,19 @@ impl Add for SweptBlobs {
     }
 }
 
-/// Which of the requested blobs are stored, with their variants.
+/// Which of the requested blobs are stored.
 #[derive(Clone, Debug)]
 pub struct StoredBlobs {
     /// The result is valid while this is the number of the last immediate sweep.
     pub as_of: SweepNumber,
-    pub variants: HashMap<BlobHash, Vec<Variant>>,
+    pub found: HashMap<BlobHash, KnownBlob>,
     /// Blobs that a scrub found missing, with the variants that manifests list. A publish that has such a
     /// content stores it again with the same layout.
-    pub lost: HashMap<BlobHash, Vec<Variant>>,
+    pub lost: HashMap<BlobHash, KnownBlob>,
 }
 
 impl BlobIndex<'_> {
-    /// Checks which of these blobs are stored, with their variants. They stay stored for at least an hour,
+    /// Checks which of these blobs are stored, and where. They stay stored for at least an hour,
     /// unless an operator starts an immediate sweep.
     pub async fn find_stored(self, hashes: &[BlobHash], now: Time) -> anyhow::Result<StoredBlobs> {
         let (as_of, found) = known_blobs(&self.0.database.reader, hashes).await?;
@@ -90,12 +75,11 @@ impl BlobIndex<'_> {
             found.iter().all(|blob| blob.state == BlobState::Present.as_str()),
             "a blob is being swept; try again"
         );
-        let mut stored = StoredBlobs { as_of, variants: HashMap::new(), lost: HashMap::new() };
+        let mut stored = StoredBlobs { as_of, found: HashMap::new(), lost: HashMap::new() };
         for blob in found {
-            let variants =
-                serde_json::from_str(&blob.variants).context("malformed variants in the database")?;
-            let side = if blob.lost_at.is_none() { &mut stored.variants } else { &mut stored.lost };
-            side.insert(rows::parse(&blob.hash, "a blob hash")?, variants);
+            let side = if blob.lost_at.is_none() { &mut stored.found } else { &mut stored.lost };
+            let blob = known(blob)?;
+            side.insert(blob.hash, blob);
         }
         Ok(stored)
     }
@@ -114,15 +98,32 @@ impl BlobIndex<'_> {
         Ok(noted.rows_affected == 1)
     }
 
-    /// Marks a lost blob as stored again.
-    pub async fn mark_restored(self, hash: BlobHash) -> anyhow::Result<()> {
+    /// Marks a lost blob as stored again, in its own object or in the bundle where it was.
+    pub async fn mark_restored(
+        self,
+        hash: BlobHash,
+        bundled: Option<BundledAt>,
+        now: Time,
+    ) -> anyhow::Result<()> {
+        let transaction = self.0.database.begin().await?;
+        let row = entity::blob::Entity::find_by_id(hash.to_string()).one(&transaction).await?;
         entity::blob::Entity::update_many()
             .col_expr(entity::blob::Column::LostAt, Expr::value(Option::<i64>::None))
+            .col_expr(entity::blob::Column::Bundle, Expr::value(bundled.map(|at| at.bundle.to_string())))
+            .col_expr(
+                entity::blob::Column::BundleOffset,
+                Expr::value(bundled.map(|at| rows::number(at.offset_bytes))),
+            )
             .filter(entity::blob::Column::Hash.eq(hash.to_string()))
-            .exec(&self.0.database.writer)
+            .exec(&transaction)
             .await
             .context("mark a lost blob as stored again")?;
-        Ok(())
+        if let Some(left) = row.and_then(|row| row.bundle)
+            && bundled.is_none()
+        {
+            bundle_rows::ask_for_check(&transaction, &left, now).await?;
+        }
+        transaction.commit().await.context("commit that a lost blob is stored again")
     }
 
     /// Deletes blobs that are unreferenced and that no publish has checked for within an hour. A blob that
@@ -140,7 +141,8 @@ impl BlobIndex<'_> {
     }
 
     /// Deletes a blob that this sweep has marked. If the blob store fails to delete it, a later sweep
-    /// retries.
+    /// retries. The bytes of a blob in a bundle stay there until the bundle is deleted. Such a blob may have
+    /// its own object as well, from a publish that stored it at the same time.
     pub(crate) async fn delete_marked(
         self,
         blobs: &Blobs,
@@ -150,6 +152,9 @@ impl BlobIndex<'_> {
         if let Err(error) = blobs.delete_blob(rows::parse(&blob.hash, "a blob hash")?).await {
             tracing::warn!(error = format!("{error:#}"), blob.hash = %blob.hash, "could not delete a blob; the next sweep retries");
             return Ok(SweptBlobs::default());
+        }
+        if let Some(bundle) = &blob.bundle {
+            bundle_rows::ask_for_check(&self.0.database.writer, bundle, marked_at).await?;
         }
         self.forget_deleted(&blob.hash, marked_at).await?;
         Ok(SweptBlobs { blobs: 1, bytes: rows::count(blob.size_bytes) })
@@ -231,6 +236,8 @@ pub(crate) fn rows_of(
             touched_at: Set(now.millis()),
             created_at: Set(now.millis()),
             lost_at: Set(None),
+            bundle: Set(file.bundled.map(|at| at.bundle.to_string())),
+            bundle_offset: Set(file.bundled.map(|at| rows::number(at.offset_bytes))),
         };
         Ok((hash, row))
     };
@@ -245,6 +252,21 @@ pub(crate) fn insert(
 ) -> anyhow::Result<()> {
     let keep = OnConflict::column(entity::blob::Column::Hash).do_nothing().to_owned();
     script.insert::<entity::blob::Entity>(contents.into_values(), Some(keep))
+}
+
+pub(crate) fn known(row: entity::blob::Model) -> anyhow::Result<KnownBlob> {
+    Ok(KnownBlob {
+        hash: rows::parse(&row.hash, "a blob hash")?,
+        size_bytes: rows::count(row.size_bytes),
+        variants: serde_json::from_str(&row.variants).context("malformed variants in the database")?,
+        bundled: bundled_at(row.bundle.as_deref(), row.bundle_offset)?,
+    })
+}
+
+pub(crate) fn bundled_at(bundle: Option<&str>, offset: Option<i64>) -> anyhow::Result<Option<BundledAt>> {
+    let Some(bundle) = bundle else { return Ok(None) };
+    let offset = offset.context("a blob in a bundle has no offset in the database")?;
+    Ok(Some(BundledAt { bundle: rows::parse(bundle, "a bundle id")?, offset_bytes: rows::count(offset) }))
 }
 
 pub(crate) fn unreferenced() -> sea_orm::sea_query::SimpleExpr {

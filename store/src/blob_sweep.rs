@@ -15,7 +15,8 @@ use sea_orm::{
     QuerySelect,
 };
 
-use crate::blob_index::{BlobState, SWEEP_ROW, SweptBlobs, unreferenced};
+use crate::blob_index::{SWEEP_ROW, SweptBlobs, unreferenced};
+use crate::blob_state::BlobState;
 use crate::handles::BlobIndex;
 use crate::{Blobs, rows};
 
@@ -25,7 +26,7 @@ const DELETES_AT_ONCE: usize = 8;
 
 /// The mode of the lock on the table of references.
 #[derive(Clone, Copy)]
-enum ReferenceLock {
+pub(crate) enum ReferenceLock {
     /// Excludes sweeps. Inserting a reference takes the same lock.
     NoSweep,
     /// Excludes other sweeps and inserts of references.
@@ -33,8 +34,9 @@ enum ReferenceLock {
 }
 
 impl BlobIndex<'_> {
-    /// Deletes every unreferenced blob, however new. A publish in flight that relies on one checks again. A
-    /// blob that cannot be deleted does not stop the sweep.
+    /// Deletes every unreferenced blob, however new, and the bundles that have no content in use after that.
+    /// A publish in flight that relies on one checks again. A blob that cannot be deleted does not stop the
+    /// sweep.
     pub async fn sweep_at_once(self, blobs: &Blobs, now: Time) -> anyhow::Result<SweptBlobs> {
         let mut swept = SweptBlobs::default();
         loop {
@@ -47,6 +49,7 @@ impl BlobIndex<'_> {
                 swept = swept + deleted?;
             }
             if is_last {
+                self.sweep_empty_bundles(blobs, now).await?;
                 return Ok(swept);
             }
         }
@@ -76,6 +79,8 @@ impl BlobIndex<'_> {
             touched_at: now.millis(),
             created_at: now.millis(),
             lost_at: None,
+            bundle: None,
+            bundle_offset: None,
         };
         // A plain insert, which fails if another transaction has inserted the row.
         entity::blob::Entity::insert(row.clone().into_active_model())
@@ -127,7 +132,7 @@ impl BlobIndex<'_> {
     }
 }
 
-async fn take_next_number(transaction: &DatabaseTransaction) -> anyhow::Result<()> {
+pub(crate) async fn take_next_number(transaction: &DatabaseTransaction) -> anyhow::Result<()> {
     entity::blob_sweep::Entity::update_many()
         .col_expr(entity::blob_sweep::Column::Number, Expr::col(entity::blob_sweep::Column::Number).add(1))
         .filter(entity::blob_sweep::Column::Id.eq(SWEEP_ROW))
@@ -161,7 +166,10 @@ pub(crate) async fn exclude_sweeps(transaction: &DatabaseTransaction) -> anyhow:
 }
 
 /// SQLite needs no lock, because it has one writer at a time.
-async fn lock_references(transaction: &DatabaseTransaction, lock: ReferenceLock) -> anyhow::Result<()> {
+pub(crate) async fn lock_references(
+    transaction: &DatabaseTransaction,
+    lock: ReferenceLock,
+) -> anyhow::Result<()> {
     let sql = match lock {
         ReferenceLock::NoSweep => "LOCK TABLE blob_refs IN ROW EXCLUSIVE MODE",
         ReferenceLock::NoReference => "LOCK TABLE blob_refs IN SHARE ROW EXCLUSIVE MODE",

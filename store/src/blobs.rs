@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use bytes::Bytes;
-use domain::{AccountId, BlobHash, Time, UploadId, UploadTicket, Variant, VersionId};
+use domain::{AccountId, BlobHash, BundleId, BundledAt, Time, UploadId, UploadTicket, Variant, VersionId};
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
 use object_store::aws::AmazonS3Builder;
@@ -30,6 +30,8 @@ use crate::silence::within;
 pub(crate) enum StorageKey {
     /// A content with its variants, written once and never overwritten.
     Blob(BlobHash),
+    /// Several small contents, written once and never overwritten.
+    Bundle(BundleId),
     /// An upload that waits for its worker.
     Spool(VersionId),
     /// Files that an agent has uploaded to an address. They stay until they are published or expire.
@@ -60,10 +62,13 @@ pub struct KnownBlob {
     pub hash: BlobHash,
     pub size_bytes: u64,
     pub variants: Vec<Variant>,
+    /// `None`: it has its own object.
+    pub bundled: Option<BundledAt>,
 }
 
 /// The prefix of contents. Each is in the folder of its first byte.
 pub(crate) const CONTENTS: &str = "blobs";
+pub(crate) const BUNDLES: &str = "bundles";
 pub(crate) const SPOOL: &str = "spool";
 pub(crate) const UPLOADS: &str = "uploads";
 
@@ -77,7 +82,7 @@ const UPLOADS_LISTED_MAX: usize = 1_000;
 
 impl Blobs {
     /// The folders of a local store.
-    pub const FOLDERS: [&str; 3] = [CONTENTS, SPOOL, UPLOADS];
+    pub const FOLDERS: [&str; 4] = [CONTENTS, BUNDLES, SPOOL, UPLOADS];
 
     /// Blobs as files below a folder. A put returns after the file is synced to disk.
     pub fn local(folder: &Path) -> anyhow::Result<Self> {
@@ -100,6 +105,9 @@ impl Blobs {
                 Err(error) => return Err(error),
             }
         }
+        let bundles = folder.join(BUNDLES);
+        is_any_new |= !bundles.exists();
+        std::fs::create_dir_all(&bundles)?;
         if is_any_new {
             std::fs::File::open(&contents)?.sync_all()?;
             std::fs::File::open(folder)?.sync_all()?;
@@ -152,7 +160,7 @@ impl Blobs {
     /// The variants of a content, if its object is confirmed to be complete.
     pub async fn standing(&self, hash: BlobHash, size_bytes: u64) -> Option<Vec<Variant>> {
         let variants = self.variants(hash).await.ok()?;
-        let blob = KnownBlob { hash, size_bytes, variants };
+        let blob = KnownBlob { hash, size_bytes, variants, bundled: None };
         let found_bytes = self.size_of_blob(hash).await.ok()??;
         (found_bytes == blob.object_bytes()).then_some(blob.variants)
     }
@@ -167,31 +175,34 @@ impl Blobs {
         pack::read_trailer(&trailer)
     }
 
+    /// A part of a content that has its own object.
     pub async fn read(&self, hash: BlobHash, range: Range<u64>) -> anyhow::Result<Bytes> {
+        self.read_range(StorageKey::Blob(hash), range).await
+    }
+
+    pub(crate) async fn read_range(&self, key: StorageKey, range: Range<u64>) -> anyhow::Result<Bytes> {
         if range.is_empty() {
             return Ok(Bytes::new());
         }
         let wanted = range.end - range.start;
-        let key = self.key(StorageKey::Blob(hash));
-        let bytes = within(self.objects.get_range(&key, range)).await?.context("read a blob")?;
+        let bytes = within(self.objects.get_range(&self.key(key), range)).await?.context("read a blob")?;
         if bytes.len() as u64 != wanted {
-            bail!("the blob {hash} is shorter than its manifest says");
+            bail!("{key:?} is shorter than its manifest says");
         }
         Ok(bytes)
     }
 
-    /// A part of a blob, in chunks, at the reader's pace.
-    pub async fn stream(
+    /// A part of an object, in chunks, at the reader's pace.
+    pub(crate) async fn stream_range(
         &self,
-        hash: BlobHash,
+        key: StorageKey,
         range: Range<u64>,
     ) -> anyhow::Result<BoxStream<'static, std::io::Result<Bytes>>> {
         if range.is_empty() {
             return Ok(futures::stream::empty().boxed());
         }
-        let key = self.key(StorageKey::Blob(hash));
-        let reading = Reading::begin(self.objects.clone(), key, range).await.context("open a blob")?;
-        Ok(reading.into_stream())
+        let reading = Reading::begin(self.objects.clone(), self.key(key), range).await;
+        Ok(reading.context("open a blob")?.into_stream())
     }
 
     pub async fn delete_blob(&self, hash: BlobHash) -> anyhow::Result<()> {
@@ -298,7 +309,7 @@ impl Blobs {
         }
     }
 
-    async fn get(&self, key: StorageKey) -> anyhow::Result<Option<Bytes>> {
+    pub(crate) async fn get(&self, key: StorageKey) -> anyhow::Result<Option<Bytes>> {
         let key = self.key(key);
         match within(async { self.objects.get(&key).await?.bytes().await }).await? {
             Ok(content) => Ok(Some(content)),
@@ -320,6 +331,7 @@ impl Blobs {
                 let hash = hash.to_string();
                 self.join(&format!("{CONTENTS}/{}/{hash}", &hash[..2]))
             }
+            StorageKey::Bundle(id) => self.join(&format!("{BUNDLES}/{id}")),
             StorageKey::Spool(version) => self.join(&format!("{SPOOL}/{version}")),
             StorageKey::Upload(UploadTicket { account, upload }) => {
                 self.join(&format!("{UPLOADS}/{account}/{upload}"))

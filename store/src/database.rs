@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_is_committed_after_the_disk_was_full_is_there() {
+    async fn commit_after_a_full_disk_is_persisted() {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}", folder.path().join("full.db").display());
         let database = Database::open(&url, 1).await.unwrap();

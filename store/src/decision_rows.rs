@@ -6,7 +6,7 @@ use domain::{DecisionId, Host, ModeratedBy, Time};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
-use crate::decisions::{DecisionKept, DecisionsWanted, NO_FINDINGS};
+use crate::decisions::{DecisionFilter, NO_FINDINGS, StoredDecision};
 use crate::handles::ModerationStore;
 use crate::rows;
 
@@ -38,9 +38,9 @@ impl ModerationStore<'_> {
     /// Moderators' decisions, newest first, even if their page was purged.
     pub(crate) async fn list_rulings(
         self,
-        wanted: &DecisionsWanted,
+        wanted: &DecisionFilter,
         at_most: u64,
-    ) -> anyhow::Result<Vec<DecisionKept>> {
+    ) -> anyhow::Result<Vec<StoredDecision>> {
         use entity::ruling::Column;
         let mut query = entity::ruling::Entity::find().order_by_desc(Column::Id).limit(at_most);
         if let Some(host) = &wanted.host {
@@ -56,7 +56,7 @@ impl ModerationStore<'_> {
             let id: DecisionId = rows::parse(&row.id, "a decision id")?;
             let host: Host = rows::parse(&row.host, "a host")?;
             let person = row.decided_by.map(|id| usernames.get(&id).cloned().unwrap_or(id));
-            Ok(DecisionKept {
+            Ok(StoredDecision {
                 id,
                 host,
                 seq: u32::try_from(row.seq).unwrap_or(0),

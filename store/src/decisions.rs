@@ -29,7 +29,7 @@ pub struct StoredScan {
 
 /// A filter for a list of decisions, newest first.
 #[derive(Clone, Debug, Default)]
-pub struct DecisionsWanted {
+pub struct DecisionFilter {
     pub host: Option<Host>,
     /// Leaves out decisions by scans and reports.
     pub by_moderators: bool,
@@ -39,7 +39,7 @@ pub struct DecisionsWanted {
 
 /// A decision on a version.
 #[derive(Clone, Debug)]
-pub struct DecisionKept {
+pub struct StoredDecision {
     pub id: DecisionId,
     pub host: Host,
     pub seq: u32,

@@ -1,15 +1,17 @@
 //! Checks that an object holds the content of its hash: the plain bytes by their hash, every variant by
-//! decoding it, the trailer by comparing it with the database. It decodes the stream as it arrives, so a
-//! large object needs no more memory than a small one. It never decodes more bytes than the content has.
+//! decoding it, the trailer by comparing it with the database. Of a bundle it checks one content. It decodes
+//! the stream as it arrives, so a large object needs no more memory than a small one. It never decodes more
+//! bytes than the content has.
 
 use std::cell::RefCell;
 use std::fmt;
 use std::io::{self, Write};
+use std::ops::Range;
 use std::rc::Rc;
 
 use anyhow::Context;
 use bytes::Bytes;
-use domain::{BlobHash, BlobHasher, Encoding};
+use domain::{BlobHash, BlobHasher, BundledAt, Encoding};
 use futures::TryStreamExt;
 use futures::stream::BoxStream;
 use tokio::runtime::Handle;
@@ -17,6 +19,7 @@ use tokio::task::spawn_blocking;
 
 use crate::Blobs;
 use crate::blobs::{KnownBlob, StorageKey};
+use crate::objects::is_missing;
 use crate::pack::{self, TRAILER_BYTES};
 
 /// How much the brotli decoder decodes at a time.
@@ -68,16 +71,23 @@ impl Blobs {
     }
 
     async fn examine_once(&self, blob: &KnownBlob) -> anyhow::Result<Option<BlobFault>> {
-        let expected_bytes = blob.object_bytes();
-        match self.size_of_blob(blob.hash).await? {
+        let (key, range) = blob.place();
+        let expected_bytes = range.end;
+        match self.size_of(&self.key(key)).await? {
             None => return Ok(Some(BlobFault::Missing)),
-            Some(found_bytes) if found_bytes != expected_bytes => {
+            // A bundle may have other contents after this one.
+            Some(found_bytes) if found_bytes < expected_bytes => {
+                return Ok(Some(BlobFault::Size { expected_bytes, found_bytes }));
+            }
+            Some(found_bytes) if found_bytes > expected_bytes && blob.bundled.is_none() => {
                 return Ok(Some(BlobFault::Size { expected_bytes, found_bytes }));
             }
             Some(_) => {}
         }
-        let Some(chunks) = self.open(StorageKey::Blob(blob.hash)).await? else {
-            return Ok(Some(BlobFault::Missing));
+        let chunks = match self.stream_range(key, range).await {
+            Ok(chunks) => chunks,
+            Err(error) if is_missing(&error) => return Ok(Some(BlobFault::Missing)),
+            Err(error) => return Err(error),
         };
         let (blob, runtime) = (blob.clone(), Handle::current());
         // Hashing and decoding are CPU-bound, so they run off the async threads.
@@ -86,10 +96,24 @@ impl Blobs {
 }
 
 impl KnownBlob {
-    /// The size of the object, including variants and trailer.
+    /// The size of the content with its variants.
+    pub fn segment_bytes(&self) -> u64 {
+        self.size_bytes + self.variants.iter().map(|variant| variant.size_bytes).sum::<u64>()
+    }
+
+    /// The size of the content's own object, including variants and trailer.
     pub fn object_bytes(&self) -> u64 {
-        let encoded: u64 = self.variants.iter().map(|variant| variant.size_bytes).sum();
-        self.size_bytes + encoded + TRAILER_BYTES
+        self.segment_bytes() + TRAILER_BYTES
+    }
+
+    /// The object that holds the content, and the bytes of it that belong to the content.
+    fn place(&self) -> (StorageKey, Range<u64>) {
+        match self.bundled {
+            None => (StorageKey::Blob(self.hash), 0..self.object_bytes()),
+            Some(BundledAt { bundle, offset_bytes }) => {
+                (StorageKey::Bundle(bundle), offset_bytes..offset_bytes + self.segment_bytes())
+            }
+        }
     }
 }
 
@@ -134,8 +158,10 @@ impl ObjectReading {
             let check = Check::Encoded { encoding: variant.encoding, decoder, decoded };
             parts.push_back(Part { left_bytes: variant.size_bytes, check });
         }
-        let trailer = Check::Trailer { blob: blob.clone(), seen: Vec::new() };
-        parts.push_back(Part { left_bytes: TRAILER_BYTES, check: trailer });
+        if blob.bundled.is_none() {
+            let trailer = Check::Trailer { blob: blob.clone(), seen: Vec::new() };
+            parts.push_back(Part { left_bytes: TRAILER_BYTES, check: trailer });
+        }
         Ok(Self { parts })
     }
 
@@ -277,7 +303,11 @@ mod tests {
         let hash = BlobHash::of(content);
         let variants =
             blobs.put(hash, content.clone(), Layout::of(content, "text/html").unwrap()).await.unwrap();
-        StoredCopy { folder, blobs, blob: KnownBlob { hash, size_bytes: content.len() as u64, variants } }
+        StoredCopy {
+            folder,
+            blobs,
+            blob: KnownBlob { hash, size_bytes: content.len() as u64, variants, bundled: None },
+        }
     }
 
     impl StoredCopy {
@@ -296,7 +326,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn every_part_of_an_object_is_looked_at() {
+    async fn every_part_of_an_object_is_checked() {
         let content = Bytes::from("<p>a page with many words</p>".repeat(20_000));
         let stored = stored(&content).await;
         assert_eq!(stored.blob.variants.len(), 3);
@@ -319,7 +349,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_object_that_cannot_be_read_is_a_fault_and_a_store_that_is_away_is_none() {
+    async fn unreadable_object_is_a_fault_and_unreachable_store_is_not() {
         let stored = stored(&Bytes::from_static(b"content")).await;
         let hash = stored.blob.hash.to_string();
         let path = stored.folder.path().join(format!("blobs/{}/{hash}", &hash[..2]));
@@ -332,7 +362,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_empty_content_and_one_without_encodings_are_whole() {
+    async fn empty_blobs_and_blobs_without_variants_are_sound() {
         for content in [Bytes::new(), Bytes::from_static(b"short")] {
             let stored = stored(&content).await;
             assert_eq!(stored.found_after(|_| {}).await, None);
@@ -340,10 +370,10 @@ mod tests {
     }
 
     #[test]
-    fn an_encoding_that_decodes_to_more_than_the_content_is_cut_short() {
+    fn decompression_stops_when_a_variant_exceeds_the_content() {
         let content = vec![b'a'; 1_000_000];
         let bomb = zstd::bulk::compress(&content, 3).unwrap();
-        let blob = KnownBlob { hash: BlobHash::of(b"a"), size_bytes: 1, variants: vec![] };
+        let blob = KnownBlob { hash: BlobHash::of(b"a"), size_bytes: 1, variants: vec![], bundled: None };
         let decoded = Decoded::of(&blob);
         let mut decoder = Decoder::of(Encoding::Zstd, decoded.clone()).unwrap();
         let refused = decoder.write_all(&bomb).and_then(|()| decoder.finish());

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_comes_while_a_commit_runs_is_committed_together_and_each_hears_its_own() {
+    async fn items_that_arrive_during_a_commit_are_batched_and_get_their_own_results() {
         let commits = Arc::new(AtomicUsize::new(0));
         let counted = commits.clone();
         let writer = WriteBatch::start(
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_panic_is_heard_by_those_who_were_part_of_it_and_by_nobody_after() {
+    async fn panic_fails_only_the_items_of_its_batch() {
         let writer = WriteBatch::<u32, u32>::start(
             1,
             4,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use bytes::Bytes;
-use domain::{AccountId, BlobHash, BlobHasher, Time, UploadTicket, VersionId};
+use domain::{AccountId, BlobHash, BlobHasher, BundleId, Time, UploadTicket, VersionId};
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
 use object_store::buffered::BufWriter;
@@ -15,7 +15,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
 
 use crate::Blobs;
-use crate::blobs::{CONTENTS, KnownBlob, SPOOL, StorageKey, UPLOADS};
+use crate::blobs::{BUNDLES, CONTENTS, KnownBlob, SPOOL, StorageKey, UPLOADS};
 use crate::reading::Reading;
 use crate::silence::within;
 
@@ -29,6 +29,7 @@ const NEXT_LISTED_WAIT: Duration = Duration::from_secs(60);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObjectKind {
     Blob(BlobHash),
+    Bundle(BundleId),
     Spool(VersionId),
     Upload(UploadTicket),
     /// Not an object of this service, or of a later release.
@@ -49,6 +50,14 @@ impl StoredObject {
     pub fn hash(&self) -> Option<BlobHash> {
         match self.kind {
             ObjectKind::Blob(hash) => Some(hash),
+            _ => None,
+        }
+    }
+
+    /// The id of the bundle, if the object is one.
+    pub fn bundle(&self) -> Option<BundleId> {
+        match self.kind {
+            ObjectKind::Bundle(id) => Some(id),
             _ => None,
         }
     }
@@ -87,7 +96,7 @@ impl Blobs {
         self.size_of(&self.key(StorageKey::Blob(hash))).await
     }
 
-    /// Copies a content with its variants, if its bytes match its hash.
+    /// Copies a content that has its own object, with its variants, if its bytes match its hash.
     pub async fn copy_blob(&self, blob: &KnownBlob, to: &Blobs) -> anyhow::Result<Copied> {
         let check =
             ContentCheck { hash: blob.hash, left_bytes: blob.size_bytes, seen: BlobHasher::default() };
@@ -143,7 +152,7 @@ impl Blobs {
 
     /// One unreadable object must not stop the copying of all others. If the whole store is unavailable, that
     /// says nothing about the object.
-    async fn unreadable(&self, error: anyhow::Error) -> anyhow::Result<Copied> {
+    pub(crate) async fn unreadable(&self, error: anyhow::Error) -> anyhow::Result<Copied> {
         if self.ping().await.is_ok() {
             tracing::warn!(error = format!("{error:#}"), "an object cannot be read");
             return Ok(Copied::Damaged);
@@ -168,7 +177,7 @@ impl Blobs {
         }
     }
 
-    async fn size_of(&self, key: &Key) -> anyhow::Result<Option<u64>> {
+    pub(crate) async fn size_of(&self, key: &Key) -> anyhow::Result<Option<u64>> {
         match within(self.objects.head(key)).await? {
             Ok(meta) => Ok(Some(meta.size)),
             Err(object_store::Error::NotFound { .. }) => Ok(None),
@@ -196,7 +205,8 @@ impl ContentCheck {
     }
 }
 
-fn is_missing(error: &anyhow::Error) -> bool {
+/// Whether an object does not exist.
+pub(crate) fn is_missing(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         matches!(cause.downcast_ref::<object_store::Error>(), Some(object_store::Error::NotFound { .. }))
     })
@@ -221,6 +231,7 @@ fn kind_of(name: &str) -> Option<ObjectKind> {
         (CONTENTS, folder, Some(hash)) if hash.get(..2) == Some(folder) => {
             ObjectKind::Blob(hash.parse().ok()?)
         }
+        (BUNDLES, id, None) => ObjectKind::Bundle(id.parse().ok()?),
         (SPOOL, version, None) => ObjectKind::Spool(version.parse().ok()?),
         (UPLOADS, account, Some(upload)) => {
             let account: AccountId = account.parse().ok()?;

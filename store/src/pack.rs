@@ -1,5 +1,5 @@
-//! The layout of a content and its variants in one object: the plain bytes, the variants that save enough, a
-//! trailer.
+//! The layout of a content and its variants in its own object: the plain bytes, the variants that save
+//! enough, a trailer. In a bundle, a content has the same layout without the trailer.
 //!
 //! One object needs one put and one fsync, and no state exists in which some variants are missing. The
 //! trailer describes the layout, so a worker that finds the object needs no other source.
@@ -11,8 +11,10 @@ use bytes::Bytes;
 use domain::{Encoding, Variant};
 use object_store::PutPayload;
 
-/// The trailer holds two sizes for each encoding, the size of the plain bytes, and a marker.
-pub(crate) const TRAILER_BYTES: u64 = 8 * (1 + Encoding::ALL.len() as u64) + MARK.len() as u64;
+/// The trailer holds the sizes and a marker.
+pub(crate) const TRAILER_BYTES: u64 = SIZES_BYTES as u64 + MARK.len() as u64;
+/// The size of the plain bytes, and that of each encoding or 0.
+pub(crate) const SIZES_BYTES: usize = 8 * (1 + Encoding::ALL.len());
 const MARK: &[u8; 8] = b"HNDBILL1";
 
 /// Smaller responses fit into one packet anyway.
@@ -67,17 +69,38 @@ impl Layout {
     }
 
     pub(crate) fn object(&self, content: &Bytes) -> PutPayload {
-        let encoded = self.encoded.iter().map(|(_, bytes)| bytes.clone());
-        std::iter::once(content.clone()).chain(encoded).chain([self.trailer()]).collect()
+        let variants = self.variants();
+        let trailer = sizes(self.plain_bytes as u64, &variants).chain(*MARK).collect();
+        self.segment(content).chain([trailer]).collect()
     }
 
-    fn trailer(&self) -> Bytes {
-        let size_of = |wanted: Encoding| {
-            self.encoded.iter().find(|(encoding, _)| *encoding == wanted).map_or(0, |(_, bytes)| bytes.len())
-        };
-        let sizes = std::iter::once(self.plain_bytes).chain(Encoding::ALL.into_iter().map(size_of));
-        sizes.flat_map(|size| (size as u64).to_be_bytes()).chain(*MARK).collect()
+    /// The plain bytes and the variants after them.
+    pub(crate) fn segment(&self, content: &Bytes) -> impl Iterator<Item = Bytes> {
+        std::iter::once(content.clone()).chain(self.encoded.iter().map(|(_, bytes)| bytes.clone()))
     }
+}
+
+/// The sizes of a content and its variants, in the form in which a trailer holds them.
+pub(crate) fn sizes(plain_bytes: u64, variants: &[Variant]) -> impl Iterator<Item = u8> {
+    let size_of = move |wanted: Encoding| {
+        variants.iter().find(|variant| variant.encoding == wanted).map_or(0, |variant| variant.size_bytes)
+    };
+    std::iter::once(plain_bytes).chain(Encoding::ALL.into_iter().map(size_of)).flat_map(u64::to_be_bytes)
+}
+
+/// The size of a content and its variants.
+pub(crate) fn read_sizes(sizes: &[u8]) -> anyhow::Result<(u64, Vec<Variant>)> {
+    ensure!(sizes.len() == SIZES_BYTES, "the sizes of a blob are cut short");
+    let mut sizes = sizes.chunks_exact(8).map(number);
+    let plain_bytes = sizes.next().context("a blob's sizes are empty")?;
+    Ok((
+        plain_bytes,
+        lay_out(plain_bytes, Encoding::ALL.into_iter().zip(sizes).filter(|(_, size)| *size > 0)),
+    ))
+}
+
+pub(crate) fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0_u64, |number, byte| number << 8 | u64::from(*byte))
 }
 
 /// The variants that an object's trailer lists.
@@ -85,11 +108,7 @@ pub(crate) fn read_trailer(trailer: &[u8]) -> anyhow::Result<Vec<Variant>> {
     ensure!(trailer.len() as u64 == TRAILER_BYTES, "a blob is too short to have a trailer");
     let (sizes, mark) = trailer.split_at(trailer.len() - MARK.len());
     ensure!(mark == MARK, "a blob's trailer has an unknown format");
-    let mut sizes = sizes
-        .chunks_exact(8)
-        .map(|chunk| chunk.iter().fold(0_u64, |size, byte| size << 8 | u64::from(*byte)));
-    let plain_bytes = sizes.next().context("a blob's trailer is empty")?;
-    Ok(lay_out(plain_bytes, Encoding::ALL.into_iter().zip(sizes).filter(|(_, size)| *size > 0)))
+    Ok(read_sizes(sizes)?.1)
 }
 
 fn lay_out(plain_bytes: u64, encoded: impl Iterator<Item = (Encoding, u64)>) -> Vec<Variant> {
@@ -155,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_holds_the_plain_bytes_first_and_tells_its_own_layout() {
+    fn object_starts_with_the_plain_bytes_and_describes_its_layout() {
         let content = Bytes::from("<p>hello</p>".repeat(500));
         let layout = Layout::of(&content, "text/html; charset=utf-8").unwrap();
         let object = object_bytes(&layout, &content);
@@ -177,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_content_that_comes_again_is_laid_out_as_it_was_or_not_at_all() {
+    fn repeated_content_gets_the_same_layout_or_none() {
         let content = Bytes::from("<p>hello</p>".repeat(500));
         for content_type in ["text/html", "image/png"] {
             let layout = Layout::of(&content, content_type).unwrap();
@@ -190,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_win_is_not_kept() {
+    fn encodings_that_save_too_little_are_dropped() {
         let small = Bytes::from_static(b"<p>hi</p>");
         assert!(Layout::of(&small, "text/html").unwrap().variants().is_empty());
         let photo = Bytes::from(vec![7_u8; 10_000]);

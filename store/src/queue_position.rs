@@ -8,11 +8,11 @@ use sea_orm::{DbBackend, FromQueryResult, Statement, Value};
 
 use crate::handles::ReviewQueue;
 use crate::rows;
-use crate::waiting::{WaitingArtifact, WaitingFor, WaitingPlace, WaitingRow};
+use crate::waiting::{WaitingArtifact, WaitingCursor, WaitingFor, WaitingRow};
 
 /// A filter for the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QueueWanted {
+pub struct ReviewFilter {
     pub waiting_for: WaitingFor,
     /// Only pages in which the last scan found this rule.
     pub rule: Option<String>,
@@ -26,14 +26,14 @@ pub struct QueueWanted {
 #[derive(Clone, Copy)]
 enum Position<'a> {
     /// After this page, or from the first one.
-    After(Option<&'a WaitingPlace>),
+    After(Option<&'a WaitingCursor>),
     /// Before this page, nearest first.
-    Before(&'a WaitingPlace),
+    Before(&'a WaitingCursor),
     /// Only this page.
     At(&'a Host),
 }
 
-impl From<WaitingFor> for QueueWanted {
+impl From<WaitingFor> for ReviewFilter {
     fn from(waiting_for: WaitingFor) -> Self {
         Self { waiting_for, rule: None, account: None, waiting_at_least: None }
     }
@@ -58,7 +58,7 @@ impl Position<'_> {
     }
 }
 
-impl QueueWanted {
+impl ReviewFilter {
     fn statement(&self, position: Position<'_>, at_most: u64, now: Time, backend: DbBackend) -> Statement {
         let (condition, order) = position.clauses();
         let (rank, host) = position.rank_and_host();
@@ -117,8 +117,8 @@ impl ReviewQueue<'_> {
     /// pages are left out, because they are no longer served.
     pub async fn list(
         self,
-        wanted: &QueueWanted,
-        after: Option<&WaitingPlace>,
+        wanted: &ReviewFilter,
+        after: Option<&WaitingCursor>,
         at_most: u64,
         now: Time,
     ) -> anyhow::Result<Vec<WaitingArtifact>> {
@@ -134,10 +134,10 @@ impl ReviewQueue<'_> {
     /// The position of a page in the queue. `None` if the page is not in the queue.
     pub async fn find_position(
         self,
-        wanted: &QueueWanted,
+        wanted: &ReviewFilter,
         host: &Host,
         now: Time,
-    ) -> anyhow::Result<Option<WaitingPlace>> {
+    ) -> anyhow::Result<Option<WaitingCursor>> {
         let found = self.queue_rows(wanted, Position::At(host), 1, now).await?;
         found.first().map(WaitingRow::place).transpose()
     }
@@ -145,8 +145,8 @@ impl ReviewQueue<'_> {
     /// The page after a position, or the first page, skipping `but`.
     pub async fn find_next(
         self,
-        wanted: &QueueWanted,
-        after: Option<&WaitingPlace>,
+        wanted: &ReviewFilter,
+        after: Option<&WaitingCursor>,
         but: &Host,
         now: Time,
     ) -> anyhow::Result<Option<Host>> {
@@ -162,8 +162,8 @@ impl ReviewQueue<'_> {
     /// The page before a position.
     pub async fn find_previous(
         self,
-        wanted: &QueueWanted,
-        before: &WaitingPlace,
+        wanted: &ReviewFilter,
+        before: &WaitingCursor,
         now: Time,
     ) -> anyhow::Result<Option<Host>> {
         let found = self.queue_rows(wanted, Position::Before(before), 1, now).await?;
@@ -172,7 +172,7 @@ impl ReviewQueue<'_> {
 
     async fn queue_rows(
         self,
-        wanted: &QueueWanted,
+        wanted: &ReviewFilter,
         position: Position<'_>,
         at_most: u64,
         now: Time,
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rule_is_looked_for_literally() {
+    fn rule_filter_is_matched_literally() {
         assert_eq!(pattern_of("seed_phrase"), r#"%"rule":"seed!_phrase"%"#);
         assert_eq!(pattern_of("a%!b"), r#"%"rule":"a!%!!b"%"#);
     }

@@ -29,7 +29,7 @@ pub struct NewReport {
 
 /// A stored report.
 #[derive(Clone, Debug)]
-pub struct ReportKept {
+pub struct StoredReport {
     pub id: ReportId,
     pub reason: Option<String>,
     /// The kind of abuse, if the reporter chose one.
@@ -76,7 +76,7 @@ impl ReportStore<'_> {
     }
 
     /// The reports on a page, newest first.
-    pub(crate) async fn list_on(self, artifact: ArtifactId) -> anyhow::Result<Vec<ReportKept>> {
+    pub(crate) async fn list_on(self, artifact: ArtifactId) -> anyhow::Result<Vec<StoredReport>> {
         let found = entity::report::Entity::find()
             .filter(entity::report::Column::ArtifactId.eq(artifact.to_string()))
             .order_by_desc(entity::report::Column::Id)
@@ -84,7 +84,7 @@ impl ReportStore<'_> {
             .all(&self.0.database.reader)
             .await?;
         let report = |row: entity::report::Model| {
-            Ok(ReportKept {
+            Ok(StoredReport {
                 id: rows::parse(&row.id, "a report id")?,
                 reason: row.reason,
                 category: row.category.as_deref().and_then(ReportCategory::parse),

@@ -13,10 +13,10 @@ use domain::{
 use sea_orm::sea_query::{Expr, Query};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
-use crate::appeals::AppealKept;
-use crate::decisions::{DecisionKept, DecisionsWanted, StoredScan, newest_decision};
+use crate::appeals::StoredAppeal;
+use crate::decisions::{DecisionFilter, StoredDecision, StoredScan, newest_decision};
 use crate::handles::{ArtifactStore, ModerationStore};
-use crate::reports::ReportKept;
+use crate::reports::StoredReport;
 use crate::rows;
 
 /// A page with everything that a moderator needs to decide on it.
@@ -26,9 +26,9 @@ pub struct ReviewCase {
     pub account: Account,
     /// `None` if no version is live.
     pub live: Option<LiveCase>,
-    pub reports: Vec<ReportKept>,
+    pub reports: Vec<StoredReport>,
     /// Newest first.
-    pub appeals: Vec<AppealKept>,
+    pub appeals: Vec<StoredAppeal>,
 }
 
 /// The live version with its records.
@@ -120,9 +120,9 @@ impl ModerationStore<'_> {
     /// Decisions, newest first.
     pub async fn list_decisions(
         self,
-        wanted: &DecisionsWanted,
+        wanted: &DecisionFilter,
         at_most: u64,
-    ) -> anyhow::Result<Vec<DecisionKept>> {
+    ) -> anyhow::Result<Vec<StoredDecision>> {
         use entity::moderation_decision::Column;
         let reader = &self.0.database.reader;
         let mut query = entity::moderation_decision::Entity::find().order_by_desc(Column::Id).limit(at_most);
@@ -175,7 +175,7 @@ impl ModerationStore<'_> {
     pub(crate) async fn with_names(
         self,
         decisions: Vec<entity::moderation_decision::Model>,
-    ) -> anyhow::Result<Vec<DecisionKept>> {
+    ) -> anyhow::Result<Vec<StoredDecision>> {
         let reader = &self.0.database.reader;
         let hosts =
             rows::artifact::hosts_even_deleted(reader, decisions.iter().map(|row| row.artifact_id.as_str()))
@@ -186,7 +186,7 @@ impl ModerationStore<'_> {
                 .await?;
         let read = |(row, host): (entity::moderation_decision::Model, &String)| {
             let person = row.decided_by.map(|id| usernames.get(&id).cloned().unwrap_or(id));
-            Ok(DecisionKept {
+            Ok(StoredDecision {
                 host: rows::parse(host, "a host")?,
                 seq: seqs.get(&row.version_id).and_then(|seq| u32::try_from(*seq).ok()).unwrap_or(0),
                 status: rows::moderation(&row.status)?,

@@ -3,9 +3,7 @@
 //! Every change has its own date, and two changes of a route are never within the same second. HTTP dates
 //! have seconds, so a visitor's cached copy is identified by its second.
 
-use std::collections::HashMap;
-
-use domain::{AccountId, BlobHash, Host, ModeratedBy, ModerationStatus, Route, Time, VersionId, Visibility};
+use domain::{AccountId, BlobHash, Host, ModeratedBy, ModerationStatus, Route, Time, Visibility};
 use sea_orm::sea_query::{CaseStatement, Expr, ExprTrait, OnConflict};
 use sea_orm::{
     ColumnTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder, QuerySelect,
@@ -35,65 +33,10 @@ impl RouteStore<'_> {
         let route = first.one(&self.0.database.reader).await?.map(rows::route).transpose()?;
         Ok(route.and_then(|route| route.manifest.files().first().map(|file| file.hash)))
     }
-
-    /// The changeable part of these hosts' routes, without the files, for an edge that has the routes in its
-    /// cache.
-    pub async fn states(self, hosts: &[Host]) -> anyhow::Result<HashMap<Host, RouteState>> {
-        use entity::route::Column;
-        let found: Vec<StateRow> = entity::route::Entity::find()
-            .select_only()
-            .columns([
-                Column::Host,
-                Column::VersionId,
-                Column::Visibility,
-                Column::ModerationStatus,
-                Column::ExpiresAt,
-                Column::UpdatedAt,
-                Column::SuspendedAt,
-            ])
-            .filter(Column::Host.is_in(hosts.iter().map(Host::as_str)))
-            .into_tuple()
-            .all(&self.0.database.reader)
-            .await?;
-        let state =
-            |(host, version, visibility, moderation, expires_at, updated_at, suspended_at): StateRow| {
-                let state = RouteState {
-                    version: rows::parse(&version, "a version id")?,
-                    visibility: rows::visibility(&visibility)?,
-                    moderation: rows::moderation(&moderation)?,
-                    expires_at: expires_at.map(Time::from_millis),
-                    updated_at: Time::from_millis(updated_at),
-                    is_suspended: suspended_at.is_some(),
-                };
-                Ok((rows::parse(&host, "a host")?, state))
-            };
-        found.into_iter().map(state).collect()
-    }
 }
 
 /// The minimum distance between two changes of a route.
 const CHANGES_APART_MILLIS: i64 = 1000;
-
-/// Host, version, visibility, moderation status, expiry, last change and suspension.
-type StateRow = (String, String, String, String, Option<i64>, i64, Option<i64>);
-
-/// The changeable part of a route. All other fields belong to the host or the version and never change.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RouteState {
-    pub version: VersionId,
-    pub visibility: Visibility,
-    pub moderation: ModerationStatus,
-    pub expires_at: Option<Time>,
-    pub updated_at: Time,
-    pub is_suspended: bool,
-}
-
-impl RouteState {
-    pub fn of(route: &Route) -> Self {
-        let Route { version, visibility, moderation, expires_at, updated_at, is_suspended, .. } = *route;
-        Self { version, visibility, moderation, expires_at, updated_at, is_suspended }
-    }
-}
 
 /// The route of an artifact with this live version.
 pub(crate) fn row(

@@ -51,7 +51,7 @@ mod tests {
     use ModerationStatus::{Blocked, Pass, Pending, Review};
 
     #[test]
-    fn a_late_scan_never_lowers_what_people_have_set() {
+    fn late_scan_never_weakens_a_decision_by_people() {
         let after = |status, by, verdict| {
             after_scan(&ScanProgress { status, by, is_reported: by == Report }, verdict)
         };
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rescan_that_clears_what_a_scan_has_blocked_leaves_a_report_to_people() {
+    fn rescan_that_lifts_a_scan_block_keeps_a_reported_page_in_review() {
         let progress = ScanProgress { status: Blocked, by: Scan, is_reported: true };
         assert_eq!(after_scan(&progress, Pass), (Review, Report));
         assert_eq!(after_scan(&progress, Blocked), (Blocked, Scan));

@@ -5,6 +5,7 @@
 //! because accounts are purged and blobs swept in the meantime. This module must never delete what a publish
 //! in flight relies on: see `blob_sweep`.
 
+mod bundles;
 mod manifests;
 mod orphans;
 
@@ -12,14 +13,14 @@ use std::collections::HashSet;
 use std::fmt;
 use std::time::Duration;
 
-use anyhow::Context;
-use domain::{BlobHash, Chance, Host, Time};
+use domain::{BlobHash, BundleId, Chance, Host, Time};
 use futures::StreamExt;
 use futures::TryStreamExt;
 use sea_orm::sea_query::ExprTrait;
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect, Statement};
 
-use crate::blob_index::{BlobState, unreferenced};
+use crate::blob_index::{known, unreferenced};
+use crate::blob_state::BlobState;
 use crate::blobs::KnownBlob;
 use crate::examine::BlobFault;
 use crate::handles::{BlobIndex, IntegrityChecks};
@@ -60,6 +61,8 @@ pub struct ScrubProgress {
 #[derive(Clone, Debug)]
 pub struct Damage {
     pub hash: BlobHash,
+    /// The bundle that should have it. `None`: its own object.
+    pub bundle: Option<BundleId>,
     pub fault: DamageFault,
     /// The first versions; there may be more.
     pub harmed: Vec<Harmed>,
@@ -159,6 +162,34 @@ impl BlobIndex<'_> {
         wanted.all(&self.0.database.reader).await?.into_iter().map(known).collect()
     }
 
+    /// Bundles that have contents according to the database, in the order of their ids.
+    pub async fn list_bundles(self, after: Option<BundleId>, at_most: u64) -> anyhow::Result<Vec<BundleId>> {
+        let after = after.map(|id| id.to_string()).unwrap_or_default();
+        let found: Vec<String> = entity::blob::Entity::find()
+            .select_only()
+            .column(entity::blob::Column::Bundle)
+            .distinct()
+            .filter(entity::blob::Column::Bundle.gt(after))
+            .filter(entity::blob::Column::State.eq(BlobState::Present.as_str()))
+            .order_by_asc(entity::blob::Column::Bundle)
+            .limit(at_most)
+            .into_tuple()
+            .all(&self.0.database.reader)
+            .await?;
+        found.iter().map(|id| rows::parse(id, "a bundle id")).collect()
+    }
+
+    /// Contents that are stored in a bundle according to the database.
+    pub async fn list_in_bundle(self, id: BundleId) -> anyhow::Result<Vec<KnownBlob>> {
+        let found = entity::blob::Entity::find()
+            .filter(entity::blob::Column::Bundle.eq(id.to_string()))
+            .filter(entity::blob::Column::State.eq(BlobState::Present.as_str()))
+            .order_by_asc(entity::blob::Column::Hash)
+            .all(&self.0.database.reader)
+            .await?;
+        found.into_iter().map(known).collect()
+    }
+
     /// Which of these contents have no row, not even as being deleted.
     pub async fn find_unknown(self, hashes: &[BlobHash]) -> anyhow::Result<HashSet<BlobHash>> {
         let known: Vec<String> = entity::blob::Entity::find()
@@ -172,14 +203,27 @@ impl BlobIndex<'_> {
         Ok(hashes.iter().copied().filter(|hash| !known.contains(&hash.to_string())).collect())
     }
 
-    /// An unreferenced content may have been swept by now.
-    async fn is_referenced(self, hash: BlobHash) -> anyhow::Result<bool> {
+    /// Which of these bundles have no row, not even as being deleted.
+    pub async fn find_unknown_bundles(self, ids: &[BundleId]) -> anyhow::Result<HashSet<BundleId>> {
+        let known: Vec<String> = entity::bundle::Entity::find()
+            .select_only()
+            .column(entity::bundle::Column::Id)
+            .filter(entity::bundle::Column::Id.is_in(ids.iter().map(BundleId::to_string)))
+            .into_tuple()
+            .all(&self.0.database.reader)
+            .await?;
+        let known: HashSet<String> = known.into_iter().collect();
+        Ok(ids.iter().copied().filter(|id| !known.contains(&id.to_string())).collect())
+    }
+
+    /// The row of a referenced content. An unreferenced one may have been swept by now.
+    async fn find_referenced(self, hash: BlobHash) -> anyhow::Result<Option<KnownBlob>> {
         let found = entity::blob::Entity::find_by_id(hash.to_string())
             .filter(entity::blob::Column::State.eq(BlobState::Present.as_str()))
             .filter(unreferenced().not())
             .one(&self.0.database.reader)
             .await?;
-        Ok(found.is_some())
+        found.map(known).transpose()
     }
 }
 
@@ -254,16 +298,14 @@ impl IntegrityChecks<'_> {
         report: &mut impl FnMut(ScrubNews),
     ) -> anyhow::Result<()> {
         let examinations = page.into_iter().map(|blob| async move {
-            let fault = scrub.blobs.examine(&blob).await?;
+            let fault = self.fault_of(scrub, &blob).await?;
             anyhow::Ok((blob, fault))
         });
         let mut examinations = futures::stream::iter(examinations).buffer_unordered(scrub.at_once);
         while let Some((blob, fault)) = examinations.try_next().await? {
             progress.contents += 1;
             progress.bytes += blob.size_bytes;
-            if let Some(fault) = fault
-                && self.0.blob_index().is_referenced(blob.hash).await?
-            {
+            if let Some(fault) = fault {
                 progress.damages += 1;
                 if scrub.care == ScrubCare::Fix && fault == BlobFault::Missing {
                     progress.noted_lost +=
@@ -272,6 +314,7 @@ impl IntegrityChecks<'_> {
                 let harmed = self.list_harmed_by(blob.hash).await?;
                 report(ScrubNews::Damage(Damage {
                     hash: blob.hash,
+                    bundle: blob.bundled.map(|at| at.bundle),
                     fault: DamageFault::Object(fault),
                     harmed,
                 }));
@@ -280,12 +323,15 @@ impl IntegrityChecks<'_> {
         }
         Ok(())
     }
-}
 
-fn known(row: entity::blob::Model) -> anyhow::Result<KnownBlob> {
-    Ok(KnownBlob {
-        hash: rows::parse(&row.hash, "a blob hash")?,
-        size_bytes: rows::count(row.size_bytes),
-        variants: serde_json::from_str(&row.variants).context("malformed variants in the database")?,
-    })
+    /// The fault of a referenced content. If a sweep has moved it in the meantime, it is examined where it is
+    /// now.
+    async fn fault_of(self, scrub: &Scrub<'_>, blob: &KnownBlob) -> anyhow::Result<Option<BlobFault>> {
+        let Some(fault) = scrub.blobs.examine(blob).await? else { return Ok(None) };
+        match self.0.blob_index().find_referenced(blob.hash).await? {
+            Some(now) if now.bundled != blob.bundled => scrub.blobs.examine(&now).await,
+            Some(_) => Ok(Some(fault)),
+            None => Ok(None),
+        }
+    }
 }

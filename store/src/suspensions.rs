@@ -75,7 +75,8 @@ impl AccountStore<'_> {
     }
 }
 
-/// A provisional account cannot be claimed while it is suspended, so its expiry moves by that time.
+/// A provisional account cannot be claimed while it is suspended, so its expiry is postponed by the duration
+/// of the suspension.
 async fn give_back_time(
     transaction: &DatabaseTransaction,
     row: &entity::account::Model,

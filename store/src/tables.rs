@@ -11,9 +11,9 @@ use sea_orm::{
     QueryFilter, Statement,
 };
 
-use crate::Store;
 use crate::blob_index::unreferenced;
 use crate::handles::{BlobIndex, LedgerStore, Tables};
+use crate::{Store, bundle_rows};
 
 /// Rows that one statement inserts, in its own transaction.
 const PAGE_ROWS: usize = 200;
@@ -83,6 +83,7 @@ tables! {
     "tokens" token,
     "artifacts" artifact,
     "versions" version,
+    "bundles" bundle,
     "blobs" blob,
     "blob_refs" blob_ref,
     "blob_sweeps" blob_sweep,
@@ -121,13 +122,19 @@ impl Tables<'_> {
 
 impl BlobIndex<'_> {
     /// Deletes the rows of unreferenced contents without deleting the objects. This is for copies, which need
-    /// not contain these objects. A publish of the same content then stores it again.
+    /// not contain these objects. A publish of the same content then stores it again. The rows of bundles
+    /// without contents are deleted, too.
     pub async fn forget_unreferenced(self) -> anyhow::Result<u64> {
         let forgotten = entity::blob::Entity::delete_many()
             .filter(unreferenced())
             .exec(&self.0.database.writer)
             .await
             .context("delete the rows of unreferenced blobs")?;
+        entity::bundle::Entity::delete_many()
+            .filter(bundle_rows::is_empty())
+            .exec(&self.0.database.writer)
+            .await
+            .context("delete the rows of bundles without contents")?;
         Ok(forgotten.rows_affected)
     }
 }

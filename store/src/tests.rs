@@ -12,8 +12,8 @@ use domain::{
 use sea_orm::{ConnectionTrait, Database};
 
 use crate::{
-    ActivationResult, Blobs, Change, KeyClaim, KeyHolder, KeyUse, Layout, NewToken, Refused, RouteState,
-    ScanVerdict, Store, Terms, TokenFate,
+    ActivationResult, Blobs, Change, KeyClaim, KeyHolder, KeyUse, Layout, NewToken, Refused, ScanVerdict,
+    Store, Terms, TokenFate,
 };
 
 const START: Time = Time::from_millis(1_790_000_000_000);
@@ -25,7 +25,7 @@ struct StoreHarness {
     store: Store,
     blobs: Blobs,
     chance: Chance,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 async fn sqlite() -> StoreHarness {
@@ -50,7 +50,7 @@ async fn harness(url: &str, folder: tempfile::TempDir) -> StoreHarness {
     store.migrate().await.unwrap();
     assert!(store.is_current().await.unwrap());
     let blobs = Blobs::local(&folder.path().join("blobs")).unwrap();
-    StoreHarness { store, blobs, chance: Chance::seeded(11), _folder: folder }
+    StoreHarness { store, blobs, chance: Chance::seeded(11), folder }
 }
 
 impl StoreHarness {
@@ -90,7 +90,14 @@ impl StoreHarness {
         let layout = Layout::of(&content, "text/html").unwrap();
         let variants = self.blobs.put(hash, content.clone(), layout).await.unwrap();
         let size_bytes = content.len() as u64;
-        let file = ManifestFile { path, hash, size_bytes, content_type: "text/html".into(), variants };
+        let file = ManifestFile {
+            path,
+            hash,
+            size_bytes,
+            content_type: "text/html".into(),
+            variants,
+            bundled: None,
+        };
         let operation = LedgerOperation::Publish(Box::new(PublishOperation {
             order: PublishOrder {
                 account,
@@ -107,6 +114,7 @@ impl StoreHarness {
                 called_by: None,
             },
             manifest: Manifest::new(vec![file]),
+            bundle: None,
             blobs_as_of: SweepNumber::default(),
         }));
         let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: START };
@@ -153,6 +161,7 @@ macro_rules! on_both_databases {
 }
 
 mod blocked_contents;
+mod bundles;
 mod casework;
 mod claims;
 mod content_verdicts;
@@ -164,6 +173,7 @@ mod metering;
 mod moderation;
 mod pages;
 mod review;
+mod route_changes;
 mod routes;
 mod scans;
 mod schema;
@@ -175,7 +185,7 @@ mod team;
 mod together;
 
 on_both_databases! {
-    async fn the_pointer_moves_to_any_version_and_the_route_follows(harness: &StoreHarness) {
+    async fn any_version_can_be_activated_and_the_route_follows(harness: &StoreHarness) {
         let account = harness.account().await;
         let first = harness.publish(account, "page", b"one").await;
         let second = harness.publish(account, "page", b"two").await;
@@ -190,7 +200,7 @@ on_both_databases! {
         assert!(matches!(harness.store.artifacts().activate(&harness.change(stranger, START), &slug, 1).await.unwrap(), ActivationResult::NoSuchArtifact));
     }
 
-    async fn what_the_account_has_already_adds_no_storage(harness: &StoreHarness) {
+    async fn duplicate_content_of_an_account_adds_no_storage(harness: &StoreHarness) {
         let (account, other) = (harness.account().await, harness.account().await);
         harness.publish(account, "page", b"12345").await;
         harness.publish(account, "page", b"12345").await;
@@ -214,7 +224,7 @@ on_both_databases! {
         assert_ne!(again.host, first.host);
     }
 
-    async fn a_key_is_held_by_the_first_and_freed_by_a_refusal_or_a_day(harness: &StoreHarness) {
+    async fn idempotency_key_belongs_to_its_first_job_until_a_refusal_or_expiry(harness: &StoreHarness) {
         let account = harness.account().await;
         let published = harness.publish(account, "page", b"one").await;
         let claim = |job, request_hash, now: Time| KeyClaim {
@@ -266,7 +276,7 @@ on_both_databases! {
         assert_eq!((summary.used.views, summary.publishes_used()), (10, 1));
     }
 
-    async fn every_day_of_a_month_tells_its_views_and_publishes(harness: &StoreHarness) {
+    async fn monthly_usage_lists_views_and_publishes_of_each_day(harness: &StoreHarness) {
         let (account, other) = (harness.account().await, harness.account().await);
         let [home, away, theirs]: [Host; 3] = ["page-aaaa", "page-bbbb", "page-cccc"].map(|host| host.parse().unwrap());
         let day_after = START.plus(24 * HOUR);
@@ -310,7 +320,7 @@ on_both_databases! {
         assert_eq!(harness.store.ledger().list(account, &Page::first(1)).await.unwrap().rows.len(), 1);
     }
 
-    async fn an_expired_account_is_purged_with_all_that_is_its_own(harness: &StoreHarness) {
+    async fn expired_account_is_purged_with_all_its_data(harness: &StoreHarness) {
         let (account, other) = (harness.account().await, harness.account().await);
         let published = harness.publish(account, "page", b"mine alone").await;
         harness.publish(account, "shared", b"shared").await;
@@ -333,37 +343,20 @@ on_both_databases! {
         assert_eq!(harness.blobs.read(BlobHash::of(b"shared"), 0..6).await.unwrap(), "shared");
     }
 
-    async fn a_blob_that_is_looked_for_is_not_swept(harness: &StoreHarness) {
+    async fn recently_looked_up_blob_is_not_swept(harness: &StoreHarness) {
         let account = harness.account().await;
         harness.publish(account, "page", b"wanted").await;
         let hash = BlobHash::of(b"wanted");
         let later = START.plus(2 * HOUR);
         harness.store.upkeep().purge_account(account, later).await.unwrap().unwrap();
         let stored = harness.store.blob_index().find_stored(&[hash], later).await.unwrap();
-        assert!(stored.variants.contains_key(&hash));
+        assert!(stored.found.contains_key(&hash));
         assert_eq!(harness.store.blob_index().sweep(&harness.blobs, later, 100).await.unwrap().blobs, 0);
         assert_eq!(harness.store.blob_index().sweep(&harness.blobs, later.plus(2 * HOUR), 100).await.unwrap().blobs, 1);
-        assert!(harness.store.blob_index().find_stored(&[hash], later).await.unwrap().variants.is_empty());
+        assert!(harness.store.blob_index().find_stored(&[hash], later).await.unwrap().found.is_empty());
     }
 
-    async fn the_states_of_many_routes_are_told_at_once(harness: &StoreHarness) {
-        let (provisional, claimed) = (harness.account().await, harness.claimed().await);
-        let one = harness.publish(provisional, "page-one", b"one").await.host;
-        let two = harness.publish(claimed, "page-two", b"two").await.host;
-        let unknown: Host = "nobody-here-0000".parse().unwrap();
-        let states = harness.store.routes().states(&[one.clone(), two.clone(), unknown]).await.unwrap();
-        assert_eq!(states.len(), 2);
-        for host in [&one, &two] {
-            let route = harness.store.routes().find(host).await.unwrap().unwrap();
-            assert_eq!(states[host], RouteState::of(&route));
-        }
-        assert!(states[&one].expires_at.is_some() && states[&two].expires_at.is_none());
-        harness.publish(claimed, "page-two", b"three").await;
-        assert_ne!(harness.store.routes().states(std::slice::from_ref(&two)).await.unwrap()[&two], states[&two]);
-        assert!(harness.store.routes().states(&[]).await.unwrap().is_empty());
-    }
-
-    async fn a_schedule_only_goes_forward(harness: &StoreHarness) {
+    async fn recorded_fire_time_never_moves_backwards(harness: &StoreHarness) {
         assert_eq!(harness.store.schedules().last_fire_time("nightly").await.unwrap(), None);
         let (early, late) = (START, START.plus(HOUR));
         harness.store.schedules().record_fire_time("nightly", late).await.unwrap();
@@ -371,13 +364,13 @@ on_both_databases! {
         assert_eq!(harness.store.schedules().last_fire_time("nightly").await.unwrap(), Some(late));
     }
 
-    async fn the_database_tells_the_time(harness: &StoreHarness) {
+    async fn time_is_read_from_the_database(harness: &StoreHarness) {
         assert!(harness.store.now().await.unwrap() > Time::from_millis(1_700_000_000_000));
     }
 }
 
 #[tokio::test]
-async fn a_content_is_written_once_and_its_first_layout_stands() {
+async fn blob_is_written_once_and_keeps_its_first_layout() {
     let harness = sqlite().await;
     let content = Bytes::from("compress me ".repeat(100));
     let hash = BlobHash::of(&content);
@@ -393,7 +386,7 @@ async fn a_content_is_written_once_and_its_first_layout_stands() {
 }
 
 #[tokio::test]
-async fn an_upload_is_kept_once_for_its_account_until_it_is_swept() {
+async fn staged_upload_is_stored_once_per_account_until_it_is_swept() {
     let harness = sqlite().await;
     let ticket = UploadTicket::new(AccountId::new(START, &harness.chance), START, &harness.chance);
     let another_s = UploadTicket { account: AccountId::new(START, &harness.chance), ..ticket };
@@ -410,7 +403,7 @@ async fn an_upload_is_kept_once_for_its_account_until_it_is_swept() {
 }
 
 #[tokio::test]
-async fn a_spooled_upload_is_there_until_it_is_taken() {
+async fn spooled_upload_is_kept_until_it_is_taken() {
     let harness = sqlite().await;
     let version = VersionId::new(START, &harness.chance);
     assert!(harness.blobs.spooled(version).await.unwrap().is_none());

@@ -1,15 +1,17 @@
 //! Adds the views that edges have counted to the accounts' months and the pages' days, each batch once.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use anyhow::Context;
 use domain::{JobId, ViewsJob};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, ExprTrait, LockType, OnConflict};
-use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QuerySelect, TryInsertResult};
+use sea_orm::{DatabaseTransaction, EntityTrait, QueryFilter, QuerySelect, TryInsertResult};
 
 use crate::handles::ViewStore;
+use crate::many::among;
 use crate::rows;
+use crate::script::Script;
 
 impl ViewStore<'_> {
     /// Adds the views of a job. A repeated job adds nothing.
@@ -18,66 +20,61 @@ impl ViewStore<'_> {
         if !is_first(&transaction, job, counted).await? {
             return Ok(());
         }
-        let mut by_account: BTreeMap<String, i64> = BTreeMap::new();
-        for view in &counted.views {
-            *by_account.entry(view.account.to_string()).or_default() += rows::number(view.count);
-        }
-        let alive = existing(&transaction, by_account.keys()).await?;
-        let month = counted.counted_at.month().to_string();
-        // In the order of the accounts, so that two batches cannot deadlock.
-        for (account, views) in by_account.into_iter().filter(|(account, _)| alive.contains(account)) {
-            let row = entity::usage::ActiveModel {
-                account_id: Set(account),
-                month: Set(month.clone()),
-                publishes: Set(0),
-                views: Set(views),
-            };
-            let mut add =
-                OnConflict::columns([entity::usage::Column::AccountId, entity::usage::Column::Month]);
-            add.value(
-                entity::usage::Column::Views,
-                Expr::col((entity::usage::Entity, entity::usage::Column::Views)).add(views),
-            );
-            entity::usage::Entity::insert(row).on_conflict(add).exec_without_returning(&transaction).await?;
-        }
-        add_to_day(&transaction, counted, &alive).await?;
+        let sums = Sums::of(counted, &existing(&transaction, counted).await?);
+        let mut script = Script::for_the(&transaction);
+        add_to_month(&mut script, sums.by_account, &counted.counted_at.month().to_string())?;
+        add_to_day(&mut script, sums.by_host, counted.counted_at.day().number())?;
+        script.run(&transaction).await?;
         transaction.commit().await.context("commit views")
     }
 }
 
-async fn add_to_day(
-    transaction: &DatabaseTransaction,
-    counted: &ViewsJob,
-    alive: &HashSet<String>,
-) -> anyhow::Result<()> {
-    use entity::daily_view::Column;
-    let mut by_host: BTreeMap<&str, (String, i64)> = BTreeMap::new();
-    for view in &counted.views {
-        let account = view.account.to_string();
-        if alive.contains(&account) {
-            by_host.entry(view.host.as_str()).or_insert((account, 0)).1 += rows::number(view.count);
+/// The views of accounts that exist. Rows are written in the order of these maps, so that two batches cannot
+/// deadlock.
+#[derive(Default)]
+struct Sums<'a> {
+    by_account: BTreeMap<String, i64>,
+    by_host: BTreeMap<&'a str, (String, i64)>,
+}
+
+impl<'a> Sums<'a> {
+    fn of(counted: &'a ViewsJob, accounts: &HashSet<String>) -> Self {
+        let mut sums = Self::default();
+        for view in &counted.views {
+            let (account, views) = (view.account.to_string(), rows::number(view.count));
+            if accounts.contains(&account) {
+                sums.by_host.entry(view.host.as_str()).or_insert_with(|| (account.clone(), 0)).1 += views;
+                *sums.by_account.entry(account).or_default() += views;
+            }
         }
+        sums
     }
-    if by_host.is_empty() {
-        return Ok(());
-    }
-    let day = counted.counted_at.day().number();
-    let rows = by_host.into_iter().map(|(host, (account, views))| entity::daily_view::ActiveModel {
+}
+
+fn add_to_month(script: &mut Script, by_account: BTreeMap<String, i64>, month: &str) -> anyhow::Result<()> {
+    use entity::usage::{ActiveModel, Column, Entity};
+    let rows = by_account.into_iter().map(|(account, views)| ActiveModel {
+        account_id: Set(account),
+        month: Set(month.to_owned()),
+        publishes: Set(0),
+        views: Set(views),
+    });
+    let mut add = OnConflict::columns([Column::AccountId, Column::Month]);
+    add.value(Column::Views, Expr::col((Entity, Column::Views)).add(Expr::col(("excluded", Column::Views))));
+    script.insert::<Entity>(rows, Some(add))
+}
+
+fn add_to_day(script: &mut Script, by_host: BTreeMap<&str, (String, i64)>, day: i64) -> anyhow::Result<()> {
+    use entity::daily_view::{ActiveModel, Column, Entity};
+    let rows = by_host.into_iter().map(|(host, (account, views))| ActiveModel {
         host: Set(host.to_owned()),
         day: Set(day),
         account_id: Set(account),
         views: Set(views),
     });
     let mut add = OnConflict::columns([Column::Host, Column::Day]);
-    add.value(
-        Column::Views,
-        Expr::col((entity::daily_view::Entity, Column::Views)).add(Expr::col(("excluded", Column::Views))),
-    );
-    entity::daily_view::Entity::insert_many(rows)
-        .on_conflict(add)
-        .exec_without_returning(transaction)
-        .await?;
-    Ok(())
+    add.value(Column::Views, Expr::col((Entity, Column::Views)).add(Expr::col(("excluded", Column::Views))));
+    script.insert::<Entity>(rows, Some(add))
 }
 
 async fn is_first(transaction: &DatabaseTransaction, job: JobId, counted: &ViewsJob) -> anyhow::Result<bool> {
@@ -95,14 +92,12 @@ async fn is_first(transaction: &DatabaseTransaction, job: JobId, counted: &Views
     Ok(matches!(inserted, TryInsertResult::Inserted(1..)))
 }
 
-async fn existing(
-    transaction: &DatabaseTransaction,
-    accounts: impl Iterator<Item = &String>,
-) -> anyhow::Result<HashSet<String>> {
+async fn existing(transaction: &DatabaseTransaction, counted: &ViewsJob) -> anyhow::Result<HashSet<String>> {
+    let accounts: BTreeSet<String> = counted.views.iter().map(|view| view.account.to_string()).collect();
     let found: Vec<String> = entity::account::Entity::find()
         .select_only()
         .column(entity::account::Column::Id)
-        .filter(entity::account::Column::Id.is_in(accounts.cloned().collect::<Vec<_>>()))
+        .filter(among(transaction, entity::account::Column::Id, accounts))
         // The lock keeps these accounts from being purged before their views are written.
         .lock(LockType::KeyShare)
         .into_tuple()

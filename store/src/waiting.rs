@@ -46,7 +46,7 @@ pub enum WaitingFor {
 
 /// The position of a page in the queue, from which the next list continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WaitingPlace {
+pub struct WaitingCursor {
     pub(crate) rank: i64,
     pub(crate) host: Host,
 }
@@ -70,7 +70,7 @@ pub struct WaitingArtifact {
     pub evidence: Option<String>,
     /// What a decision that is made from the list is based on.
     pub seen: Seen,
-    pub place: WaitingPlace,
+    pub place: WaitingCursor,
 }
 
 impl WaitingFor {
@@ -209,8 +209,8 @@ impl WaitingRow {
         &self.version_id
     }
 
-    pub(crate) fn place(&self) -> anyhow::Result<WaitingPlace> {
-        Ok(WaitingPlace { rank: self.rank, host: rows::parse(&self.host, "a host")? })
+    pub(crate) fn place(&self) -> anyhow::Result<WaitingCursor> {
+        Ok(WaitingCursor { rank: self.rank, host: rows::parse(&self.host, "a host")? })
     }
 
     pub(crate) fn read(self, evidence: &HashMap<String, StoredScan>) -> anyhow::Result<WaitingArtifact> {
@@ -267,13 +267,13 @@ fn newest<T: FromStr>(id: Option<&str>, what: &'static str) -> anyhow::Result<Op
     id.map(|id| rows::parse(id, what)).transpose()
 }
 
-impl fmt::Display for WaitingPlace {
+impl fmt::Display for WaitingCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.rank, self.host)
     }
 }
 
-impl FromStr for WaitingPlace {
+impl FromStr for WaitingCursor {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {

@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn an_answer_is_asked_for_once_a_second_however_many_want_it() {
+    async fn cached_value_is_refreshed_at_most_once_a_second() {
         let (cached, reads) = (CachedReading::default(), Cell::new(0));
         let read = || async {
             tokio::time::sleep(Duration::from_millis(300)).await;

@@ -102,7 +102,7 @@ pub fn job(queue: Queue, kind: &'static str, outcome: &'static str, took: Durati
     }
 }
 
-/// Counts a ledger transaction that settled so many operations.
+/// Counts a ledger transaction that settled this many operations.
 pub fn commit(operations: usize, took: Duration) {
     if let Some(metrics) = declared() {
         metrics.ledger_batch_operations.observe(operations as f64);
@@ -240,14 +240,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_visitor_makes_up_is_no_label() {
+    fn client_supplied_values_never_become_metric_labels() {
         assert_eq!(method_label("BREW"), "other");
         assert_eq!(method_label("GET"), "GET");
         assert_eq!((status_label(204), status_label(99), status_label(1000)), ("204", "other", "other"));
     }
 
     #[test]
-    fn a_route_s_meter_and_the_slow_way_count_alike() {
+    fn route_meter_and_generic_meter_count_alike() {
         let meter = RouteMeter::new("test", "/metered");
         for _ in 0..2 {
             meter.record("GET", 200, Duration::from_millis(3));

@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_operator_hears_which_part_is_missing_and_a_stranger_only_that_one_is() {
+    async fn only_operators_see_which_component_is_not_ready() {
         let (there, gone) = (Arc::new(AtomicBool::new(true)), Arc::new(AtomicBool::new(false)));
         let parts =
             vec![part("database", WhenAway::NotReady, &there), part("storage", WhenAway::NotReady, &gone)];
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_process_that_does_without_a_part_is_ready_until_it_lacks_one_that_it_needs() {
+    async fn process_is_not_ready_only_if_a_required_component_is_missing() {
         let (redis, database) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(true)));
         let parts =
             vec![part("redis", WhenAway::Degraded, &redis), part("database", WhenAway::NotReady, &database)];
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_part_that_stays_silent_is_missing_after_two_seconds() {
+    async fn unresponsive_component_is_not_ready_after_two_seconds() {
         let check: HealthCheck = Box::new(|| futures::future::pending().boxed());
         let silent = Part { name: "database", when_away: WhenAway::NotReady, check };
         let vitals = Vitals::new(VitalsParts { parts: vec![silent], ..VitalsParts::default() });
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_process_that_stops_is_not_ready_whatever_is_there() {
+    async fn stopping_process_is_not_ready() {
         let vitals = Vitals::default();
         assert_eq!(readiness(&vitals, Audience::Stranger).await.0, 200);
         vitals.0.parts.stopping.cancel();
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_cannot_be_read_in_time_holds_no_scrape_up_and_is_not_told() {
+    async fn readings_that_time_out_are_omitted_from_the_scrape() {
         set_queue(&QueueLevel {
             queue: Queue::Views,
             waiting: 7,
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_scrape_tells_which_parts_answer_and_waits_two_seconds_for_one_that_does_not() {
+    async fn scrape_reports_component_health_and_waits_at_most_two_seconds() {
         let there = Arc::new(AtomicBool::new(true));
         let check: HealthCheck = Box::new(|| futures::future::pending().boxed());
         let silent = Part { name: "silent", when_away: WhenAway::Degraded, check };

@@ -340,7 +340,7 @@ mod tests {
     const SCRIPTED: &str = "data:text/html,<title>still</title><script>document.title='moved'</script>";
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn it_shows_pages_as_told_and_ends_with_its_value() {
+    async fn browser_applies_its_settings_and_is_closed_when_dropped() {
         let browser = Browser::start().await;
         browser.open(SCRIPTED).await;
         assert_eq!(browser.title().await, "moved");

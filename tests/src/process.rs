@@ -91,10 +91,21 @@ impl Process {
 
     /// Sends SIGTERM and waits until it has ended.
     pub async fn terminate(&self) -> Stopped {
+        let what = format!("{} handles SIGTERM", self.name());
+        eventually(STOP_DEADLINE, &what, async || self.handles_sigterm().then_some(())).await;
         let start = Instant::now();
         self.signal("TERM");
         let status = self.exit_within(STOP_DEADLINE).await;
         Stopped { status, took: start.elapsed() }
+    }
+
+    /// Whether it handles SIGTERM or has ended. Right after its start the signal would kill it.
+    fn handles_sigterm(&self) -> bool {
+        const SIGTERM_BIT: u64 = 1 << 14;
+        let id = self.0.child.lock().unwrap().as_ref().expect("a running process").id();
+        let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        caught.is_none_or(|mask| u64::from_str_radix(mask.trim(), 16).unwrap() & SIGTERM_BIT != 0)
     }
 
     /// Sends a signal by its name, such as `TERM` or `STOP`.

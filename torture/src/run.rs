@@ -102,8 +102,8 @@ async fn storm(plan: &RunPlan, scene: &Arc<Scene>, clients: Vec<Client>, round: 
     join_all(playing).await.into_iter().map(|client| client.expect("a client comes to an end")).collect()
 }
 
-/// Without active faults, the program recovers, stops and starts as it should, finishes its work, and kept
-/// its promises.
+/// A phase without active faults: the program must recover, stop and start as it should, finish its work, and
+/// have kept its promises.
 async fn quiet(plan: &RunPlan, scene: &Arc<Scene>, round: u64) {
     const OF_CHECKER: u64 = 1_002;
     scene.journal.fault_goes_on(&format!("round {round} is over"));

@@ -23,11 +23,11 @@ async fn short(mode: Mode, seed: u64) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_process_that_is_broken_again_and_again_keeps_its_word() {
+async fn single_process_keeps_its_guarantees_under_repeated_faults() {
     short(Mode::Embedded, 1).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn many_processes_that_are_broken_again_and_again_keep_their_word() {
+async fn many_processes_keep_their_guarantees_under_repeated_faults() {
     short(Mode::Production, 2).await;
 }

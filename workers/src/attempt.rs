@@ -199,8 +199,8 @@ impl Attempts {
                 };
             }
         };
-        // A process that may write to one queue, as an edge to that of the views, must not get work of
-        // another queue done.
+        // A process that may write to only one queue, such as an edge to the queue `views`, must not be able
+        // to start work of another queue.
         if envelope.job.queue() != self.queue {
             let (kind, queue) = (envelope.job.kind(), self.queue.name());
             return Verdict::Dead { error: anyhow!("a job of kind {kind} does not belong to queue {queue}") };

@@ -14,9 +14,11 @@ mod processes;
 mod schedules;
 mod steer;
 
+use std::sync::atomic::Ordering;
+
 use async_trait::async_trait;
 use domain::{JobId, OperatorName, Queue, Time};
-use service::{Board, BoardFigures, JobDetail, JobList, JobsWanted, Planned, QueueFigures, Steered};
+use service::{Board, BoardFigures, JobActionResult, JobDetail, JobFilter, JobList, Planned, QueueFigures};
 
 pub(crate) use events::FailedAttempt;
 pub use processes::Presence;
@@ -32,7 +34,7 @@ impl Board for Queues {
         self.with_running(figures).await
     }
 
-    async fn jobs(&self, wanted: JobsWanted) -> anyhow::Result<JobList> {
+    async fn jobs(&self, wanted: JobFilter) -> anyhow::Result<JobList> {
         self.list(wanted).await
     }
 
@@ -44,15 +46,19 @@ impl Board for Queues {
         self.is_begun(id).await
     }
 
-    async fn retry(&self, queue: Queue, id: JobId, by: &OperatorName) -> anyhow::Result<Steered> {
+    fn is_format_shared(&self) -> bool {
+        self.is_format_shared.load(Ordering::Relaxed)
+    }
+
+    async fn retry(&self, queue: Queue, id: JobId, by: &OperatorName) -> anyhow::Result<JobActionResult> {
         self.retry_job(queue, id, by).await
     }
 
-    async fn cancel(&self, queue: Queue, id: JobId, by: &OperatorName) -> anyhow::Result<Steered> {
+    async fn cancel(&self, queue: Queue, id: JobId, by: &OperatorName) -> anyhow::Result<JobActionResult> {
         self.cancel_job(queue, id, by).await
     }
 
-    async fn discard(&self, queue: Queue, id: JobId, by: &OperatorName) -> anyhow::Result<Steered> {
+    async fn discard(&self, queue: Queue, id: JobId, by: &OperatorName) -> anyhow::Result<JobActionResult> {
         self.discard_job(queue, id, by).await
     }
 

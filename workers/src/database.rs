@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_job_that_is_kept_after_the_disk_was_full_is_committed() {
+    async fn job_pushed_after_a_full_disk_is_committed() {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}", folder.path().join("full.db").display());
         let pool = open_sqlite(&url).await.unwrap();

@@ -1,6 +1,7 @@
 //! The queues as a process opens them.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use domain::{Chance, Clock, Queue};
 use tokio::sync::Notify;
@@ -20,6 +21,8 @@ pub struct Queues {
     pub(crate) instance: Arc<str>,
     pub(crate) pauses: Arc<Pauses>,
     pub(crate) rates: Arc<Rates>,
+    /// Whether every running process reads the newest format of stored data, at the last heartbeat.
+    pub(crate) is_format_shared: Arc<AtomicBool>,
 }
 
 /// The parameters for opening the queues.
@@ -48,6 +51,7 @@ impl Queues {
             instance: opening.instance.into(),
             pauses: Arc::default(),
             rates: Arc::default(),
+            is_format_shared: Arc::default(),
         })
     }
 

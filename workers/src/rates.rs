@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_minute_that_is_over_counts_once_all_processes_have_told_of_it() {
+    fn last_full_minute_counts_once_all_processes_have_reported_it() {
         let (one, two) = (Rates::default(), Rates::default());
         one.count_done(Queue::Scan, at(100, 59));
         one.count_failed(Queue::Scan, at(101, 0));
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_minutes_are_kept_than_are_told_of() {
+    fn only_the_reported_minutes_are_kept() {
         let rates = Rates::default();
         for minute in 0..1_000 {
             rates.count_done(Queue::Views, at(minute, 0));
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_of_queues_of_another_release_are_passed_over() {
+    fn counts_of_unknown_queues_are_ignored() {
         let reported: MinuteCount =
             serde_json::from_str(r#"{"minute": 5, "ended": {"later": [1, 2]}}"#).unwrap();
         assert_eq!(Queue::ALL.map(|queue| reported.of(queue)), [(0, 0); Queue::ALL.len()]);

@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slot_is_the_last_one_at_or_before_now() {
+    fn latest_fire_time_is_the_last_one_at_or_before_now() {
         let at = |text: &str| Time::parse_rfc3339(text).unwrap();
         let noon = at("2026-03-05T12:07:00Z");
         assert_eq!(latest_fire_time("7 * * * *", noon).unwrap(), noon);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_slot_lies_after_now_even_when_now_is_one() {
+    fn next_fire_time_is_strictly_after_now() {
         let at = |text: &str| Time::parse_rfc3339(text).unwrap();
         let noon = at("2026-03-05T12:07:00Z");
         assert_eq!(next_fire_time("7 * * * *", noon).unwrap(), at("2026-03-05T13:07:00Z"));
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn every_schedule_has_a_slot_and_a_name_of_its_own() {
+    fn every_schedule_has_a_fire_time_and_a_unique_name() {
         let names: std::collections::HashSet<_> = SCHEDULES.iter().map(|schedule| schedule.name).collect();
         assert_eq!(names.len(), SCHEDULES.len());
         for schedule in &SCHEDULES {

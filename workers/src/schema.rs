@@ -105,6 +105,11 @@ const SQLITE_HAS_BUS: &str =
     "SELECT EXISTS (SELECT 1 FROM pragma_table_info('handbill_processes') WHERE name = 'bus')";
 const SQLITE_BUS: &str = "ALTER TABLE handbill_processes ADD COLUMN bus TEXT";
 const POSTGRES_BUS: &str = "ALTER TABLE handbill_processes ADD COLUMN IF NOT EXISTS bus TEXT";
+/// Added after the column `bus`. A process of an older release leaves it NULL.
+const SQLITE_HAS_FORMAT: &str =
+    "SELECT EXISTS (SELECT 1 FROM pragma_table_info('handbill_processes') WHERE name = 'format')";
+const SQLITE_FORMAT: &str = "ALTER TABLE handbill_processes ADD COLUMN format BIGINT";
+const POSTGRES_FORMAT: &str = "ALTER TABLE handbill_processes ADD COLUMN IF NOT EXISTS format BIGINT";
 
 /// The cancelled jobs.
 const SQLITE_CANCELLED: &str = "
@@ -155,8 +160,15 @@ impl Queues {
                 for tables in [BOARD_TABLES, SQLITE_EVENTS_TABLE] {
                     sqlx::raw_sql(tables).execute(pool).await.context("making the board's tables")?;
                 }
-                if !sqlx::query_scalar(SQLITE_HAS_BUS).fetch_one(pool).await? {
-                    sqlx::raw_sql(SQLITE_BUS).execute(pool).await.context("adding to the board's tables")?;
+                for (has_column, addition) in
+                    [(SQLITE_HAS_BUS, SQLITE_BUS), (SQLITE_HAS_FORMAT, SQLITE_FORMAT)]
+                {
+                    if !sqlx::query_scalar(has_column).fetch_one(pool).await? {
+                        sqlx::raw_sql(addition)
+                            .execute(pool)
+                            .await
+                            .context("adding to the board's tables")?;
+                    }
                 }
                 sqlx::raw_sql(SQLITE_CANCELLED).execute(pool).await.context("making the board's index")?;
                 sqlx::raw_sql(SQLITE_ARRANGEMENT).execute(pool).await.context("arranging the queue")?;
@@ -189,6 +201,7 @@ async fn arrange_postgres(pool: &PgPool) -> anyhow::Result<()> {
     sqlx::raw_sql(BOARD_TABLES).execute(&mut session).await?;
     sqlx::raw_sql(POSTGRES_EVENTS_TABLE).execute(&mut session).await?;
     sqlx::raw_sql(POSTGRES_BUS).execute(&mut session).await?;
+    sqlx::raw_sql(POSTGRES_FORMAT).execute(&mut session).await?;
     sqlx::raw_sql(POSTGRES_ARRANGEMENT).execute(&mut session).await?;
     sqlx::raw_sql(POSTGRES_HALF_BUILT).execute(&mut session).await?;
     sqlx::raw_sql("SET lock_timeout = 0").execute(&mut session).await?;
@@ -219,8 +232,13 @@ async fn is_sqlite_current(pool: &SqlitePool) -> sqlx::Result<bool> {
     )
     .fetch_one(pool)
     .await?;
-    if !is_arranged || !sqlx::query_scalar(SQLITE_HAS_BUS).fetch_one(pool).await? {
+    if !is_arranged {
         return Ok(false);
+    }
+    for has_column in [SQLITE_HAS_BUS, SQLITE_HAS_FORMAT] {
+        if !sqlx::query_scalar(has_column).fetch_one(pool).await? {
+            return Ok(false);
+        }
     }
     let applied =
         sqlx::query_scalar("SELECT version FROM _sqlx_migrations WHERE success").fetch_all(pool).await?;
@@ -234,8 +252,8 @@ async fn is_postgres_current(pool: &PgPool) -> sqlx::Result<bool> {
             AND to_regclass('apalis.jobs_in_hand') IS NOT NULL
             AND EXISTS (SELECT FROM pg_index
                         WHERE indexrelid = to_regclass('apalis.handbill_jobs_over') AND indisvalid)
-            AND EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('handbill_processes')
-                        AND attname = 'bus' AND NOT attisdropped)
+            AND (SELECT count(*) = 2 FROM pg_attribute WHERE attrelid = to_regclass('handbill_processes')
+                 AND attname IN ('bus', 'format') AND NOT attisdropped)
             AND to_regclass('handbill_pauses') IS NOT NULL
             AND to_regclass('handbill_job_events_by_job') IS NOT NULL
             AND EXISTS (SELECT FROM pg_index

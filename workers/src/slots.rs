@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fetch_takes_what_has_a_place_and_no_more_than_its_share() {
+    fn fetch_size_is_limited_by_free_slots_and_the_batch_size() {
         let slots = JobSlots::new(20);
         assert_eq!(slots.to_fetch(), 16);
         let taken: Vec<JobSlot> = (0..17).map(|_| slots.take()).collect();

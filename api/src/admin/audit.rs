@@ -6,7 +6,7 @@ use poem::http::StatusCode;
 use poem::web::{Data, Query};
 use poem::{Request, Response, handler};
 use serde::Deserialize;
-use service::{DecisionsWanted, Service};
+use service::{DecisionFilter, Service};
 
 use super::frame::{Frame, Tab};
 use super::log::DecisionRow;
@@ -96,11 +96,11 @@ impl AuditActor {
 }
 
 impl AuditQuery {
-    fn wanted(&self) -> Result<DecisionsWanted, Refusal> {
+    fn wanted(&self) -> Result<DecisionFilter, Refusal> {
         let host = Some(self.host.trim()).filter(|host| !host.is_empty()).map(str::parse::<Host>);
         let host = host.transpose().map_err(|_| Refusal::invalid("host", "is not the host of a page"))?;
         let before = self.before.as_deref().map(str::parse).transpose();
         let before = before.map_err(|_| Refusal::invalid("before", "is not a position in the log"))?;
-        Ok(DecisionsWanted { host, by_moderators: self.who == AuditActor::People, before })
+        Ok(DecisionFilter { host, by_moderators: self.who == AuditActor::People, before })
     }
 }

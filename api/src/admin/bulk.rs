@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn each_ticked_page_is_decided_on_once_and_only_as_it_was_listed() {
+    fn each_selected_page_is_decided_on_once_and_only_in_its_listed_state() {
         let ticked = ("page", "my-page-a1b2 3 - - -");
         let read =
             form(&[("action", "block"), ticked, ticked, ("page", "other-a1b2 1 - - -")]).read().unwrap();

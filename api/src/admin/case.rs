@@ -9,13 +9,13 @@ use poem::http::StatusCode;
 use poem::web::Data;
 use poem::{Request, Response, handler};
 use service::{
-    AccountHistoryPage, AppealKept, CasesAround, DECISIONS_BESIDE_MAX, HISTORY_SHOWN_MAX, LivePages,
-    REPORTS_SHOWN_MAX, ReportKept, ReviewItem, SamePage, Service, first_document,
+    AccountHistoryPage, CasesAround, DECISIONS_BESIDE_MAX, HISTORY_SHOWN_MAX, LivePages, REPORTS_SHOWN_MAX,
+    ReviewItem, SamePage, Service, StoredAppeal, StoredReport, first_document,
 };
 
 use super::frame::{Frame, Tab};
 use super::history::HistoryRows;
-use super::labels::{rule_in_words, source_label};
+use super::labels::{rule_description, source_label};
 use super::list::List;
 use super::log::DecisionRow;
 use super::reasons::REASONS;
@@ -239,7 +239,7 @@ impl LiveRows {
         let findings = live.findings.iter().map(|finding| {
             let is_there = live.files.iter().any(|file| file.path.as_str() == finding.file);
             FindingRow {
-                rule: rule_in_words(&finding.rule),
+                rule: rule_description(&finding.rule),
                 file: shortened(&finding.file),
                 source: is_there.then(|| source_of(&finding.file)),
                 field: shortened(&finding.field),
@@ -278,8 +278,8 @@ impl From<SamePage> for SameRow {
     }
 }
 
-impl From<ReportKept> for ReportRow {
-    fn from(report: ReportKept) -> Self {
+impl From<StoredReport> for ReportRow {
+    fn from(report: StoredReport) -> Self {
         Self {
             reason: report.reason,
             category: report.category.map(ReportCategory::as_str),
@@ -289,8 +289,8 @@ impl From<ReportKept> for ReportRow {
     }
 }
 
-impl From<AppealKept> for AppealRow {
-    fn from(appeal: AppealKept) -> Self {
+impl From<StoredAppeal> for AppealRow {
+    fn from(appeal: StoredAppeal) -> Self {
         Self {
             seq: appeal.seq,
             message: appeal.message,
@@ -317,7 +317,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_s_name_stands_for_itself_in_an_address() {
+    fn file_paths_are_percent_encoded_in_urls() {
         assert_eq!(encoded("a b/ü?#%.html").to_string(), "a%20b/%C3%BC%3F%23%25.html");
         assert_eq!(encoded("css/app_1~2-3.css").to_string(), "css/app_1~2-3.css");
     }

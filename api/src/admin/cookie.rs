@@ -1,21 +1,19 @@
 //! The cookie of an operator's session. Browsers send it only to `/admin`, and never from another site, not
 //! even when a link is followed.
 
+use cookie::SameSite;
 use domain::OperatorSession;
 use domain::link::Addresses;
 use poem::Request;
-use poem::web::cookie::SameSite;
 
-use crate::http::cookies::CookieScope;
+use crate::http::cookies::{CookieScope, sent_as};
 
 const NAME: &str = "svc_admin";
 const SCOPE: CookieScope = CookieScope { name: NAME, path: "/admin", same_site: SameSite::Strict };
 
 /// The session that a request carries, which may be forged.
 pub fn session(request: &Request) -> Option<String> {
-    let cookie = request.cookie().get(NAME)?;
-    let session = cookie.value_str();
-    (!session.is_empty()).then(|| session.to_owned())
+    sent_as(request, NAME).first().map(|session| (*session).to_owned())
 }
 
 /// A `Set-Cookie` value that keeps a session for its lifetime.
@@ -44,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_goes_to_the_operators_pages_alone_and_comes_from_no_other_site() {
+    fn operator_session_cookie_is_limited_to_admin_pages_and_same_site_requests() {
         let cookie = kept("abc", &addresses("http://127.0.0.1:8080"));
         assert_eq!(cookie, "svc_admin=abc; HttpOnly; SameSite=Strict; Path=/admin; Max-Age=43200");
         let cookie = kept("abc", &addresses("https://handbill.example"));

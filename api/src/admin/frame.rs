@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_done_is_told_in_our_own_words() {
+    fn moderation_result_is_reported_in_fixed_messages() {
         assert_eq!(
             message("done=passed&host=my-page-a1b2").as_deref(),
             Some("my-page-a1b2 passed and is served.")

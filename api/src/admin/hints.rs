@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_previewed_page_opens_no_connection_ahead() {
+    fn resource_hints_are_removed_from_previewed_pages() {
         for rel in [
             "preconnect",
             "DNS-Prefetch",
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_of_a_page_stays_as_it_is() {
+    fn markup_without_resource_hints_is_unchanged() {
         for page in [
             "",
             "<p>ü & <b>x</i>",

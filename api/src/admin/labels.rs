@@ -1,7 +1,7 @@
 //! Labels for the sources of decisions.
 
 use domain::ModeratedBy;
-pub use service::{RULES, rule_in_words};
+pub use service::{RULES, rule_description};
 
 /// The source of a status, after "set by".
 pub fn source_label(source: ModeratedBy) -> &'static str {

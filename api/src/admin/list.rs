@@ -6,10 +6,10 @@ use std::time::Duration;
 use domain::{Account, Host, Refusal};
 use poem::Request;
 use serde::Deserialize;
-use service::{QueueWanted, WaitingFor};
+use service::{ReviewFilter, WaitingFor};
 use url::form_urlencoded;
 
-use super::labels::{RULES, rule_in_words};
+use super::labels::{RULES, rule_description};
 
 /// The waiting times to choose from: value, label and hours.
 const AGES: [(&str, &str, u64); 5] = [
@@ -56,7 +56,7 @@ impl List {
         request.params().unwrap_or_default()
     }
 
-    pub fn wanted(&self) -> Result<QueueWanted, Refusal> {
+    pub fn wanted(&self) -> Result<ReviewFilter, Refusal> {
         let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         let account = given(&self.account);
         if account.as_deref().is_some_and(|account| !Account::is_handle(account)) {
@@ -72,11 +72,11 @@ impl List {
         });
         let waiting_at_least =
             age.transpose()?.and_then(|hours| HOUR.checked_mul(u32::try_from(hours).ok()?));
-        Ok(QueueWanted { waiting_for: self.status.into(), rule, account, waiting_at_least })
+        Ok(ReviewFilter { waiting_for: self.status.into(), rule, account, waiting_at_least })
     }
 
     /// Ignores malformed filters, because they must not prevent access to a case.
-    pub fn wanted_for_case(&self) -> QueueWanted {
+    pub fn wanted_for_case(&self) -> ReviewFilter {
         self.wanted().unwrap_or_else(|_| WaitingFor::from(self.status).into())
     }
 
@@ -116,7 +116,7 @@ impl List {
     pub fn rules(&self) -> Vec<Choice> {
         let choice = |value: &str| Choice {
             value: value.to_owned(),
-            label: rule_in_words(value),
+            label: rule_description(value),
             is_chosen: value == self.rule,
         };
         let mut choices: Vec<_> = RULES.iter().map(|name| choice(name)).collect();

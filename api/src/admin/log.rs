@@ -3,7 +3,7 @@
 use domain::{ModeratedBy, ModerationStatus};
 use service::DecisionShown;
 
-use super::labels::{rule_in_words, source_label};
+use super::labels::{rule_description, source_label};
 use crate::html::figures::Moment;
 
 pub struct DecisionRow {
@@ -27,7 +27,7 @@ impl From<DecisionShown> for DecisionRow {
     fn from(decision: DecisionShown) -> Self {
         let kept = decision.kept;
         let mut rules: Vec<String> = Vec::new();
-        for rule in decision.findings.iter().map(|finding| rule_in_words(&finding.rule)) {
+        for rule in decision.findings.iter().map(|finding| rule_description(&finding.rule)) {
             if !rules.contains(&rule) {
                 rules.push(rule);
             }

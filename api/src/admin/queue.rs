@@ -6,10 +6,10 @@ use poem::http::StatusCode;
 use poem::web::Data;
 use poem::{Request, Response, handler};
 use serde::Deserialize;
-use service::{ReviewQueuePage, Service, WaitingPages, WaitingPlace};
+use service::{ReviewQueuePage, Service, WaitingCursor, WaitingPages};
 
 use super::frame::{Frame, Tab};
-use super::labels::rule_in_words;
+use super::labels::rule_description;
 use super::list::{List, ReviewStatusFilter};
 use super::reasons::REASONS;
 use super::seen::ticked;
@@ -82,7 +82,7 @@ pub async fn render(
     let frame = Frame::begin(request, Tab::Moderation)?;
     let list: List =
         request.params().map_err(|_| Refusal::invalid("status", "is not a list of the queue"))?;
-    let after = place_in(request)?;
+    let after = cursor_in(request)?;
     let wanted = match list.wanted() {
         Ok(wanted) => wanted,
         Err(refusal) => {
@@ -98,7 +98,7 @@ pub async fn render(
     page(status, &QueuePage::new(&frame, list, queue, after.as_ref(), form))
 }
 
-fn place_in(request: &Request) -> Result<Option<WaitingPlace>, Refusal> {
+fn cursor_in(request: &Request) -> Result<Option<WaitingCursor>, Refusal> {
     let query: ReviewQuery = request.params().unwrap_or_default();
     let unknown = |()| Refusal::invalid("after", "is not a position in the queue");
     query.after.as_deref().map(str::parse).transpose().map_err(unknown)
@@ -109,7 +109,7 @@ impl<'a> QueuePage<'a> {
         frame: &'a Frame,
         list: List,
         queue: ReviewQueuePage,
-        after: Option<&WaitingPlace>,
+        after: Option<&WaitingCursor>,
         form: BulkShownAgain,
     ) -> Self {
         Self {
@@ -138,7 +138,7 @@ impl WaitingRow {
             reports: Count(waiting.open_reports),
             is_appealed: waiting.appealed_at.is_some(),
             since: Moment(waiting.since),
-            rules: waiting.rules.iter().map(|rule| rule_in_words(rule)).collect(),
+            rules: waiting.rules.iter().map(|rule| rule_description(rule)).collect(),
         }
     }
 }

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sign_in_leads_to_the_operators_pages_alone() {
+    fn operator_sign_in_redirects_only_to_admin_pages() {
         let path = |text| next_path(Some(text)).map(String::from);
         assert_eq!(path("/admin/audit").as_deref(), Some("/admin/audit"));
         for elsewhere in ["/dashboard", "//evil.example", "/admin", "https://evil.example/admin/"] {

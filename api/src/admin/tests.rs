@@ -9,9 +9,9 @@ use domain::{
     Time, VersionId, Visibility, content_type_of,
 };
 use service::{
-    AccountHistoryPage, AccountReport, AppealKept, BlockedContent, BulkOutcome, CasesAround, DecisionKept,
-    DecisionMade, DecisionShown, Finding, LivePages, ReportKept, ReviewItem, ReviewQueuePage, SameContent,
-    SamePage, Seen, WaitingPages,
+    AccountHistoryPage, AccountReport, BlockedContent, BulkOutcome, CasesAround, DecisionMade, DecisionShown,
+    Finding, LivePages, ReviewItem, ReviewQueuePage, SameContent, SamePage, Seen, StoredAppeal,
+    StoredDecision, StoredReport, WaitingPages,
 };
 
 use super::audit::{AuditActor, AuditPage};
@@ -47,7 +47,7 @@ fn finding() -> Finding {
 }
 
 fn decision(source: ModeratedBy, who: Option<&str>, note: Option<&str>) -> DecisionShown {
-    let kept = DecisionKept {
+    let kept = StoredDecision {
         id: DecisionId::from_ulid(1.into()),
         host: "my-page-a1b2".parse().unwrap(),
         seq: 2,
@@ -110,7 +110,14 @@ fn live(findings: Vec<Finding>) -> LivePages {
     let file = |path: &str| {
         let path = path.parse().unwrap();
         let content_type = content_type_of(&path);
-        ManifestFile { path, hash: BlobHash::of(b"x"), size_bytes: 12_345, content_type, variants: vec![] }
+        ManifestFile {
+            path,
+            hash: BlobHash::of(b"x"),
+            size_bytes: 12_345,
+            content_type,
+            variants: vec![],
+            bundled: None,
+        }
     };
     LivePages {
         seq: 2,
@@ -125,14 +132,14 @@ fn live(findings: Vec<Finding>) -> LivePages {
 }
 
 fn full() -> ReviewItem {
-    let report = |reason: Option<&str>, answered_at| ReportKept {
+    let report = |reason: Option<&str>, answered_at| StoredReport {
         id: ReportId::from_ulid(1.into()),
         reason: reason.map(str::to_owned),
         category: reason.map(|_| ReportCategory::Phishing),
         at: now(),
         answered_at,
     };
-    let appeal = |closed_at| AppealKept {
+    let appeal = |closed_at| StoredAppeal {
         id: AppealId::from_ulid(1.into()),
         seq: 2,
         message: "It is a <lesson>.\nIt sends nothing.".to_owned(),

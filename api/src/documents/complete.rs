@@ -124,6 +124,10 @@ fn close(schema: &mut Value) {
     if schema["type"] == "object" {
         schema["additionalProperties"] = false.into();
     }
+    let properties = schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten();
+    for items in properties.filter_map(|(_, property)| property.get_mut("items")) {
+        close(items);
+    }
 }
 
 fn accept_null(schema: &mut Value) {

@@ -73,7 +73,7 @@ A 402 also has `reason`, `amount_usd` and `accepts`.
     }
 
     #[tokio::test]
-    async fn the_page_tells_every_code_with_its_status_and_escapes_the_words() {
+    async fn error_page_lists_every_code_with_its_status_and_escapes_text() {
         let page = html().unwrap().into_body().into_string().await.unwrap();
         for entry in entries() {
             assert!(page.contains(&format!("<code>{}</code>", entry.code)), "{}", entry.code);
@@ -83,7 +83,7 @@ A 402 also has `reason`, `amount_usd` and `accepts`.
 
     /// `HANDBILL_TEST_UPDATE=1 cargo test -p api` rewrites the file.
     #[test]
-    fn the_committed_reference_of_codes_is_the_catalogue() {
+    fn committed_error_code_reference_matches_the_catalogue() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/ERRORS.md");
         if std::env::var_os("HANDBILL_TEST_UPDATE").is_some() {
             std::fs::write(path, markdown()).unwrap();

@@ -10,7 +10,7 @@ use domain::RefusalKind::{self, *};
 use serde_json::{Map, Value, json};
 
 use self::schemas::{
-    claim_form, claimed, json_rpc_error, json_rpc_message, json_rpc_response, openapi, report_form,
+    claim_form, claimed, header, json_rpc_error, json_rpc_message, json_rpc_response, openapi, report_form,
     sign_in_form, text,
 };
 use super::{HTML, JSON, MARKDOWN, TEXT};
@@ -395,8 +395,4 @@ impl DescribedSuccess {
         }
         response
     }
-}
-
-fn header(name: &str, description: &str, schema: Value) -> Value {
-    json!({ name: { "description": description, "required": true, "deprecated": false, "schema": schema } })
 }

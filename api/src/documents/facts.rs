@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_is_told_in_the_largest_unit_in_which_it_is_whole() {
+    fn durations_are_written_in_the_largest_whole_unit() {
         let text = |seconds| duration_text(Duration::from_secs(seconds));
         assert_eq!([text(1800), text(60), text(2)], ["30 minutes", "1 minute", "2 seconds"]);
         assert_eq!([text(7200), text(86_400), text(90)], ["2 hours", "1 day", "90 seconds"]);

@@ -17,7 +17,7 @@ mod tests {
 
     /// `HANDBILL_TEST_UPDATE=1 cargo test -p api` rewrites the file.
     #[test]
-    fn the_committed_list_of_documents_is_the_one_that_is_served() {
+    fn committed_llms_txt_matches_the_served_one() {
         let text = Llms { facts: Facts::sample() }.render().unwrap();
         crate::documents::tests::assert_committed("llms.txt", &text);
     }

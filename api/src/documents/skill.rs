@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_short_enough_to_be_read_whole() {
+    fn skill_is_short_enough_to_be_read_whole() {
         let skill = skill(&Tariff::default());
         let tokens = skill.chars().count() as f64 / CHARACTERS_PER_TOKEN;
         assert!(tokens < TOKENS_MAX, "about {tokens} tokens");
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn it_says_what_to_do_about_every_code_and_status() {
+    fn skill_explains_every_error_code_and_status() {
         let skill = skill(&Tariff::default());
         for entry in errors::entries() {
             let (code, status) = (format!("`{}`", entry.code), entry.status.to_string());
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn its_numbers_are_those_of_the_settings() {
+    fn skill_shows_the_configured_limits_and_prices() {
         let tariff = Tariff {
             publish_price: domain::Micro::new(12_345),
             provisional_lifetime: std::time::Duration::from_secs(5_400),
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn where_no_call_can_pay_it_does_not_say_how() {
+    fn skill_omits_payment_by_call_when_no_payment_method_is_open() {
         const CREDIT: &str = "buy credit on http://127.0.0.1:8080/dashboard";
         let closed = Tariff { dev_rail: domain::DevPaymentTerms::Closed, ..Tariff::default() };
         for (card_rail, is_listed) in [(CardTerms::Open, true), (CardTerms::Closed, false)] {
@@ -93,7 +93,7 @@ mod tests {
 
     /// `HANDBILL_TEST_UPDATE=1 cargo test -p api` rewrites the file.
     #[test]
-    fn the_committed_skill_is_the_one_that_is_served() {
+    fn committed_skill_matches_the_served_one() {
         crate::documents::tests::assert_committed("skills/handbill/SKILL.md", &skill(&Tariff::default()));
     }
 }

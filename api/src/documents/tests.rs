@@ -128,7 +128,7 @@ fn every_operation_of_the_specification_is_listed() {
 }
 
 #[test]
-fn every_operation_is_told_in_words_and_has_a_name_of_its_own() {
+fn every_operation_has_a_description_and_a_unique_id() {
     let (document, mut ids) = (document(), HashSet::new());
     for operation in Operation::of(&document) {
         let (name, described) = (&operation.name, operation.described);
@@ -159,11 +159,11 @@ fn every_json_body_has_an_example() {
                 .map(|(body, _, media)| format!("{body} of {}: {}", operation.name, media["schema"])),
         );
     }
-    assert!(without.is_empty(), "no example: {without:#?}");
+    assert!(without.is_empty(), "add an example to documents/examples.rs for: {without:#?}");
 }
 
 #[test]
-fn every_operation_lists_the_answers_that_it_must_have() {
+fn every_operation_lists_its_required_responses() {
     let document = document();
     for operation in Operation::of(&document) {
         let (name, described) = (&operation.name, operation.described);
@@ -213,7 +213,7 @@ fn codes_of(described: &Value, status: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_code_of_an_operation_is_in_the_catalogue_with_that_status_and_the_example_bears_one() {
+fn documented_error_codes_match_the_catalogue_and_examples_use_them() {
     let document = document();
     let entries = super::errors::entries();
     for operation in Operation::of(&document) {
@@ -261,7 +261,7 @@ fn an_operation_lists_its_own_codes_and_no_others() {
 }
 
 #[test]
-fn refusals_have_the_one_body_of_errors_and_a_402_the_challenge() {
+fn error_responses_have_the_error_schema_and_402_has_the_challenge_schema() {
     let document = document();
     for operation in Operation::of(&document) {
         for (status, media) in operation.errors() {
@@ -277,7 +277,7 @@ fn refusals_have_the_one_body_of_errors_and_a_402_the_challenge() {
 }
 
 #[test]
-fn request_objects_take_no_unknown_fields_and_bound_their_integers() {
+fn request_schemas_forbid_unknown_fields_and_limit_integers() {
     let document = document();
     for operation in Operation::of(&document) {
         for (_, kind, media) in operation.bodies().filter(|(body, ..)| *body == "request") {
@@ -329,15 +329,20 @@ fn pages_documents_and_mcp_are_described_with_their_content_types_and_credential
 }
 
 #[test]
-fn a_publish_is_described_with_its_form_and_its_headers() {
+fn a_publish_is_described_with_its_bodies_and_its_parameters() {
     let document = document();
     let publish = &document["paths"]["/v1/publish"]["post"];
     let form = &publish["requestBody"]["content"]["multipart/form-data"]["schema"];
     assert_eq!(form["properties"]["slug"]["pattern"], "^[a-z0-9-]{3,40}$");
     assert_eq!(form["properties"]["files"]["items"]["format"], "binary");
     assert_eq!(form["oneOf"], json!([{ "required": ["html"] }, { "required": ["files"] }]));
-    let headers: Vec<_> = publish["parameters"].as_array().unwrap().iter().map(|it| &it["name"]).collect();
-    assert_eq!(headers, ["X-PAYMENT", "Idempotency-Key"]);
+    let json = &publish["requestBody"]["content"]["application/json"]["schema"];
+    assert_eq!(json["properties"]["files"]["items"]["additionalProperties"], false);
+    assert_eq!(json["properties"]["html"]["nullable"], true);
+    let archive = &publish["requestBody"]["content"]["application/zip"]["schema"];
+    assert_eq!(archive["format"], "binary");
+    let names: Vec<_> = publish["parameters"].as_array().unwrap().iter().map(|it| &it["name"]).collect();
+    assert_eq!(names, ["X-PAYMENT", "Idempotency-Key", "slug", "message"]);
     assert!(publish["security"].as_array().unwrap().contains(&json!({ "token": [] })));
     assert_eq!(document["paths"]["/v1/signup"]["post"].get("security"), None);
     let example = &publish["responses"]["402"]["content"]["application/json; charset=utf-8"]["example"];
@@ -358,7 +363,7 @@ pub fn assert_committed(name: &str, text: &str) {
 
 /// `HANDBILL_TEST_UPDATE=1 cargo test -p api` rewrites the file.
 #[test]
-fn the_committed_description_is_the_one_that_is_served() {
+fn committed_openapi_document_matches_the_served_one() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/openapi.json");
     let served = document();
     if std::env::var_os("HANDBILL_TEST_UPDATE").is_some() {

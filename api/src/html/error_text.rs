@@ -231,14 +231,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sentence_begins_with_a_capital_and_ends_with_one_stop() {
+    fn sentences_start_with_a_capital_and_end_with_one_full_stop() {
         assert_eq!(sentence("it must have 10 characters"), "It must have 10 characters.");
         assert_eq!(sentence("Done."), "Done.");
         assert_eq!(sentence(""), ".");
     }
 
     #[test]
-    fn the_link_leads_where_the_next_step_is_done() {
+    fn error_link_points_to_the_page_for_the_next_step() {
         let href = |refusal, path| ErrorText::of(&refusal, path).link.href;
         assert_eq!(href(Refusal::NotSignedIn, "/invite/abc"), "/signin?next=/invite/abc");
         assert_eq!(href(Refusal::NotSignedIn, "/invite/a&b=c"), "/signin");
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn on_the_queue_board_one_goes_back_to_the_board() {
+    fn queue_board_errors_link_back_to_the_board() {
         let told = |refusal, path| ErrorText::of(&refusal, path);
         for path in ["/admin/queues", "/admin/queues/scan", "/admin/queues/scan/01KC4GZJ2Q8W5T7RXN3VB6M9DE"] {
             for missing in [Missing::Job, Missing::Queue, Missing::Schedule] {
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn on_the_dashboard_one_goes_back_to_where_one_was() {
+    fn dashboard_errors_link_back_to_the_enclosing_page() {
         for (path, page) in [
             ("/dashboard", "/dashboard"),
             ("/dashboard/", "/dashboard"),
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn the_operators_people_go_back_to_their_queue() {
+    fn admin_errors_link_back_to_the_review_queue() {
         for refusal in [Refusal::NotFound(Missing::Host), Refusal::ForeignPage, Refusal::Internal] {
             for path in ["/admin", "/admin/moderation/my-page-a1b2", "/admin/signout"] {
                 assert_eq!(ErrorText::of(&refusal, path).link.href, "/admin/moderation");
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_called_what_people_call_it() {
+    fn not_found_pages_avoid_the_word_artifact() {
         for missing in [Missing::Artifact, Missing::Version, Missing::Member, Missing::Token] {
             let what = ErrorText::of(&Refusal::NotFound(missing), "/dashboard/acct_x").what;
             assert!(!what.contains("artifact"), "{what}");
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_is_told_how_long_to_wait() {
+    fn rate_limit_page_says_how_long_to_wait() {
         for (seconds, told) in [(599, "599 seconds"), (3_601, "61 minutes"), (86_400, "24 hours")] {
             let refusal = Refusal::RateLimited { retry_after_seconds: seconds };
             assert_eq!(ErrorText::of(&refusal, "/claim/abc").next, format!("Wait {told}, then try again."));

@@ -71,7 +71,7 @@ mod tests {
     const FIELDS: &[&str] = &["username", "password"];
 
     #[test]
-    fn a_fault_stands_beside_its_field_and_nowhere_else() {
+    fn field_error_is_shown_only_beside_its_field() {
         let faults = Faults::of(&Refusal::WeakPassword { rule: "it is short".into() }, FIELDS, "/signin");
         assert_eq!(faults.beside("password"), Some("Too weak: it is short."));
         assert_eq!((faults.beside("username"), faults.whole()), (None, None));
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_fields_fault_is_told_for_the_whole_form() {
+    fn error_without_a_field_is_shown_for_the_whole_form() {
         for refusal in [Refusal::InvalidCredentials, Refusal::invalid("elsewhere", "is empty")] {
             let faults = Faults::of(&refusal, FIELDS, "/signin");
             assert!(faults.whole().is_some() && faults.beside("password").is_none(), "{refusal}");

@@ -55,7 +55,7 @@ const MONTHS: [&str; 12] = [
     "November",
     "December",
 ];
-/// The length of a month's name in a day: `Nov`.
+/// The length of an abbreviated month in a date, such as `Nov`.
 const MONTH_LENGTH: usize = 3;
 const MICRO_PER_USD: u64 = 1_000_000;
 const CENT_DIGITS: usize = 2;
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn money_is_told_to_the_cent_or_exactly() {
+    fn money_is_formatted_to_the_cent_or_exactly() {
         for (micro, text) in [
             (0, "$0.00"),
             (500_000, "$0.50"),
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_told_to_the_minute_in_utc() {
+    fn timestamps_are_formatted_to_the_minute_in_utc() {
         let moment = Moment(Time::parse_rfc3339("2026-11-01T04:05:59.999Z").unwrap());
         assert_eq!(moment.to_string(), "1 Nov 2026, 04:05 UTC");
         assert_eq!(moment.exact(), "2026-11-01T04:05:59.999Z");

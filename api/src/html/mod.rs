@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_may_be_framed_from_where_they_are_served_only() {
+    fn frames_may_only_load_from_the_edge_origin() {
         let addresses = |url_style| Addresses {
             base_url: "https://handbill.example".into(),
             serve_url: "https://pages.example:8443".into(),

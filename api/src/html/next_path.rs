@@ -36,14 +36,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_of_our_own_is_followed() {
+    fn next_path_accepts_local_paths() {
         for path in ["/", "/dashboard", "/invite/abc?x=1#y", "/a//b", "/%5c%5cevil.example"] {
             assert_eq!(NextPath::parse(path).map(String::from), Some(path.to_owned()));
         }
     }
 
     #[test]
-    fn what_might_lead_elsewhere_is_ignored() {
+    fn next_path_rejects_paths_that_could_leave_the_site() {
         let long = format!("/{}", "a".repeat(NextPath::LENGTH_MAX));
         for elsewhere in [
             "",

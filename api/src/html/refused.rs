@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn who_opens_a_page_in_a_browser_is_told_by_a_page() {
+    fn browsers_get_refusals_as_html_pages() {
         let browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
         assert_eq!(form(Area::Page, browser), RefusalForm::Page { path: "/claim/abc".into() });
         for program in ["*/*", "application/json", "", "text/html;q=0, application/json"] {
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_keeps_status_and_headers_and_escapes_what_it_tells() {
+    fn refusal_page_keeps_status_and_headers_and_escapes_its_text() {
         let form = || RefusalForm::Page { path: "/\"><script>alert(1)</script>".into() };
         let page = form().respond(&Refusal::MethodNotAllowed { allowed: "GET, HEAD".into() });
         assert_eq!(

@@ -32,6 +32,9 @@ pub const UPLOAD_BYTES_MAX: u64 = FileSet::BYTES_MAX + 1_048_576;
 const JSON_BYTES_MAX: u64 = 64 * 1024;
 /// Events that are not handled are acknowledged too, whatever their size.
 const EVENT_BYTES_MAX: u64 = 1_048_576;
+/// The files of a publish in JSON: 60 MiB if every byte of them is escaped as `\u0000`, and the rest of the
+/// body. Their content has the same limit as in a form.
+pub const PUBLISH_JSON_BYTES_MAX: u64 = 6 * FileSet::BYTES_MAX + 1_048_576;
 /// The files of a publish in JSON, where they are escaped or in base64.
 pub const MCP_BYTES_MAX: u64 = 16 * 1_048_576;
 
@@ -82,7 +85,8 @@ impl BodyLimit {
             Self::Upload => UPLOAD_BYTES_MAX,
             Self::Message => MCP_BYTES_MAX,
             Self::Event => EVENT_BYTES_MAX,
-            Self::Form | Self::Small => JSON_BYTES_MAX,
+            Self::UploadJson => PUBLISH_JSON_BYTES_MAX,
+            Self::Form | Self::Publish | Self::Small => JSON_BYTES_MAX,
         }
     }
 
@@ -91,9 +95,9 @@ impl BodyLimit {
         match self {
             // The handler releases the permit before it reads and counts the memory itself. This budget
             // applies if it does not.
-            Self::Upload => Some(BodyShare::of(request)),
+            Self::Upload | Self::UploadJson => Some(BodyShare::of(request)),
             Self::Message => None,
-            Self::Event | Self::Form | Self::Small => Some(BodyShare::of_small(request)),
+            Self::Event | Self::Form | Self::Publish | Self::Small => Some(BodyShare::of_small(request)),
         }
     }
 }

@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_account_that_cannot_be_read_is_not_none() {
+    fn unreadable_account_header_is_not_treated_as_absent() {
         let naming = |bytes: &[u8]| {
             let value = HeaderValue::from_bytes(bytes).unwrap();
             Request::builder().header(ACCOUNT_HEADER, value).finish()

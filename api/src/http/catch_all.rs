@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn each_of_poem_s_errors_becomes_a_refusal_of_ours() {
+    fn every_poem_error_becomes_a_refusal() {
         let reason = || "is wrong".to_owned();
         let body = refusal(ParseRequestPayloadError { reason: reason() });
         assert_eq!((body.code(), body.message().contains("is wrong")), ("invalid_body", true));
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn no_inner_name_of_a_type_gets_into_a_fault() {
+    fn error_messages_contain_no_internal_type_names() {
         for (fault, text) in [
             (
                 "failed to parse \"boolean\": provided string was not `true` or `false` (occurred while parsing \
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_that_quotes_the_client_is_cut_short() {
+    fn error_message_that_quotes_the_client_is_truncated() {
         let refusal = refusal(ParseRequestPayloadError { reason: "ü".repeat(10_000) });
         assert!(refusal.message().chars().count() < FAULT_LENGTH_MAX + 100);
     }

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_is_known_by_the_connection_and_nobody_is_brought_here_by_a_proxy() {
+    fn local_requests_are_detected_by_peer_address_and_never_through_a_proxy() {
         for peer in ["127.0.0.1:4711", "127.8.9.1:4711", "[::1]:4711", "[::ffff:127.0.0.1]:4711"] {
             assert!(is_here(peer, None), "{peer}");
             for header in
@@ -139,13 +139,13 @@ mod tests {
     }
 
     #[test]
-    fn a_stranger_s_header_is_ignored() {
+    fn forwarded_header_of_an_untrusted_peer_is_ignored() {
         assert_eq!(client(&[], "198.51.100.7", &["203.0.113.9"]), "198.51.100.7");
         assert_eq!(client(&["10.0.0.0/8"], "198.51.100.7", &["203.0.113.9"]), "198.51.100.7");
     }
 
     #[test]
-    fn a_trusted_proxy_names_the_client_and_what_the_client_invented_is_ignored() {
+    fn trusted_proxy_names_the_client_and_forged_entries_are_ignored() {
         let trusted = ["10.0.0.0/8"];
         assert_eq!(client(&trusted, "10.0.0.1", &["203.0.113.9"]), "203.0.113.9");
         assert_eq!(client(&trusted, "10.0.0.1", &["1.2.3.4, 203.0.113.9"]), "203.0.113.9");
@@ -154,20 +154,20 @@ mod tests {
     }
 
     #[test]
-    fn a_header_that_cannot_be_read_names_nobody() {
+    fn unreadable_forwarded_header_falls_back_to_the_peer_address() {
         assert_eq!(client(&["10.0.0.0/8"], "10.0.0.1", &["203.0.113.9, unknown"]), "10.0.0.1");
         assert_eq!(client(&["10.0.0.0/8"], "10.0.0.1", &[""]), "10.0.0.1");
     }
 
     #[test]
-    fn an_ipv6_network_is_one_and_each_address_of_ipv4_its_own() {
+    fn ipv6_addresses_are_grouped_by_64_and_ipv4_addresses_are_separate() {
         let network = |text: &str| network_of(text.parse().unwrap()).to_string();
         assert_eq!(network("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::");
         assert_eq!(network("::ffff:192.0.2.1"), "192.0.2.1");
     }
 
     #[test]
-    fn ports_and_mapped_addresses_are_understood() {
+    fn ports_and_ipv4_mapped_addresses_are_parsed() {
         assert_eq!(client(&["10.0.0.0/8"], "::ffff:10.0.0.1", &["203.0.113.9:4711"]), "203.0.113.9");
         assert_eq!(client(&["10.0.0.0/8"], "10.0.0.1", &["[2001:db8::1]:4711"]), "2001:db8::1");
     }

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_must_name_this_machine_and_no_other() {
+    fn dev_mode_requests_must_have_a_loopback_host() {
         for host in ["localhost:8080", "127.0.0.1", "[::1]:8080", "handbill.localhost"] {
             assert!(names_this_machine_with("/auth/dev", &[host]), "{host}");
         }

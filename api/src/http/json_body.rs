@@ -13,6 +13,7 @@ use poem_openapi::payload::{Json, Payload};
 use poem_openapi::registry::{MetaMediaType, MetaRequest, MetaSchema, MetaSchemaRef, Registry};
 use poem_openapi::types::{ParseFromJSON, Type};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::http::catch_all::plain;
@@ -20,6 +21,7 @@ use crate::http::refusal::RefusedCall;
 
 /// A fault may quote what the client sent, so a quote is cut to this length.
 const QUOTE_LENGTH_MAX: usize = 100;
+const FAULT_LENGTH_MAX: usize = 300;
 
 /// A JSON body. Unknown fields are refused. An `Option` body may be omitted.
 pub struct JsonBody<T>(pub T);
@@ -47,22 +49,29 @@ impl<T: ParseFromJSON + 'static> JsonBody<T> {
     }
 }
 
-fn parse(bytes: &[u8]) -> Result<Value, Refusal> {
+/// Parses a body. A fault names the field where it is.
+pub fn parse<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Refusal> {
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let parsed = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let path = error.path().to_string();
         let fault = error.into_inner();
-        match path.as_str() {
+        let is_json = fault.is_data();
+        let fault = match path.as_str() {
             _ if fault.is_eof() => {
                 format!("it ends too early, at line {} column {}", fault.line(), fault.column())
             }
             // The fault is not inside a named field.
             "." | "?" => fault.to_string(),
             path => format!("{}: {fault}", quoted(path)),
-        }
+        };
+        if is_json { cut(&fault) } else { not_json(&fault) }
     });
-    let parsed = parsed.and_then(|body| deserializer.end().map(|()| body).map_err(|fault| fault.to_string()));
-    parsed.map_err(|fault| Refusal::InvalidBody { fault: format!("it is not valid JSON: {fault}") })
+    let ended = |body| deserializer.end().map(|()| body).map_err(|fault| not_json(&fault.to_string()));
+    parsed.and_then(ended).map_err(|fault| Refusal::InvalidBody { fault })
+}
+
+fn not_json(fault: &str) -> String {
+    format!("it is not valid JSON: {fault}")
 }
 
 /// The first mismatch between a body and the schema of `T`, beginning with the field's name. poem-openapi
@@ -173,6 +182,11 @@ fn kind_of(value: &Value) -> String {
     }
 }
 
+/// A fault of serde can quote a whole value.
+fn cut(fault: &str) -> String {
+    fault.chars().take(FAULT_LENGTH_MAX).collect()
+}
+
 fn quoted(text: &str) -> String {
     text.chars().take(QUOTE_LENGTH_MAX).collect()
 }
@@ -265,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_read_and_null_is_as_good_as_left_out() {
+    fn valid_json_is_read_and_null_equals_an_absent_field() {
         let order = JsonBody::<Order>::read(br#"{"count": 2, "colour": "blue", "name": null}"#).unwrap();
         assert_eq!((order.count, order.colour.as_ref()), (2, Some(&Colour::Blue)));
         assert!(JsonBody::<Option<Order>>::read(b"").unwrap().is_none());
@@ -273,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_is_told_by_the_name_of_its_field() {
+    fn every_json_error_names_its_field() {
         for (body, expected) in [
             (r#"{}"#, "count: is missing"),
             (r#"{"count": null}"#, "count: must be an integer, not null"),
@@ -302,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_told_by_its_place() {
+    fn invalid_json_is_reported_with_its_position() {
         for (body, place) in [
             (&b"{"[..], "it is not valid JSON: it ends too early, at line 1 column 1"),
             (br#"{"count": "#, "it is not valid JSON: it ends too early, at line 1 column 10"),
@@ -318,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_quotes_no_more_than_a_little() {
+    fn json_error_messages_quote_little_of_the_input() {
         let long = format!(r#"{{"{}": 1}}"#, "ü".repeat(10_000));
         assert!(fault(long.as_bytes()).chars().count() < 300);
     }

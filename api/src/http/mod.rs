@@ -16,6 +16,7 @@ pub mod paging;
 pub mod path_part;
 pub mod paths;
 pub mod permits;
+pub mod publish_type;
 pub mod publishing;
 pub mod refusal;
 pub mod representation;

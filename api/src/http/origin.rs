@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_way_in_is_known_by_the_route_and_by_what_our_own_client_calls_itself() {
+    fn interface_is_detected_by_route_and_cli_user_agent() {
         let via = |area, agent: &str| via(area, Some(agent));
         assert_eq!(via(Area::Api, "curl/8.5"), Via::Api);
         assert_eq!(via(Area::Api, "handbill/0.1.0"), Via::Cli);

@@ -216,7 +216,7 @@ impl Limit {
 }
 
 /// The value of a query parameter that may be there once.
-fn parameter(request: &Request, name: &'static str) -> Result<Option<String>, Refusal> {
+pub fn parameter(request: &Request, name: &'static str) -> Result<Option<String>, Refusal> {
     let query = request.uri().query().unwrap_or_default().as_bytes();
     let mut values = form_urlencoded::parse(query).filter(|(found, _)| found == name);
     let value = values.next().map(|(_, value)| value.into_owned());
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_list_is_whole_unless_a_page_of_it_is_asked_for() {
+    async fn list_is_complete_unless_a_page_is_requested() {
         let (whole, link) = listed(None, 0).await;
         assert_eq!((whole, link), (Ok((1..=1_200).rev().collect()), None));
         let (page, link) = listed(Some(2), 0).await;
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_list_that_cannot_be_read_to_its_end_is_broken_off() {
+    async fn list_that_fails_midway_aborts_the_response() {
         let (text, _) = listed(None, 10).await;
         assert!(text.is_err(), "{text:?}");
         let paging = paging("/v1/things", None);
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_stands_last_in_its_document() {
+    fn list_is_serialized_as_the_last_field() {
         let around = Around::field("versions", &json!({ "slug": "a", "versions": [1], "zone": 1 }));
         assert_eq!(around.head + around.tail, r#"{"slug":"a","zone":1,"versions":[]}"#);
         let alone = Around::field("versions", &json!({}));

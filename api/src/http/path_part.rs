@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_queue_is_in_the_pattern_and_what_is_none_is_not_found() {
+    fn route_pattern_has_every_queue_and_unknown_queues_are_not_found() {
         for queue in Queue::ALL {
             assert!(Queue::PATTERN.contains(queue.name()), "{}", queue.name());
             assert_eq!(<Queue as PathName>::read(queue.name()), Ok(queue));

@@ -15,7 +15,7 @@ pub struct ListedPath {
     /// As in the document: `/v1/artifacts/{slug}`. It holds no value from a request.
     pub path: String,
     parameters: Vec<String>,
-    /// The content type of each method's body, if it has one.
+    /// The content types of each method's body, if it has one.
     body_types: BTreeMap<String, Option<String>>,
 }
 
@@ -69,7 +69,7 @@ impl ListedPath {
         methods.join(", ")
     }
 
-    /// The content type that the method's body must have.
+    /// The content types that the method's body may have, as a list in English.
     pub fn body_type(&self, method: &str) -> Option<&str> {
         self.body_types.get(method)?.as_deref()
     }
@@ -115,8 +115,9 @@ fn pattern_of(path: &str) -> String {
 
 fn body_type(operation: &Value) -> Option<String> {
     let content = operation["requestBody"]["content"].as_object()?;
-    let (kind, _) = content.iter().next()?;
-    Some(kind.split(';').next().unwrap_or(kind).to_owned())
+    let kinds: Vec<&str> = content.keys().map(|kind| kind.split(';').next().unwrap_or(kind)).collect();
+    let (last, others) = kinds.split_last()?;
+    Some(if others.is_empty() { (*last).to_owned() } else { format!("{} or {last}", others.join(", ")) })
 }
 
 #[cfg(test)]
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_allowed_methods_are_those_of_the_document_and_head_beside_get() {
+    fn allowed_methods_match_the_openapi_document_plus_head_for_get() {
         let paths = paths();
         let artifact = paths.find("/v1/artifacts/:param0/files/:param1").unwrap();
         assert_eq!(artifact.allowed(), "DELETE, GET, HEAD, PATCH");
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slash_at_the_end_is_left_out_of_a_path_that_is_known() {
+    fn trailing_slash_is_removed_from_known_paths() {
         let paths = paths().with_pages(&[
             ("/", vec!["get"]),
             ("/signin", vec!["get"]),
@@ -174,6 +175,10 @@ mod tests {
         assert_eq!(artifact.parameter("param2"), None);
         assert_eq!(artifact.body_type("PATCH"), Some("application/json"));
         assert_eq!(artifact.body_type("GET"), None);
+        let content = json!({"image/gif": {}, "image/png; x=y": {}, "text/css": {}});
+        let document = json!({"paths": {"/a": {"put": {"requestBody": {"content": content}}}}});
+        let several = Paths::listed_in(&document.to_string());
+        assert_eq!(several.find("/a").unwrap().body_type("PUT"), Some("image/gif, image/png or text/css"));
     }
 
     #[test]
@@ -189,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_document_lists_nothing() {
+    fn invalid_document_lists_no_paths() {
         assert!(Paths::listed_in("").find("/v1/signup").is_none());
     }
 }

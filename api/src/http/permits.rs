@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_comes_beyond_the_bound_waits_for_a_turn_and_not_for_ever() {
+    async fn request_above_the_limit_waits_for_a_permit_with_a_timeout() {
         let permits = RequestPermits::new(TERMS);
         let mut taken = all_of(&permits).await;
         let began_at = Instant::now();
@@ -241,14 +241,14 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whether_the_process_lives_is_always_told() {
+    async fn liveness_probe_needs_no_permit() {
         let permits = RequestPermits::new(TERMS);
         let _taken = all_of(&permits).await;
         assert!(permits.take(PermitClass::Free).await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn no_kind_of_work_holds_up_another() {
+    async fn permit_classes_do_not_block_each_other() {
         let permits = RequestPermits::new(TERMS);
         let mut apart = Vec::new();
         for work in [WorkClass::Publish, WorkClass::Upload] {
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_would_be_turned_away_is_so_before_it_is_sent() {
+    async fn full_work_queue_is_refused_before_the_upload() {
         let permits = RequestPermits::new(PermitLimits { waiting_max: 1, ..TERMS });
         let first = permits.take(PermitClass::Request).await.unwrap();
         first.refuse_if_full(WorkClass::Publish).unwrap();
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_turn_that_was_given_back_is_another_s_until_it_is_taken_again() {
+    async fn released_permit_is_available_to_others_until_reacquired() {
         let permits = RequestPermits::new(TERMS);
         let mut taken = all_of(&permits).await;
         let slow = taken.pop().unwrap();

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_refusal_is_told_with_code_message_and_hint() {
+    async fn refusal_body_has_code_message_and_hint() {
         let response = respond(&Refusal::invalid("slug", "is empty"));
         assert_eq!(response.headers()[header::CONTENT_TYPE], "application/json; charset=utf-8");
         assert_eq!(

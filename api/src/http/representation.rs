@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_page_and_a_document_are_compressed_as_the_client_takes_them() {
+    async fn pages_and_documents_are_compressed_as_accept_encoding_allows() {
         for (path, accepted, encoding) in [
             ("/page", "gzip, br", Some("br")),
             ("/page", "gzip", Some("gzip")),
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_client_that_has_the_page_gets_304_whatever_its_encoding() {
+    async fn client_with_a_current_etag_gets_304_in_any_encoding() {
         let client = served();
         let first = client.get("/page").header("Accept-Encoding", "br").send().await;
         let tag = first.0.header("ETag").unwrap().to_owned();

@@ -1,5 +1,5 @@
-//! Cross-site request forgery: tells requests of our own pages from those that another site's page sends with
-//! the visitor's cookie.
+//! Protection against cross-site request forgery. Distinguishes requests of our own pages from those that
+//! another site's page sends with the visitor's cookie.
 //!
 //! Browsers send the origin of a change in `Origin` or `Sec-Fetch-Site`; a client that sends neither is not a
 //! browser. A site that the edge serves counts as another site, even if only its port differs.
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_comes_from_our_own_pages_or_from_no_browser() {
+    fn writes_are_allowed_from_own_pages_and_non_browsers() {
         assert!(is_allowed(Method::POST, &[]));
         assert!(is_allowed(Method::POST, &[("origin", "https://handbill.example")]));
         assert!(is_allowed(Method::POST, &[("origin", "https://10.0.0.1:8080"), ("host", "10.0.0.1:8080")]));
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_from_any_other_origin_is_refused() {
+    fn cross_origin_writes_are_refused() {
         for origin in
             ["https://evil.example", "null", "", "http://handbill.example", "https://handbill.example:8081"]
         {
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_may_come_from_anywhere() {
+    fn cross_origin_reads_are_allowed() {
         assert!(is_allowed(Method::GET, &[("origin", "https://evil.example")]));
     }
 }

@@ -5,13 +5,13 @@
 //! can plant a cookie of that name here, and so make a visitor act as somebody else. Browsers accept
 //! `__Host-svc_sess` only from this very host, so it takes precedence, and a browser must send it.
 
+use cookie::SameSite;
 use domain::link::Addresses;
 use poem::http::{HeaderValue, header};
-use poem::web::cookie::SameSite;
 use poem::{Request, Response};
 use service::{SESSION_KEPT, Service};
 
-use crate::http::cookies::{CookieScope, is_https};
+use crate::http::cookies::{CookieScope, is_https, sent_as};
 use crate::http::refusal::RefusedCall;
 use crate::http::same_site;
 
@@ -53,20 +53,6 @@ pub async fn end(request: &Request, service: &Service) -> Result<(), RefusedCall
         service.log_out(session).await?;
     }
     Ok(())
-}
-
-/// The distinct values of a cookie. The header is parsed here because poem's cookie jar keeps only one value
-/// for a name.
-fn sent_as<'r>(request: &'r Request, name: &str) -> Vec<&'r str> {
-    let mut values = Vec::new();
-    let lines = request.headers().get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
-    for (sent, value) in lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='))
-    {
-        if sent == name && !value.is_empty() && !values.contains(&value) {
-            values.push(value);
-        }
-    }
-    values
 }
 
 /// Browsers send this header with every request over https, and no page can remove it.
@@ -140,7 +126,7 @@ mod tests {
     const BROWSER: (&str, &str) = ("Sec-Fetch-Site", "none");
 
     #[test]
-    fn the_cookie_that_nobody_else_can_plant_wins() {
+    fn host_prefixed_cookie_takes_precedence() {
         for cookies in [
             "svc_sess=planted; __Host-svc_sess=own",
             "__Host-svc_sess=own; svc_sess=planted; svc_sess=another",
@@ -156,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_may_send_the_one_name_of_the_specification_and_a_browser_under_https_may_not() {
+    fn https_browsers_must_send_the_host_prefixed_cookie() {
         let alone = ("Cookie", "svc_sess=abc");
         assert_eq!(read(HTTPS, &[alone]).as_deref(), Some("abc"));
         assert_eq!(read(HTTPS, &[alone, BROWSER]), None);
@@ -165,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_sessions_none_counts_and_signing_out_ends_them_all() {
+    fn several_session_cookies_are_all_rejected_and_sign_out_ends_all_of_them() {
         let tossed = ("Cookie", "svc_sess=planted; svc_sess=own");
         assert_eq!(read(HTTP, &[tossed]), None);
         assert_eq!(read(HTTP, &[("Cookie", "svc_sess=own; svc_sess=own")]).as_deref(), Some("own"));
@@ -175,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn under_https_a_session_is_set_and_cleared_under_both_names() {
+    fn https_sessions_are_set_and_cleared_under_both_cookie_names() {
         let names = |is_https| {
             let response = Response::builder().header("Set-Cookie", "svc_sess=abc; Path=/; Secure");
             let response = under_both_names(response.header("Set-Cookie", "svc_other=1").finish(), is_https);
@@ -188,13 +174,13 @@ mod tests {
     }
 
     #[test]
-    fn a_session_is_kept_where_no_script_and_no_other_site_gets_at_it() {
+    fn session_cookie_is_http_only_and_same_site() {
         let cookie = kept("abc", &addresses("http://127.0.0.1:8080"));
         assert_eq!(cookie, "svc_sess=abc; HttpOnly; SameSite=Lax; Path=/; Max-Age=2592000");
     }
 
     #[test]
-    fn under_https_it_never_goes_over_anything_else() {
+    fn session_cookie_is_secure_under_https() {
         let https = addresses("https://handbill.example");
         for cookie in [kept("abc", &https), forgotten(&https)] {
             assert!(cookie.split("; ").any(|part| part == "Secure"), "{cookie}");
@@ -202,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forgotten_session_is_an_empty_cookie_that_is_over() {
+    fn cleared_session_cookie_is_empty_and_expired() {
         let cookie = forgotten(&addresses("http://127.0.0.1:8080"));
         assert!(cookie.starts_with("svc_sess=; ") && cookie.contains("Max-Age=0"), "{cookie}");
     }

@@ -4,6 +4,8 @@
 use poem::Request;
 use poem::http::header;
 
+use crate::http::publish_type::PublishType;
+
 /// The terms of one route.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Terms {
@@ -33,6 +35,11 @@ pub enum BodyLimit {
     Upload,
     /// The files of a publish in a multipart form. Any other content type is [`Self::Small`].
     Form,
+    /// The files of a publish in a form or an archive, or [`Self::UploadJson`]. Any other content type is
+    /// [`Self::Small`].
+    Publish,
+    /// The files of a publish in JSON.
+    UploadJson,
     /// A message to the MCP endpoint.
     Message,
     /// An event from the card processor.
@@ -83,6 +90,11 @@ impl Terms {
         match self.body {
             BodyLimit::Form if is_form(request) => BodyLimit::Upload,
             BodyLimit::Form => BodyLimit::Small,
+            BodyLimit::Publish => match PublishType::of(request) {
+                Some(PublishType::Form | PublishType::Archive(_)) => BodyLimit::Upload,
+                Some(PublishType::Json) => BodyLimit::UploadJson,
+                None => BodyLimit::Small,
+            },
             limit => limit,
         }
     }

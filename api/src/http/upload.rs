@@ -1,5 +1,5 @@
 //! The multipart body of a publish: one page (`html`) or the files of a site (`files`), the `slug`, and the
-//! `message` of the version.
+//! `message` of the version. The modules below have the other forms of a publish, with the same rules.
 //!
 //! An [`Upload`] is read only after a handler has checked the caller, so that a refused caller does not
 //! upload for nothing. It is read as a stream, within the limits of [`crate::http::body`] and [`FileSet`]:
@@ -26,9 +26,18 @@ use crate::http::permits::RequestPermit;
 use crate::http::refusal::RefusedCall;
 use crate::http::upload_budget::{BodyShare, HeldMemory};
 
+mod archive;
 mod file_name;
+mod json;
+mod publish_body;
+mod query;
 mod staged;
+mod string_bytes;
+mod whole_body;
 
+pub use json::{ContentEncoding, decoded};
+pub use publish_body::PublishBody;
+pub use query::{ArchiveField, NamedUpload};
 pub use staged::StagedUpload;
 
 /// The longest text part that is read: a message in characters of four bytes.
@@ -55,6 +64,17 @@ pub struct Uploaded {
 }
 
 impl Upload {
+    fn of(request: &Request, body: &mut RequestBody) -> poem::Result<Self> {
+        let content_type = request.content_type().unwrap_or_default();
+        let boundary = multer::parse_boundary(content_type).map_err(unreadable).map_err(RefusedCall::from)?;
+        Ok(Self {
+            body: body.take()?,
+            boundary,
+            share: BodyShare::of(request),
+            permit: RequestPermit::of(request),
+        })
+    }
+
     /// The permit of the request.
     pub fn permit(&self) -> &RequestPermit {
         &self.permit
@@ -133,15 +153,11 @@ impl MultipartFields {
         Ok(())
     }
 
-    /// A form sends its empty fields too. An empty message counts as none.
     async fn take_message(&mut self, field: Field<'_>) -> Result<(), Refusal> {
         if self.message.is_some() {
             return Err(Refusal::invalid("message", "occurs twice"));
         }
-        let text = text_of(field).await?;
-        if !text.is_empty() {
-            self.message = Some(parse_message(&text)?);
-        }
+        self.message = parse_message(&text_of(field).await?)?;
         Ok(())
     }
 
@@ -154,7 +170,7 @@ impl MultipartFields {
         self.take_content(SitePath::index(), field).await?;
         // Spec 4.2: `html` is a string. A page in another encoding can be sent as a file.
         match self.files.last().map(|page| std::str::from_utf8(&page.bytes)) {
-            Some(Ok("")) => Err(Refusal::invalid("html", "is empty")),
+            Some(Ok("")) => Err(empty_html()),
             Some(Err(_)) => Err(Refusal::invalid("html", "is not in UTF-8; send such a page as files")),
             _ => Ok(()),
         }
@@ -173,11 +189,7 @@ impl MultipartFields {
             };
             return Err(Refusal::invalid("files", fault));
         };
-        let path = SitePath::of_upload(&name).map_err(|fault| {
-            let name: String = name.chars().take(SitePath::LENGTH_MAX).collect();
-            Refusal::invalid("files", format!("the file path {name:?} {fault}"))
-        })?;
-        self.take_content(path, field).await
+        self.take_content(site_path(&name)?, field).await
     }
 
     async fn take_content(&mut self, path: SitePath, mut field: Field<'_>) -> Result<(), Refusal> {
@@ -193,7 +205,7 @@ impl MultipartFields {
 
     fn finish(self, memory: HeldMemory) -> Result<Uploaded, Refusal> {
         if self.set.is_empty() {
-            return Err(Refusal::invalid("html", "is missing, and so is files; send one of them"));
+            return Err(neither());
         }
         Ok(Uploaded { slug: self.slug, message: self.message, files: self.files, memory })
     }
@@ -215,17 +227,37 @@ fn both() -> Refusal {
     Refusal::invalid("html", "cannot be sent together with files; send one of them")
 }
 
+fn neither() -> Refusal {
+    Refusal::invalid("html", "is missing, and so is files; send one of them")
+}
+
+fn empty_html() -> Refusal {
+    Refusal::invalid("html", "is empty")
+}
+
+/// The path of a file, as the client names it.
+fn site_path(name: &str) -> Result<SitePath, Refusal> {
+    SitePath::of_upload(name).map_err(|fault| {
+        let name: String = name.chars().take(SitePath::LENGTH_MAX).collect();
+        Refusal::invalid("files", format!("the file path {name:?} {fault}"))
+    })
+}
+
 fn parse_slug(text: &[u8]) -> Result<Slug, Refusal> {
     std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).ok_or_else(Refusal::malformed_slug)
 }
 
-fn parse_message(text: &[u8]) -> Result<Message, Refusal> {
+/// A form sends its empty fields too. An empty message counts as none.
+fn parse_message(text: &[u8]) -> Result<Option<Message>, Refusal> {
+    if text.is_empty() {
+        return Ok(None);
+    }
     let fault = match std::str::from_utf8(text) {
         // The text is cut, perhaps within a character.
         _ if text.len() > TEXT_BYTES_MAX => MalformedMessage.to_string(),
         Err(_) => "is not in UTF-8".to_owned(),
         Ok(text) => match text.parse() {
-            Ok(message) => return Ok(message),
+            Ok(message) => return Ok(Some(message)),
             Err(fault @ MalformedMessage) => fault.to_string(),
         },
     };
@@ -305,14 +337,7 @@ impl ParsePayload for Upload {
     const IS_REQUIRED: bool = true;
 
     async fn from_request(request: &Request, body: &mut RequestBody) -> poem::Result<Self> {
-        let content_type = request.content_type().unwrap_or_default();
-        let boundary = multer::parse_boundary(content_type).map_err(unreadable).map_err(RefusedCall::from)?;
-        Ok(Self {
-            body: body.take()?,
-            boundary,
-            share: BodyShare::of(request),
-            permit: RequestPermit::of(request),
-        })
+        Self::of(request, body)
     }
 }
 

@@ -101,7 +101,7 @@ impl BodyShare {
 }
 
 impl HeldMemory {
-    /// Waits for memory for so many more bytes.
+    /// Waits for memory for this many more bytes.
     pub async fn grow(&mut self, bytes: usize) -> Result<(), Refusal> {
         let until = Instant::now() + MEMORY_WAIT_MAX;
         self.share.grow(bytes, until).await.map_err(|_| self.shed())
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_upload_that_finds_no_room_is_told_to_come_again() {
+    async fn upload_without_free_budget_gets_overloaded_with_retry_after() {
         let budget = BodyBudget::new(6 * LARGEST);
         let busy = share(&budget, "192.0.2.1");
         let mut taken = Vec::new();
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn all_addresses_of_a_network_are_one() {
+    async fn addresses_of_one_network_share_a_budget_share() {
         let budget = BodyBudget::new(4 * LARGEST);
         let _half = share(&budget, "2001:db8:1:2::1").reserve_largest().await.unwrap();
         let _other_half = share(&budget, "2001:db8:1:2::2").reserve_largest().await.unwrap();
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn behind_a_trusted_proxy_each_client_has_a_share_and_else_the_proxy_has_one() {
+    async fn clients_behind_a_trusted_proxy_have_separate_budget_shares() {
         let budget = BodyBudget::new(4 * LARGEST);
         let sent = |trusted: &str, client: &str| {
             let request = Request::builder().header("x-forwarded-for", client);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_has_not_come_takes_no_room_and_what_has_come_is_given_back() {
+    async fn only_received_bytes_use_budget_and_they_are_returned() {
         let budget = BodyBudget::new(UPLOAD_MEMORY_BYTES);
         let visitor = share(&budget, "192.0.2.1");
         let waiting: Vec<_> = (0..1000).map(|_| visitor.enter()).collect();

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_without_a_fraction_is_whole_however_it_is_written() {
+    fn integral_numbers_are_accepted_in_any_notation() {
         let read = |text: &str| serde_json::from_str::<WholeNumber>(text);
         for (text, number) in [("1", 1), ("1.0", 1), ("3e1", 30), ("-0.0", 0), ("4294967295", u32::MAX)] {
             assert_eq!(read(text).unwrap(), WholeNumber(number), "{text}");
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_names_the_argument_however_deep_it_is() {
+    fn error_names_nested_arguments() {
         for (arguments, expected) in [
             (json!({}), "missing field `slug`"),
             (json!({"slug": "my-page", "size": 1}), "size: unknown field `size`, expected `slug` or `lines`"),

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_fault_has_its_code_and_the_id_that_can_be_read() {
+    fn malformed_messages_get_the_right_code_and_the_readable_id() {
         let response = |message: &[u8]| {
             let (code, fault, id) = fault_of(message);
             assert!(fault.len() > 20, "{fault}");

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_counted_in_lists_and_objects_and_not_in_texts() {
+    fn values_are_counted_in_arrays_and_objects_but_not_in_strings() {
         for (message, values) in [
             (&b""[..], 0),
             (b"7", 0),
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_publish_is_far_below_the_bound() {
+    fn largest_publish_has_far_fewer_values_than_the_limit() {
         let file = json!({ "path": "a", "content": ",[{\"".repeat(1_000), "encoding": "utf-8" });
         let files: Vec<_> = (0..FileSet::FILES_MAX).map(|_| &file).collect();
         let message = json!({ "params": { "arguments": { "slug": "my-page", "files": files } } }).to_string();

@@ -74,13 +74,13 @@ mod tests {
     }
 
     #[test]
-    fn the_text_is_the_structured_content() {
+    fn text_content_equals_structured_content() {
         let one = result(call("get_artifact"), Ok(json!({ "slug": "my-page" })));
         assert_eq!(one.structured_content, Some(text_of(&one)));
     }
 
     #[test]
-    fn a_refusal_has_the_body_of_rest() {
+    fn mcp_refusal_has_the_rest_error_body() {
         let refused = result(call("get_artifact"), Err(Refusal::NotFound(Missing::Artifact).into()));
         assert_eq!(refused.is_error, Some(true));
         assert_eq!(text_of(&refused), json_of(&Refusal::NotFound(Missing::Artifact)));
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_argument_is_told_with_the_tool_to_call_again() {
+    fn invalid_argument_error_names_the_tool_to_call_again() {
         for refusal in [
             Refusal::malformed_slug(),
             Refusal::InvalidBody { fault: "slug: must match ^[a-z0-9-]{3,40}$".into() },
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_challenge_names_the_credit_that_one_call_buys_and_that_covers_it() {
+    fn challenge_hint_names_a_top_up_that_covers_the_price() {
         for (amount, top_up) in [(5_000, "1"), (2_500_000, "2.5"), (250_000_000, "100")] {
             let challenge = Challenge::new("publish", Micro::new(amount), PaymentMethods::DEFAULT);
             let refusal = Refusal::PaymentRequired(Box::new(challenge));
@@ -112,7 +112,7 @@ mod tests {
         }
     }
     #[test]
-    fn who_has_no_account_any_more_is_told_what_the_human_does_about_it() {
+    fn account_expired_hint_says_what_the_human_must_do() {
         let body = text_of(&result(call("publish_artifact"), Err(Refusal::AccountExpired.into())));
         assert_eq!(body["code"], "account_expired");
         let hint = body["hint"].as_str().unwrap();

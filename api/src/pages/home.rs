@@ -146,7 +146,7 @@ fn unread_text(refusal: &Refusal) -> Pasting {
 /// The page with the new token. It must not be cached, and the token is never shown again.
 fn created_page(fresh: &FirstPublish, service: &Service) -> Result<Response, RefusedCall> {
     let now = service.clock().now();
-    let FirstPublish { signed_up, publication: Publication { published, warnings } } = fresh;
+    let FirstPublish { signed_up, publication: Publication { published, warnings, .. } } = fresh;
     let template = PublishedPage {
         facts: &Facts::of(service.addresses(), service.tariff()),
         url: service.addresses().page(&published.host),
@@ -245,6 +245,7 @@ pub fn samples() -> Vec<(String, String)> {
         code: WarningCode::Secret,
         path: SitePath::index(),
         line: Some(12),
+        target: None,
         message: "this looks like a live secret key of Stripe (sk_live_…)".into(),
         hint: "if it is real, revoke it at its provider and publish again without it".into(),
     };

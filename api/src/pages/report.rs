@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_link_says_is_shown_as_text() {
+    fn report_page_escapes_link_parameters() {
         let template = ReportPage {
             host: r#""><script>alert(1)</script>"#,
             reason: "",

@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_left_is_told_in_words_and_rounded_down() {
+    fn remaining_time_is_written_in_words_and_rounded_down() {
         for (seconds, text) in [
             (0, "0 seconds"),
             (59, "59 seconds"),

@@ -1,7 +1,7 @@
 //! Publishing; adding a version shares it. The caller must be checked before the body is read, so that a
 //! refused call does not cost an upload.
 
-use domain::{Activation, CreatedVia, Refusal, Slug, Target};
+use domain::{Activation, CreatedVia, Message, Refusal, Slug, Target};
 use poem::web::Data;
 use poem_openapi::payload::Json;
 use poem_openapi::types::ToJSON;
@@ -14,7 +14,7 @@ use crate::http::call_header::{Header, IdempotencyKey, PaymentOffer};
 use crate::http::caller::Token;
 use crate::http::publishing::{self, Loaded};
 use crate::http::refusal::RefusedCall;
-use crate::http::upload::{Upload, Uploaded};
+use crate::http::upload::{ArchiveField, NamedUpload, PublishBody, Uploaded};
 use crate::wire;
 
 #[derive(Default)]
@@ -22,8 +22,8 @@ pub struct Publish;
 
 refusals! {
     PublishCall:
-        InvalidRequest, SecretInPublish, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
-        AccountExpired, AccountSuspended,
+        InvalidRequest, InvalidBody, SecretInPublish, Unauthorized, NotSignedIn, InsufficientScope, Forbidden,
+        ForeignPage, AccountExpired, AccountSuspended,
         QuotaExceeded, PaymentRequired, IdempotencyConflict, PublishTooLarge, StorageFull, UnsupportedMediaType,
         RateLimited, OutcomeUnknown;
 }
@@ -49,12 +49,14 @@ impl Publish {
     ///
     /// A new `slug` creates an artifact with its own URL. The slug of an existing artifact adds a version,
     /// makes it live and keeps the URL. Send `html` for one page, or `files` for a site of at most 50 files
-    /// and 10 MB. Link assets by relative path. Needs the scope `artifacts:write`.
+    /// and 10 MB, as a form or as JSON. Or send an archive of the site (zip, tar, tar.gz, tar.zst), with `slug`
+    /// and `message` in the query. Link assets by relative path. Needs the scope `artifacts:write`.
     ///
     /// After the free allowance the call returns 402 with the price and publishes nothing. Tell your human
     /// the price, then repeat the identical request with `X-PAYMENT`, or buy credit with `POST /v1/credits`
     /// and repeat it.
     #[oai(path = "/v1/publish", method = "post", operation_id = "publish")]
+    #[allow(clippy::too_many_arguments, reason = "each is a documented part of the request")]
     async fn publish(
         &self,
         caller: Token,
@@ -62,12 +64,18 @@ impl Publish {
         #[oai(name = "X-PAYMENT")]
         payment: Header<PaymentOffer>,
         /// Makes a retry safe. For 24 hours the same key with the same request returns the same response.
+        /// A request is the same if its slug, message and files are, in a body of any type.
         #[oai(name = "Idempotency-Key")]
         key: Header<IdempotencyKey>,
-        upload: Upload,
+        /// For an archive: the artifact's name. The other bodies have a field for it.
+        slug: ArchiveField<Slug>,
+        /// For an archive: what is new in this version. The other bodies have a field for it.
+        message: ArchiveField<Message>,
+        body: PublishBody,
         service: Data<&Service>,
     ) -> ApiResult<Published, PublishCall> {
         let options = PublishOptions { payment: payment.0, key: key.0.0, activation: Activation::Live };
+        let upload = NamedBody { body, named: NamedUpload { slug: slug.0, message: message.0 } };
         Ok(publish(&service, &caller.0, Addressed::ByBody, upload, options).await?)
     }
 }
@@ -79,15 +87,22 @@ pub struct PublishOptions {
     pub activation: Activation,
 }
 
+/// A body with what the query says about it.
+pub struct NamedBody {
+    pub body: PublishBody,
+    pub named: NamedUpload,
+}
+
 /// Publishes an upload. The caller and the artifact in the path are checked before the body is read.
 pub async fn publish(
     service: &Service,
     caller: &Caller,
     addressed: Addressed<'_>,
-    upload: Upload,
+    upload: NamedBody,
     options: PublishOptions,
 ) -> Result<Published, RefusedCall> {
-    let permit = upload.permit().clone();
+    let NamedBody { body, named } = upload;
+    let permit = body.permit().clone();
     let PublishOptions { payment: offer, key, activation } = options;
     let (payment, explain) = (offer.settling(), |failure| offer.explain(failure));
     let check = async {
@@ -95,7 +110,7 @@ pub async fn publish(
         checked.map_err(explain)
     };
     let load = async {
-        let Uploaded { slug, message, files, memory } = upload.read().await?;
+        let Uploaded { slug, message, files, memory } = body.read(named).await?;
         let (slug, target) = (slug_of(addressed, slug)?, target_of(addressed));
         let (payment, idempotency_key) = (payment.clone(), key.clone());
         let request = PublishRequest::new(CreatedVia::Api, files);

@@ -6,7 +6,7 @@ use poem::web::Data;
 use poem_openapi::OpenApi;
 use poem_openapi::param::Query;
 use poem_openapi::payload::Json;
-use service::{JobsWanted, Service};
+use service::{JobFilter, Service};
 
 use super::Tag;
 use crate::http::api_result::{ApiResult, refusals};
@@ -63,7 +63,7 @@ impl Queues {
         let unknown = |_| Refusal::invalid("before", "is not the `next` of a list");
         let before = before.0.map(|text| text.parse()).transpose().map_err(unknown)?;
         let state = state.0.unwrap_or(wire::JobState::Dead).into();
-        Ok(Json(service.jobs(JobsWanted { queue: queue.0, state, before }).await?.into()))
+        Ok(Json(service.jobs(JobFilter { queue: queue.0, state, before }).await?.into()))
     }
 
     /// Get a job

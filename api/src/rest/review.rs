@@ -5,7 +5,7 @@ use poem::web::Data;
 use poem_openapi::OpenApi;
 use poem_openapi::param::Query;
 use poem_openapi::payload::Json;
-use service::{DecisionsWanted, Service, WaitingFor};
+use service::{DecisionFilter, Service, WaitingFor};
 
 use super::Tag;
 use crate::http::api_result::{ApiResult, refusals};
@@ -108,7 +108,7 @@ impl Review {
         let host = host.0.map(|text| text.parse()).transpose().map_err(malformed)?;
         let unknown = |_| Refusal::invalid("before", "is not the `next` of a list");
         let before = before.0.map(|text| text.parse()).transpose().map_err(unknown)?;
-        let wanted = DecisionsWanted { host, by_moderators: moderators.0 == Some(true), before };
+        let wanted = DecisionFilter { host, by_moderators: moderators.0 == Some(true), before };
         Ok(Json(service.decisions(&wanted).await?.into()))
     }
 }

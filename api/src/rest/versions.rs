@@ -1,7 +1,7 @@
 //! Adding versions and choosing the live one. Adding is a publish and costs the same. Activating must never
 //! cost anything.
 
-use domain::{Activation, Slug};
+use domain::{Activation, Message, Slug};
 use poem::web::Data;
 use poem_openapi::OpenApi;
 use poem_openapi::param::Query;
@@ -9,13 +9,13 @@ use poem_openapi::payload::Json;
 use service::{Addressed, Service};
 
 use super::Tag;
-use super::publish::{PublishOptions, Published, publish};
+use super::publish::{NamedBody, PublishOptions, Published, publish};
 use crate::http::api_result::{ApiResult, refusals};
 use crate::http::call_header::{Header, IdempotencyKey, PaymentOffer};
 use crate::http::caller::Token;
 use crate::http::json_body::JsonBody;
 use crate::http::path_part::Path;
-use crate::http::upload::Upload;
+use crate::http::upload::{ArchiveField, NamedUpload, PublishBody};
 use crate::wire;
 
 #[derive(Default)]
@@ -23,8 +23,8 @@ pub struct Versions;
 
 refusals! {
     Add:
-        InvalidRequest, SecretInPublish, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
-        AccountExpired, AccountSuspended,
+        InvalidRequest, InvalidBody, SecretInPublish, Unauthorized, NotSignedIn, InsufficientScope, Forbidden,
+        ForeignPage, AccountExpired, AccountSuspended,
         PaymentRequired, NotFound, IdempotencyConflict, PublishTooLarge, StorageFull, UnsupportedMediaType,
         RateLimited, OutcomeUnknown;
     Activate:
@@ -52,13 +52,17 @@ impl Versions {
         #[oai(name = "X-PAYMENT")]
         payment: Header<PaymentOffer>,
         /// Makes a retry safe. For 24 hours the same key with the same request returns the same response.
+        /// A request is the same if its slug, message and files are, in a body of any type.
         #[oai(name = "Idempotency-Key")]
         key: Header<IdempotencyKey>,
-        upload: Upload,
+        /// For an archive: what is new in this version. The other bodies have a field for it.
+        message: ArchiveField<Message>,
+        body: PublishBody,
         service: Data<&Service>,
     ) -> ApiResult<Published, Add> {
         let activation = if *activate == Some(false) { Activation::Staged } else { Activation::Live };
         let options = PublishOptions { payment: payment.0, key: key.0.0, activation };
+        let upload = NamedBody { body, named: NamedUpload { slug: None, message: message.0 } };
         Ok(publish(&service, &caller.0, Addressed::Existing(&slug.0), upload, options).await?)
     }
 

@@ -69,13 +69,13 @@ pub const REST: &[RouteLine] = calls! { Api:
     post   "/v1/account/join",                         Small,  Request, Anyone;
     get    "/v1/account/members",                      Small,  Request, Account;
     delete "/v1/account/members/:user_id",             Small,  Request, Account;
-    post   "/v1/publish",                              Form,   Request, Account;
+    post   "/v1/publish",                              Publish, Request, Account;
     get    "/v1/artifacts",                            Small,  Request, Account;
     get    "/v1/artifacts/:slug",                      Small,  Request, Account;
     patch  "/v1/artifacts/:slug",                      Small,  Request, Account;
     post   "/v1/artifacts/:slug/appeal",               Small,  Request, Account;
     delete "/v1/artifacts/:slug",                      Small,  Request, Account;
-    post   "/v1/artifacts/:slug/versions",             Form,   Request, Account;
+    post   "/v1/artifacts/:slug/versions",             Publish, Request, Account;
     post   "/v1/artifacts/:slug/activate",             Small,  Request, Account;
     post   "/v1/uploads/:ticket",                      Upload, Request, Anyone;
     put    "/v1/uploads/:ticket",                      Upload, Request, Anyone;

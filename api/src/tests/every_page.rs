@@ -23,7 +23,7 @@ fn pages() -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_committed_pages_are_those_that_are_shown() {
+fn committed_pages_match_the_rendered_pages() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/pages/snapshots");
     let mut outdated = Vec::new();
     for (name, page) in pages() {
@@ -43,7 +43,7 @@ fn the_committed_pages_are_those_that_are_shown() {
 }
 
 #[test]
-fn no_page_has_script_or_style_of_its_own_or_loads_from_elsewhere() {
+fn no_page_has_inline_script_or_style_or_external_resources() {
     for (name, page) in pages() {
         // A published page in its frame is the one thing from elsewhere.
         let page = page.replace("<iframe class=\"preview\" src=\"http", "");
@@ -64,7 +64,7 @@ fn no_page_has_script_or_style_of_its_own_or_loads_from_elsewhere() {
 }
 
 #[test]
-fn every_page_has_one_heading_and_every_description_is_there() {
+fn every_page_has_one_heading_and_all_aria_descriptions_exist() {
     for (name, page) in pages() {
         assert_eq!(page.matches("<h1").count(), 1, "{name}");
         let described = page.split("aria-describedby=\"").skip(1).filter_map(|rest| rest.split('"').next());

@@ -3,7 +3,7 @@
 use domain::{JobId, Queue};
 use poem_openapi::{Enum, Object};
 use serde_json::Value;
-use service::JobHappening;
+use service::JobEventKind;
 
 use super::Timestamp;
 use super::queues::QueueName;
@@ -232,22 +232,22 @@ impl From<service::JobEvent> for JobEvent {
             by: None,
         };
         match event.what {
-            JobHappening::Pushed => bare(JobHappened::Pushed),
-            JobHappening::Began { attempt, worker } => {
+            JobEventKind::Pushed => bare(JobHappened::Pushed),
+            JobEventKind::Began { attempt, worker } => {
                 Self { attempt: Some(attempt), worker: Some(worker), ..bare(JobHappened::Began) }
             }
-            JobHappening::Failed { attempt, error, retry_at } => Self {
+            JobEventKind::Failed { attempt, error, retry_at } => Self {
                 attempt: Some(attempt),
                 error: Some(error),
                 retry_at: retry_at.map(Timestamp::from),
                 ..bare(JobHappened::Failed)
             },
-            JobHappening::Died { attempt, error } => {
+            JobEventKind::Died { attempt, error } => {
                 Self { attempt: Some(attempt), error: Some(error), ..bare(JobHappened::Died) }
             }
-            JobHappening::Done { attempt } => Self { attempt: Some(attempt), ..bare(JobHappened::Done) },
-            JobHappening::Retried { by } => Self { by: Some(by), ..bare(JobHappened::Retried) },
-            JobHappening::Cancelled { by } => Self { by: Some(by), ..bare(JobHappened::Cancelled) },
+            JobEventKind::Done { attempt } => Self { attempt: Some(attempt), ..bare(JobHappened::Done) },
+            JobEventKind::Retried { by } => Self { by: Some(by), ..bare(JobHappened::Retried) },
+            JobEventKind::Cancelled { by } => Self { by: Some(by), ..bare(JobHappened::Cancelled) },
         }
     }
 }

@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_is_named_by_its_name_or_by_its_address() {
+    fn page_is_identified_by_slug_or_url() {
         let addresses = Addresses {
             base_url: "https://handbill.example".into(),
             serve_url: "https://Pages.example:8443".into(),

@@ -1,6 +1,7 @@
 //! The result of a publish through any interface. The `X-PAYMENT-RESPONSE` header is made from this receipt,
 //! so that they cannot differ.
 
+use domain::SitePath;
 use domain::link::Addresses;
 use poem_openapi::Object;
 use service::Publication;
@@ -12,6 +13,10 @@ use super::{Timestamp, Usd};
 pub struct PublishResult {
     /// The URL where the artifact is served. It is the same for every version.
     pub url: String,
+    /// The URL of the file to open first. Only for a site without `index.html`. It works for a private
+    /// artifact too.
+    #[oai(skip_serializing_if_is_none)]
+    pub entry_url: Option<String>,
     pub host: String,
     pub artifact_id: String,
     /// The new version's `seq`.
@@ -23,21 +28,31 @@ pub struct PublishResult {
     /// Only if `X-PAYMENT` paid for this call.
     #[oai(skip_serializing_if_is_none)]
     pub receipt: Option<Receipt>,
-    /// Possible problems in the files, at most 50. The files are published anyway. Tell your human about
-    /// them.
+    /// Possible problems in the files, at most 50. The files are published anyway. Fix them and publish
+    /// again, and tell your human about secrets.
     pub warnings: Vec<Warning>,
 }
 
 /// A possible problem in a published file.
 #[derive(Debug, Object)]
 pub struct Warning {
-    /// `secret`: the file contains what looks like an active key of another service.
+    /// `no_index`: the site has no `index.html`. `missing_file`: a reference to a file that the site does not
+    /// have. `case_mismatch`: the same, but the site has a file whose name differs in upper and lower case.
+    /// `absolute_path`: a reference that leaves the site, because sites are served below a path.
+    /// `blocked_by_policy`: a resource from a host that the content security policy does not allow.
+    /// `mixed_content`: an `http:` resource on an `https:` page. `unused_config`: a configuration file of
+    /// another service, which has no effect. `secret`: what looks like an active key of another service.
+    /// `large_image`: an image of more than 1 MB.
     pub code: String,
-    /// The file's path in the site.
+    /// The file's path in the site. For `no_index`, `index.html`.
     pub path: String,
-    /// The line, from 1. Absent if the file is not text.
+    /// The line, from 1. Absent if the warning is about the whole file, or the file is not text.
     #[oai(skip_serializing_if_is_none)]
     pub line: Option<u32>,
+    /// The reference in the file, without query and fragment. For `no_index`, the page that the URL shows
+    /// instead.
+    #[oai(skip_serializing_if_is_none)]
+    pub target: Option<String>,
     pub message: String,
     /// What to do about it.
     pub hint: String,
@@ -66,9 +81,12 @@ pub struct Receipt {
 
 impl PublishResult {
     pub fn new(publication: &Publication, signed_url: Option<String>, addresses: &Addresses) -> Self {
-        let Publication { published, warnings } = publication;
+        let Publication { published, warnings, entry_page } = publication;
+        let url = addresses.page(&published.host);
+        let link = signed_url.as_deref().unwrap_or(&url);
         Self {
-            url: addresses.page(&published.host),
+            entry_url: entry_page.as_ref().map(|path| url_of_file(link, path)),
+            url,
             host: published.host.to_string(),
             artifact_id: published.artifact.to_string(),
             version: published.seq,
@@ -84,12 +102,19 @@ impl PublishResult {
     }
 }
 
+/// The URL of a file, from the URL of its site with its query.
+fn url_of_file(site: &str, path: &SitePath) -> String {
+    let (site, query) = site.split_at(site.find('?').unwrap_or(site.len()));
+    format!("{site}{}{query}", path.in_url())
+}
+
 impl From<&domain::Warning> for Warning {
     fn from(warning: &domain::Warning) -> Self {
         Self {
             code: warning.code.as_str().to_owned(),
             path: warning.path.to_string(),
             line: warning.line,
+            target: warning.target.clone(),
             message: warning.message.clone(),
             hint: warning.hint.clone(),
         }

@@ -330,8 +330,8 @@ impl From<service::Finding> for Finding {
     }
 }
 
-impl From<service::ReportKept> for ReportOfItem {
-    fn from(report: service::ReportKept) -> Self {
+impl From<service::StoredReport> for ReportOfItem {
+    fn from(report: service::StoredReport) -> Self {
         Self {
             reason: report.reason,
             category: report.category.map(ReportCategory::from),
@@ -341,8 +341,8 @@ impl From<service::ReportKept> for ReportOfItem {
     }
 }
 
-impl From<service::AppealKept> for AppealOfItem {
-    fn from(appeal: service::AppealKept) -> Self {
+impl From<service::StoredAppeal> for AppealOfItem {
+    fn from(appeal: service::StoredAppeal) -> Self {
         Self {
             version: appeal.seq,
             message: appeal.message,

@@ -89,7 +89,7 @@ fn a_provisional_account_shows_its_expiry_its_cap_and_its_claim_url() {
 }
 
 #[test]
-fn a_claimed_account_has_null_for_what_has_ended_and_no_claim_url() {
+fn claimed_account_has_null_expiry_and_no_claim_url() {
     let summary = summary(AccountStatus::Claimed);
     let detail = json_of(&AccountDetail::new(&summary, &Tariff::default(), None));
     assert_eq!(detail["status"], "claimed");
@@ -198,10 +198,11 @@ fn a_publish_result_carries_the_receipt_only_when_it_was_paid_inline() {
         code: domain::WarningCode::Secret,
         path: "app.js".parse().unwrap(),
         line: Some(3),
+        target: Some("a.png".into()),
         message: "this looks like a key".into(),
         hint: "revoke it".into(),
     };
-    let mut publication = service::Publication { published, warnings: vec![warning] };
+    let mut publication = service::Publication { published, warnings: vec![warning], entry_page: None };
     let shown = json_of(&PublishResult::new(&publication, None, &addresses()));
     assert_eq!(
         shown,
@@ -213,11 +214,15 @@ fn a_publish_result_carries_the_receipt_only_when_it_was_paid_inline() {
             "account": {"free_publishes_left": 0, "credits_usd": 0.0, "expires_at": null},
             "receipt": {"rail": "dev", "amount_usd": 0.005, "id": "r1", "settled_at": "2026-01-31T12:00:00Z"},
             "warnings": [
-                {"code": "secret", "path": "app.js", "line": 3, "message": "this looks like a key", "hint": "revoke it"},
+                {"code": "secret", "path": "app.js", "line": 3, "target": "a.png", "message": "this looks like a key", "hint": "revoke it"},
             ],
         })
     );
     publication.published.receipt = None;
+    publication.entry_page = "a report.html".parse().ok();
+    let shown = json_of(&PublishResult::new(&publication, None, &addresses()));
+    assert_eq!(shown["entry_url"], "http://127.0.0.1:8081/site/my-page-a1b2/a%20report.html");
     let shown = json_of(&PublishResult::new(&publication, Some("https://x/?sig=1".into()), &addresses()));
     assert_eq!((shown.get("receipt"), &shown["signed_url"]), (None, &json!("https://x/?sig=1")));
+    assert_eq!(shown["entry_url"], "https://x/a%20report.html?sig=1");
 }

@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn money_on_the_wire_is_a_number_without_artefacts() {
+    fn money_is_serialized_without_floating_point_artefacts() {
         for (micro, text) in [
             (5_000, "0.005"),
             (15_000, "0.015"),
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn an_amount_is_a_number_within_its_bounds_and_of_whole_micro_dollars() {
+    fn amount_is_a_number_in_range_of_whole_micro_dollars() {
         let read = |json: &str| {
             let amount = Amount::<1, 100>::parse_from_json(Some(serde_json::from_str(json).unwrap()));
             amount.map(|amount| amount.0.get()).map_err(|error| error.message().to_owned())

@@ -3,10 +3,9 @@
 
 use std::time::Duration;
 
-use anyhow::Context;
-
 use super::load::{Load, Measured, RequestVariant, Visit};
 use super::{Entrant, NGINX};
+use crate::extent::Extent;
 use crate::figure::{self, Figure};
 use crate::latencies::Ms;
 use crate::table::{Row, Table};
@@ -21,6 +20,7 @@ const COLD_ROUND_MAX: Duration = Duration::from_secs(10);
 pub struct Contest {
     edge: Entrant,
     rivals: Vec<Entrant>,
+    extent: Extent,
 }
 
 /// The goals of the edge, as ratios to nginx.
@@ -41,8 +41,8 @@ struct ContestRounds {
 }
 
 impl Contest {
-    pub fn new(edge: Entrant, rivals: Vec<Entrant>) -> Self {
-        Self { edge, rivals }
+    pub fn new(edge: Entrant, rivals: Vec<Entrant>, extent: Extent) -> Self {
+        Self { edge, rivals, extent }
     }
 
     pub async fn start_rivals(&mut self) -> anyhow::Result<()> {
@@ -61,7 +61,7 @@ impl Contest {
         variant: RequestVariant,
         table: &mut Table,
     ) -> anyhow::Result<()> {
-        let mut loads = Vec::new();
+        let (round, mut loads) = (self.extent.time(ROUND), Vec::new());
         for entrant in self.all() {
             let Some(load) = Load::prepare(entrant, visits, variant).await? else { continue };
             load.run(WARM_UP).await?;
@@ -69,10 +69,11 @@ impl Contest {
         }
         for _ in 0..ROUNDS {
             for (load, results) in &mut loads {
-                results.rounds.push(load.run(ROUND).await?);
+                results.rounds.push(load.run(round).await?);
             }
         }
-        add_rows(what, goal, loads.into_iter().map(|(_, results)| results).collect(), table)
+        add_rows(what, goal, loads.into_iter().map(|(_, results)| results).collect(), table);
+        Ok(())
     }
 
     /// Measures each visit once, on a server that was just started.
@@ -88,7 +89,8 @@ impl Contest {
             }
         }
         all.retain(|results| !results.rounds.is_empty());
-        add_rows(what, Goal::NONE, all, table)
+        add_rows(what, Goal::NONE, all, table);
+        Ok(())
     }
 
     fn all(&mut self) -> Vec<&mut Entrant> {
@@ -96,9 +98,17 @@ impl Contest {
     }
 }
 
-fn add_rows(what: &str, goal: Goal, all: Vec<ContestRounds>, table: &mut Table) -> anyhow::Result<()> {
+fn add_rows(what: &str, goal: Goal, all: Vec<ContestRounds>, table: &mut Table) {
     let (nginx, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|results| results.name == NGINX);
-    let nginx = nginx.first().with_context(|| format!("nginx took no part in: {what}"))?;
+    let Some(nginx) = nginx.first() else {
+        // Two builds are compared, each in a table of its own.
+        for results in &others {
+            let (rate, p99) = (Figure::PerSecond(results.rate()), results.p99());
+            table.add(Row::of(format!("{what}: {}", results.name), rate));
+            table.add(Row::of(format!("{what}: {}, p99", results.name), p99));
+        }
+        return;
+    };
     let goals = std::iter::once(goal).chain(std::iter::repeat(Goal::NONE));
     for (results, goal) in others.iter().zip(goals) {
         let ratio = |(one, other): (&Measured, &Measured)| one.rate / other.rate;
@@ -113,7 +123,6 @@ fn add_rows(what: &str, goal: Goal, all: Vec<ContestRounds>, table: &mut Table) 
         let row = Row::of(format!("{what}: {}, p99", results.name), results.p99()).beside(NGINX, nginx.p99());
         table.add(row.goal_if(goal.p99));
     }
-    Ok(())
 }
 
 impl ContestRounds {

@@ -138,7 +138,7 @@ impl Load {
     async fn wrk(&self, time: Duration, course: Course) -> anyhow::Result<Measured> {
         let mut command = Command::new("taskset");
         command.args(["-c", &CORE.to_string(), "wrk", "-t1"]);
-        command.arg(format!("-c{CONNECTIONS}")).arg(format!("-d{}s", time.as_secs()));
+        command.arg(format!("-c{CONNECTIONS}")).arg(format!("-d{}s", time.as_secs().max(1)));
         if let Some(header) = &self.header {
             command.args(["-H", header]);
         }

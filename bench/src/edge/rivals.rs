@@ -12,9 +12,10 @@ use reqwest::header::{
 
 use super::stock::{Sample, Stock};
 use super::{Entrant, NGINX, SITES};
+use crate::Bench;
 use crate::boatramp::{self, BOATRAMP, Boatramp, Publisher};
 use crate::page::SiteFile;
-use crate::program::{Launch, free_address, is_installed};
+use crate::program::{Launch, free_address};
 
 /// The headers that a file server sends by default.
 const OWN_HEADERS: [HeaderName; 9] = [
@@ -33,14 +34,18 @@ const STATIC_WEB_SERVER: &str = "static-web-server";
 /// Serves precompressed files, as the edge does. From Debian's libnginx-mod-http-brotli-static.
 const BROTLI_MODULE: &str = "/usr/lib/nginx/modules/ngx_http_brotli_static_module.so";
 
-/// Writes the files and the configuration of each installed server.
-pub async fn prepare(at: &Path, stock: &Stock, core: u8) -> anyhow::Result<Vec<Entrant>> {
+/// Writes the files and the configuration of each server that takes part.
+pub async fn prepare(bench: &Bench, stock: &Stock, core: u8) -> anyhow::Result<Vec<Entrant>> {
+    let at = &bench.folder.path().join("rivals");
     lay_out(at, stock).context("lay out the pages")?;
-    let mut rivals = vec![nginx(at, stock, core)?];
-    if is_installed(STATIC_WEB_SERVER) {
+    let mut rivals = Vec::new();
+    if bench.has_rival(NGINX) {
+        rivals.push(nginx(at, stock, core)?);
+    }
+    if bench.has_rival(STATIC_WEB_SERVER) {
         rivals.push(static_web_server(at, stock, core)?);
     }
-    rivals.extend(boatramp(&at.join(BOATRAMP), stock, core).await?);
+    rivals.extend(boatramp(bench, stock, core).await?);
     Ok(rivals)
 }
 
@@ -183,8 +188,9 @@ directory-listing = false
 }
 
 /// It serves the page and the file as published through its API, with its own headers.
-async fn boatramp(folder: &Path, stock: &Stock, core: u8) -> anyhow::Result<Option<Entrant>> {
-    let Some(Boatramp { address, program }) = Boatramp::start(folder).await? else { return Ok(None) };
+async fn boatramp(bench: &Bench, stock: &Stock, core: u8) -> anyhow::Result<Option<Entrant>> {
+    let folder = "rivals-boatramp";
+    let Some(Boatramp { address, program }) = Boatramp::start(bench, folder).await? else { return Ok(None) };
     let publisher = Publisher::new(address)?;
     let samples = [(&stock.page, "index.html"), (&stock.file, Sample::FILE)];
     for (sample, path) in samples {
@@ -198,7 +204,7 @@ async fn boatramp(folder: &Path, stock: &Stock, core: u8) -> anyhow::Result<Opti
         by_name: None,
         mount: boatramp::SITES,
         hosts: Some(samples.iter().map(|(sample, _)| sample.host.clone()).collect()),
-        launch: Launch { core: Some(core), ..boatramp::launch(folder, address) },
+        launch: Launch { core: Some(core), ..boatramp::launch(&bench.folder.path().join(folder), address) },
         program: None,
     }))
 }

@@ -38,7 +38,8 @@ pub struct Stock {
 }
 
 impl Stock {
-    pub async fn publish(site: &Site) -> anyhow::Result<Self> {
+    /// Publishes the page, the file and many more sites.
+    pub async fn publish(site: &Site, sites: usize) -> anyhow::Result<Self> {
         let (base_url, edge) = (format!("http://{}", site.api), site.edge);
         let agent = Agent::sign_up(&base_url).await?;
         let chance = Chance::from_system();
@@ -56,17 +57,17 @@ impl Stock {
             page: probe.at(&page_host, "", "identity").await?,
             page_brotli: probe.at(&page_host, "", "br").await?.body,
             file,
-            many: publish_many(&base_url, &probe).await?,
+            many: publish_many(&base_url, &probe, sites).await?,
         })
     }
 }
 
-async fn publish_many(base_url: &str, probe: &CacheProbe<'_>) -> anyhow::Result<Vec<Sample>> {
+async fn publish_many(base_url: &str, probe: &CacheProbe<'_>, sites: usize) -> anyhow::Result<Vec<Sample>> {
     let agents = try_join_all((0..AGENTS).map(|_| Agent::sign_up(base_url))).await?;
     let published = try_join_all(agents.iter().map(async |agent| {
         let chance = Chance::from_system();
         let mut samples = Vec::new();
-        for _ in 0..SITES / AGENTS {
+        for _ in 0..sites / AGENTS {
             let host = agent.publish(page(&chance)).await?.host;
             samples.push(probe.at(&host, "", "identity").await?);
         }

@@ -6,6 +6,7 @@ use anyhow::Context;
 use domain::Chance;
 
 use super::racer::{Racer, Version};
+use crate::extent::Extent;
 use crate::figure::Goal;
 use crate::latencies::Latencies;
 use crate::page::SiteFile;
@@ -66,18 +67,13 @@ impl Heat {
             _ => format!("new-{}", chance.base36(16)),
         };
         let others = match self {
-            Heat::NewSite => other_files(&chance),
+            Heat::NewSite => SiteFile::others(&chance, SITE_FILES),
             // The same files in each run.
-            Heat::NextSite => other_files(&Chance::seeded(SITE_FILES as u64)),
+            Heat::NextSite => SiteFile::others(&Chance::seeded(SITE_FILES as u64), SITE_FILES),
             _ => vec![],
         };
         Run { site, files: std::iter::once(index).chain(others).collect() }
     }
-}
-
-fn other_files(chance: &Chance) -> Vec<SiteFile> {
-    let file = |number: usize| SiteFile { path: format!("pages/{number}.html"), ..SiteFile::index(chance) };
-    (1..SITE_FILES).map(file).collect()
 }
 
 /// Returns the times of each run for Handbill and for boatramp.
@@ -85,11 +81,12 @@ pub async fn run(
     heat: Heat,
     ours: &Racer,
     theirs: Option<&Racer>,
+    extent: Extent,
 ) -> anyhow::Result<(Latencies, Option<Latencies>)> {
     let racers: Vec<&Racer> = std::iter::once(ours).chain(theirs).collect();
     let mut taken = vec![vec![]; racers.len()];
     let turning = if heat == Heat::Rollback { two_versions(&racers).await? } else { vec![] };
-    for number in 0..WARM_UP_RUNS + heat.runs() {
+    for number in 0..WARM_UP_RUNS + extent.runs(heat.runs()) {
         let run = heat.prepare();
         for index in 0..racers.len() {
             // The two alternate in being first.

@@ -7,59 +7,58 @@ use domain::Chance;
 use futures::future::try_join_all;
 
 use super::racer::Racer;
-use crate::boatramp::Boatramp;
-use crate::latencies::Latencies;
+use super::rival::Rival;
+use crate::extent::Extent;
+use crate::figure::Figure;
 use crate::page::SiteFile;
 
 const CLIENTS: usize = 32;
 const ROUNDS: u32 = 2;
 const ROUND: Duration = Duration::from_secs(4);
 
-/// The times of all publishes in all rounds.
+/// The rates of publishes over all rounds.
 pub struct Rushes {
-    pub ours: Latencies,
-    pub theirs: Option<Latencies>,
+    pub ours: Figure,
+    pub theirs: Option<Figure>,
 }
 
-pub async fn run(api_url: &str, boatramp: Option<&Boatramp>) -> anyhow::Result<Rushes> {
+pub async fn run(api_url: &str, rival: Option<&Rival>, extent: Extent) -> anyhow::Result<Rushes> {
+    let length = extent.time(ROUND);
     let mut ours = try_join_all((0..CLIENTS).map(|_| Racer::provisional(api_url))).await?;
-    let workers =
-        |boatramp| (0..CLIENTS).map(|_| Racer::boatramp(boatramp)).collect::<anyhow::Result<Vec<_>>>();
-    let mut theirs = boatramp.map(workers).transpose()?;
-    let (mut taken, mut taken_by_them) = (vec![], vec![]);
+    let mut theirs = match rival {
+        Some(rival) => Some(try_join_all((0..CLIENTS).map(|_| rival.new_client())).await?),
+        None => None,
+    };
+    let (mut published, mut published_by_them) = (0, 0);
     for _ in 0..ROUNDS {
-        taken.extend(round(&mut ours).await?);
+        published += round(&mut ours, length).await?;
         if let Some(theirs) = &mut theirs {
-            taken_by_them.extend(round(theirs).await?);
+            published_by_them += round(theirs, length).await?;
         }
     }
-    Ok(Rushes { ours: Latencies::of(taken), theirs: theirs.map(|_| Latencies::of(taken_by_them)) })
+    let rate = |count: u32| Figure::PerSecond(f64::from(count) / (length * ROUNDS).as_secs_f64());
+    Ok(Rushes { ours: rate(published), theirs: theirs.map(|_| rate(published_by_them)) })
 }
 
-pub fn per_second(taken: &Latencies) -> f64 {
-    taken.count() as f64 / (ROUND * ROUNDS).as_secs_f64()
-}
-
-/// Every client publishes new pages without a pause.
-async fn round(racers: &mut Vec<Racer>) -> anyhow::Result<Vec<Duration>> {
-    let end = Instant::now() + ROUND;
+/// Every client publishes new pages without a pause. Returns the number of all publishes.
+async fn round(racers: &mut Vec<Racer>, length: Duration) -> anyhow::Result<u32> {
+    let end = Instant::now() + length;
     let clients = racers.drain(..).map(|racer| tokio::spawn(publish_until(end, racer)));
-    let mut all = vec![];
+    let mut all = 0;
     for client in clients.collect::<Vec<_>>() {
-        let (racer, taken) = client.await.context("a client fell")??;
+        let (racer, published) = client.await.context("a client fell")??;
         racers.push(racer);
-        all.extend(taken);
+        all += published;
     }
     Ok(all)
 }
 
-async fn publish_until(end: Instant, racer: Racer) -> anyhow::Result<(Racer, Vec<Duration>)> {
-    let (chance, mut taken) = (Chance::from_system(), vec![]);
+async fn publish_until(end: Instant, racer: Racer) -> anyhow::Result<(Racer, u32)> {
+    let (chance, mut published) = (Chance::from_system(), 0);
     while Instant::now() < end {
         let (site, files) = (format!("rush-{}", chance.base36(16)), [SiteFile::index(&chance)]);
-        let started = Instant::now();
         racer.publish(&site, &files).await?;
-        taken.push(started.elapsed());
+        published += 1;
     }
-    Ok((racer, taken))
+    Ok((racer, published))
 }

@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_of_a_process_is_read_whatever_it_is_called() {
+    fn cpu_time_is_read_for_any_process_name() {
         let text = "42 (a (bad) name) S 7 42 42 0 -1 4194560 901 9 0 0 150 50 30 20 20 0 5 0 99";
         let stat = Stat::read(text).unwrap();
         assert_eq!((stat.name.as_str(), stat.parent), ("a (bad) name", 7));
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn how_busy_the_machine_was_is_told_in_percent() {
+    fn machine_utilization_is_reported_in_percent() {
         let at = |text: &str| Machine::read(text).unwrap();
         let before = at("cpu  100 0 100 1000 50 0 0 0 0 0\ncpu0 1 1 1 1");
         let after = at("cpu  140 0 120 1020 70 0 0 0 0 0\n");

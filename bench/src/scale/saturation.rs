@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_full_first_is_named_with_who_fills_it() {
+    fn first_saturated_resource_is_named_with_its_heaviest_users() {
         let all =
             [measured(1, 100, 80.0, 3.0, 0), measured(2, 150, 97.0, 1.0, 0), measured(4, 140, 99.0, 1.0, 0)];
         let text = sentence(&all);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_core_a_disk_and_nothing_are_told_apart() {
+    fn saturation_of_redis_disk_or_nothing_is_distinguished() {
         let saturated = |measured: Measured| measured.saturated();
         assert_eq!(saturated(measured(1, 1, 60.0, 5.0, 950)), Some(Saturated::Redis));
         assert_eq!(saturated(measured(1, 1, 60.0, 30.0, 100)), Some(Saturated::Disk));

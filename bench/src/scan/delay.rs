@@ -36,11 +36,12 @@ const VERDICT_WAIT_MAX: Duration = Duration::from_secs(60);
 const VERDICTS_READ_EVERY: Duration = Duration::from_secs(1);
 
 pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
+    let count = bench.extent().runs(PUBLISHES);
     let system = BenchSystem::embedded(bench, "scan-embedded").await?;
-    add_rows(table, "embedded", &run(&system).await?);
+    add_rows(table, "embedded", &run(&system, count).await?);
     drop(system);
     let system = BenchSystem::production(bench, "scan-production").await?;
-    add_rows(table, "production", &run(&system).await?);
+    add_rows(table, "production", &run(&system, count).await?);
     Ok(())
 }
 
@@ -73,7 +74,7 @@ impl After {
 }
 
 fn add_rows(table: &mut Table, mode: &str, delays: &Delays) {
-    let rate = PUBLISHES as f64 / delays.took.as_secs_f64();
+    let rate = delays.verdicts.count() as f64 / delays.took.as_secs_f64();
     let beside = format!("{rate:.0} publishes /s; their answers took {}", delays.answers.percentile(50));
     let what = format!("publish to verdict, {mode}, 100 publishes /s");
     table.add(Row::of(format!("{what}, p50"), delays.verdicts.percentile(50)).note(beside));
@@ -87,15 +88,15 @@ fn add_rows(table: &mut Table, mode: &str, delays: &Delays) {
     table.add(Row::of(format!("{what}, p99"), delays.verdicts.percentile(99)).note(beside));
 }
 
-async fn run(system: &BenchSystem) -> anyhow::Result<Delays> {
+async fn run(system: &BenchSystem, count: usize) -> anyhow::Result<Delays> {
     let agents = try_join_all((0..AGENTS).map(|_| Agent::sign_up(&system.api_url))).await?;
     let agents: Vec<_> = agents.into_iter().map(Arc::new).collect();
     publishes(&agents, WARM_UP_PUBLISHES).await?;
     let started = Instant::now();
-    let sent = publishes(&agents, PUBLISHES).await?;
+    let sent = publishes(&agents, count).await?;
     let took = sent.iter().map(|sent| sent.1).max().unwrap_or(started).duration_since(started);
     let sent: Vec<Sent> = sent.into_iter().map(|(sent, _)| sent).collect();
-    let verdict_times = verdicts(system, WARM_UP_PUBLISHES + PUBLISHES).await?;
+    let verdict_times = verdicts(system, WARM_UP_PUBLISHES + count).await?;
     let mut delays = Vec::new();
     for one in &sent {
         let at_ms = verdict_times.get(&one.host).context("a publish was never judged")?;

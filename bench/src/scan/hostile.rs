@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_flood_is_nearly_as_large_as_a_publish_may_be() {
+    fn every_hostile_page_is_nearly_as_large_as_the_publish_limit() {
         for flood in kinds().into_iter().flat_map(|kind| kind.floods) {
             let files = flood.files();
             let bytes: usize = files.iter().map(|(_, bytes)| bytes.len()).sum();
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_is_told_its_number_and_the_one_before() {
+    fn fill_units_get_their_number_and_the_previous_one() {
         assert_eq!(filled("a{n}={m};", 14), "a1=0;a2=1;");
         assert_eq!(filled("ab", 5), "abab");
     }

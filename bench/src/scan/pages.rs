@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_has_about_its_size_and_all_that_pages_have() {
+    fn generated_page_has_the_given_size_and_typical_elements() {
         let chance = Chance::seeded(1);
         for size_bytes in [4_096, 100_000, 1_000_000] {
             let page = honest(&chance, size_bytes);

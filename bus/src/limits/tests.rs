@@ -16,7 +16,7 @@ fn bucket(takes: u32) -> RateLimit {
 const START: Time = Time::from_millis(1_700_000_000_123);
 
 #[test]
-fn the_eleventh_of_ten_waits_for_the_end_of_the_window() {
+fn request_over_the_limit_waits_for_the_end_of_the_window() {
     let counters = LocalCounters::default();
     for _ in 0..10 {
         assert_eq!(counters.take(&limit("a"), START), Ok(()));
@@ -30,7 +30,7 @@ fn the_eleventh_of_ten_waits_for_the_end_of_the_window() {
 }
 
 #[test]
-fn what_is_given_back_can_be_taken_again() {
+fn returned_units_can_be_taken_again() {
     let counters = LocalCounters::default();
     counters.give_back(&limit("a"));
     for _ in 0..100 {
@@ -44,7 +44,7 @@ fn what_is_given_back_can_be_taken_again() {
 }
 
 #[test]
-fn a_flood_of_keys_under_one_limit_resets_no_other() {
+fn many_keys_of_one_limit_do_not_reset_other_limits() {
     let counters = LocalCounters::default();
     let login = RateLimit { name: "login", ..limit("victim") };
     for _ in 0..10 {
@@ -57,7 +57,7 @@ fn a_flood_of_keys_under_one_limit_resets_no_other() {
 }
 
 #[test]
-fn a_full_store_evicts_the_counter_that_was_used_longest_ago() {
+fn full_store_evicts_the_least_recently_used_counter() {
     let counters = LocalCounters::default();
     let exhaust = |key| (0..11).map(|_| counters.take(&limit(key), START)).last().unwrap();
     for key in ["oldest", "in use", "young"] {
@@ -100,7 +100,7 @@ fn a_bucket_allows_the_budget_at_once_and_then_refills_evenly() {
 }
 
 #[test]
-fn a_clock_that_was_set_back_leaves_nobody_waiting() {
+fn clock_set_back_does_not_extend_waiting_times() {
     let counters = LocalCounters::default();
     let an_hour_ahead = START.plus(Duration::from_secs(3600));
     for _ in 0..20 {
@@ -110,7 +110,7 @@ fn a_clock_that_was_set_back_leaves_nobody_waiting() {
 }
 
 #[test]
-fn an_ipv6_address_counts_for_its_64_its_56_and_its_48() {
+fn ipv6_address_is_limited_by_its_64_56_and_48_prefixes() {
     let limits_of = |text: &str| {
         let limits = RateLimit::of_address("signup", text.parse().unwrap(), Budget::per_minute(10));
         let key_and_takes = |limit: RateLimit| match limit.budget {

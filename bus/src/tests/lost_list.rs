@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test]
-async fn an_edge_that_redis_has_forgotten_is_told_and_waited_for_all_the_same() {
+async fn edge_missing_from_the_redis_list_is_still_notified_and_awaited() {
     let Some(url) = database().await else { return };
     let (one, two) = (Edge::join(&url, "edge-1").await, Edge::join(&url, "edge-2").await);
     let api = Bus::redis(&url, "api").await.unwrap();
@@ -20,7 +20,7 @@ async fn an_edge_that_redis_has_forgotten_is_told_and_waited_for_all_the_same() 
 }
 
 #[tokio::test]
-async fn who_hears_and_does_not_answer_is_waited_for_though_it_is_on_no_list() {
+async fn unlisted_silent_subscriber_is_awaited() {
     let Some(url) = database().await else { return };
     let api = Bus::redis(&url, "api").await.unwrap();
     let client = redis::Client::open(url.as_str()).unwrap();

@@ -1,6 +1,6 @@
 //! The queue board's commands: queues, processes, schedules, and operations on whole queues.
 
-use api::told_in_json;
+use api::operator_json;
 use client::show::{or_nothing, table, when};
 use domain::{Missing, OperatorName, Queue, Refusal, Time};
 use service::{BoardFigures, Failure, ProcessInfo, QueueFigures, RunningJob, ScheduleInfo, Service};
@@ -9,7 +9,7 @@ use super::Form;
 
 pub(super) async fn show(service: &Service, form: Form) -> Result<(), Failure> {
     let board = service.board().await?;
-    form.print(|| board_text(&board), || told_in_json::board(board.clone()));
+    form.print(|| board_text(&board), || operator_json::board(board.clone()));
     Ok(())
 }
 
@@ -27,7 +27,7 @@ pub(super) async fn pause(
             queue.name()
         )
     };
-    form.print(text, || told_in_json::paused(queue));
+    form.print(text, || operator_json::paused(queue));
     Ok(())
 }
 
@@ -38,7 +38,7 @@ pub(super) async fn resume(
     by: &OperatorName,
 ) -> Result<(), Failure> {
     service.resume_queue(queue, by).await?;
-    form.print(|| format!("Resumed {}.", queue.name()), || told_in_json::resumed(queue));
+    form.print(|| format!("Resumed {}.", queue.name()), || operator_json::resumed(queue));
     Ok(())
 }
 
@@ -54,7 +54,7 @@ pub(super) async fn requeue_dead(
         1 => format!("Queued 1 dead job of {} again.", queue.name()),
         jobs => format!("Queued {jobs} dead jobs of {} again.", queue.name()),
     };
-    form.print(text, || told_in_json::requeued(queue, jobs));
+    form.print(text, || operator_json::requeued(queue, jobs));
     Ok(())
 }
 
@@ -74,13 +74,13 @@ pub(super) async fn discard_dead(
         };
         format!("{discarded} `handbill admin jobs {queue} --state cancelled` lists them for 48 hours.")
     };
-    form.print(text, || told_in_json::dead_discarded(queue, jobs));
+    form.print(text, || operator_json::dead_discarded(queue, jobs));
     Ok(())
 }
 
 pub(super) async fn schedules(service: &Service, form: Form) -> Result<(), Failure> {
     let (schedules, now) = (service.schedules().await?, service.clock().now());
-    form.print(|| planned(&schedules, now), || told_in_json::schedules(schedules.clone()));
+    form.print(|| planned(&schedules, now), || operator_json::schedules(schedules.clone()));
     Ok(())
 }
 
@@ -92,7 +92,7 @@ pub(super) async fn run(service: &Service, form: Form, name: &str, by: &Operator
         let queue = queue.name();
         format!("Queued {name} in {queue}. `handbill admin job {queue} {id}` shows its progress.")
     };
-    form.print(text, || told_in_json::ran(name, queue, id));
+    form.print(text, || operator_json::ran(name, queue, id));
     Ok(())
 }
 
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn the_board_says_in_columns_what_is_to_be_done_and_by_whom() {
+    fn board_text_lists_queues_and_processes_in_columns() {
         let shown = board_text(&board());
         let lines: Vec<_> = shown.lines().collect();
         let publish = ["publish", "15", "12", "1", "2", "3", "4", "90 s ago", "240", "1", "no worker"];
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn the_schedules_say_when_they_were_and_will_be() {
+    fn schedules_show_last_and_next_fire_times() {
         let next = now().plus(Duration::from_secs(9));
         let planned_for = Planned { name: "metering", cron: "5 * * * *", job: Job::Meter, next };
         let shown = planned(&[ScheduleInfo { planned: planned_for, last_slot: None }], now());

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use domain::{
     Host, JobId, MalformedUsername, Micro, OperatorName, Queue, RulingNote, SuspensionReason, Username,
 };
-use service::{JobState, JobsWanted};
+use service::{JobFilter, JobState};
 
 /// The largest credit or debit of one command. The operator's route has the same limit.
 const CREDIT_MAX: Micro = Micro::new(10_000_000_000);
@@ -186,9 +186,9 @@ pub(crate) struct Signed {
 }
 
 impl JobsNamed {
-    pub(crate) fn read(self) -> JobsWanted {
+    pub(crate) fn read(self) -> JobFilter {
         let JobsNamed { queue, state, before } = self;
-        JobsWanted { queue, state, before }
+        JobFilter { queue, state, before }
     }
 }
 

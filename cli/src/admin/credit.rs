@@ -1,6 +1,6 @@
 //! `handbill admin credit`.
 
-use api::told_in_json;
+use api::operator_json;
 use domain::{JobId, Micro, Origin, Via};
 use service::{CreditGrant, Failure, Granted, Service};
 
@@ -20,7 +20,7 @@ pub(super) async fn grant(service: &Service, form: Form, order: &CreditOrder) ->
         CreditGrant { account: order.account.clone(), amount: order.usd, note: order.reason.clone(), id };
     let origin = Origin { via: Via::Operator, address: None };
     let granted = service.grant_credit(&order.signed.name(), origin, grant).await?;
-    form.print(|| text(&granted), || told_in_json::granted(&granted));
+    form.print(|| text(&granted), || operator_json::granted(&granted));
     Ok(())
 }
 

@@ -1,9 +1,9 @@
 //! `handbill admin jobs` and the commands on one job.
 
-use api::told_in_json;
+use api::operator_json;
 use client::show::{facts, harmless, table};
 use domain::{OperatorName, Time};
-use service::{Failure, JobDetail, JobHappening, JobInfo, JobList, JobState, JobsWanted, Service};
+use service::{Failure, JobDetail, JobEventKind, JobFilter, JobInfo, JobList, JobState, Service};
 
 use super::Form;
 use super::board::moment;
@@ -12,15 +12,15 @@ use super::command::JobNamed;
 /// How many characters of an error a list shows. `handbill admin job` shows all of it.
 const ERROR_LENGTH_MAX: usize = 70;
 
-pub(super) async fn list(service: &Service, form: Form, wanted: JobsWanted) -> Result<(), Failure> {
+pub(super) async fn list(service: &Service, form: Form, wanted: JobFilter) -> Result<(), Failure> {
     let (jobs, now) = (service.jobs(wanted).await?, service.clock().now());
-    form.print(|| listed(wanted, &jobs, now), || told_in_json::jobs(jobs.clone()));
+    form.print(|| listed(wanted, &jobs, now), || operator_json::jobs(jobs.clone()));
     Ok(())
 }
 
 pub(super) async fn show(service: &Service, form: Form, named: JobNamed) -> Result<(), Failure> {
     let (job, now) = (service.job(named.queue, named.id).await?, service.clock().now());
-    form.print(|| job_text(&job, now), || told_in_json::job(job.clone()));
+    form.print(|| job_text(&job, now), || operator_json::job(job.clone()));
     Ok(())
 }
 
@@ -38,7 +38,7 @@ pub(super) async fn retry(
             "Queued the job again, with all its attempts. `handbill admin job {queue} {id}` shows its progress."
         )
     };
-    form.print(text, || told_in_json::retried(queue, id));
+    form.print(text, || operator_json::retried(queue, id));
     Ok(())
 }
 
@@ -54,7 +54,7 @@ pub(super) async fn cancel(
         let queue = queue.name();
         format!("Cancelled the job. `handbill admin retry {queue} {id}` runs it after all.")
     };
-    form.print(text, || told_in_json::cancelled(queue, id));
+    form.print(text, || operator_json::cancelled(queue, id));
     Ok(())
 }
 
@@ -70,11 +70,11 @@ pub(super) async fn discard(
         let queue = queue.name();
         format!("Discarded the job. For 48 hours, `handbill admin retry {queue} {id}` runs it after all.")
     };
-    form.print(text, || told_in_json::discarded(queue, id));
+    form.print(text, || operator_json::discarded(queue, id));
     Ok(())
 }
 
-fn listed(wanted: JobsWanted, jobs: &JobList, now: Time) -> String {
+fn listed(wanted: JobFilter, jobs: &JobList, now: Time) -> String {
     let (queue, state) = (wanted.queue.name(), wanted.state.name());
     let rows = jobs.jobs.iter().map(|job| {
         let error = job.last_error.as_deref().unwrap_or_default();
@@ -145,15 +145,15 @@ fn state_text(job: &JobInfo, now: Time) -> String {
     format!("{name} {}", moment(at, now))
 }
 
-fn event_cells(what: &JobHappening) -> (String, String) {
+fn event_cells(what: &JobEventKind) -> (String, String) {
     match what {
-        JobHappening::Pushed => ("pushed".to_owned(), String::new()),
-        JobHappening::Began { attempt, worker } => (format!("attempt {attempt} started"), worker.clone()),
-        JobHappening::Failed { attempt, error, .. } => (format!("attempt {attempt} failed"), error.clone()),
-        JobHappening::Died { attempt, error } => (format!("dead after attempt {attempt}"), error.clone()),
-        JobHappening::Done { attempt } => (format!("done on attempt {attempt}"), String::new()),
-        JobHappening::Retried { by } => ("retried".to_owned(), format!("by {by}")),
-        JobHappening::Cancelled { by } => ("cancelled".to_owned(), format!("by {by}")),
+        JobEventKind::Pushed => ("pushed".to_owned(), String::new()),
+        JobEventKind::Began { attempt, worker } => (format!("attempt {attempt} started"), worker.clone()),
+        JobEventKind::Failed { attempt, error, .. } => (format!("attempt {attempt} failed"), error.clone()),
+        JobEventKind::Died { attempt, error } => (format!("dead after attempt {attempt}"), error.clone()),
+        JobEventKind::Done { attempt } => (format!("done on attempt {attempt}"), String::new()),
+        JobEventKind::Retried { by } => ("retried".to_owned(), format!("by {by}")),
+        JobEventKind::Cancelled { by } => ("cancelled".to_owned(), format!("by {by}")),
     }
 }
 
@@ -191,8 +191,8 @@ mod tests {
     }
 
     #[test]
-    fn a_list_says_what_died_of_what_and_how_to_go_on() {
-        let wanted = JobsWanted { queue: Queue::Scan, state: JobState::Dead, before: None };
+    fn job_list_shows_errors_and_the_next_page_command() {
+        let wanted = JobFilter { queue: Queue::Scan, state: JobState::Dead, before: None };
         let list = listed(wanted, &JobList { jobs: vec![dead()], next: Some(id()) }, now());
         let row = list.lines().nth(1).unwrap();
         for part in
@@ -209,8 +209,8 @@ mod tests {
     }
 
     #[test]
-    fn a_job_tells_its_facts_its_payload_and_its_story() {
-        let died = JobHappening::Died { attempt: 8, error: "no answer".into() };
+    fn job_text_shows_facts_payload_and_timeline() {
+        let died = JobEventKind::Died { attempt: 8, error: "no answer".into() };
         let detail = JobDetail {
             job: dead(),
             payload: "about a page".into(),

@@ -32,7 +32,7 @@ impl Form {
 /// left out.
 pub(super) fn refused(refusal: &Refusal, command: &AdminCommand, form: Form) -> ExitCode {
     match form {
-        Form::Json => complain(&api::told_in_json::refused(refusal), 1),
+        Form::Json => complain(&api::operator_json::refused(refusal), 1),
         Form::People => complain(&format!("handbill: {}", text(refusal, command)), 1),
     }
 }

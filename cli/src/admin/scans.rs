@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_state_of_the_scans_says_what_is_left_and_what_comes_to_nothing() {
+    fn scan_state_text_shows_remaining_and_stuck_scans() {
         let (version, again_at) =
             (VersionId::new(Time::from_millis(0), &Chance::seeded(1)), Time::from_millis(0));
         let host = "my-page-a1b2".parse().unwrap();

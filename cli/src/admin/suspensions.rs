@@ -1,6 +1,6 @@
 //! `handbill admin suspend` and `handbill admin lift`.
 
-use api::told_in_json;
+use api::operator_json;
 use domain::{Origin, Via};
 use service::{Failure, Service};
 
@@ -19,7 +19,7 @@ pub(super) async fn suspend(service: &Service, form: Form, order: &SuspensionOrd
             set.handle
         )
     };
-    form.print(text, || told_in_json::suspension(&set));
+    form.print(text, || operator_json::suspension(&set));
     Ok(())
 }
 
@@ -27,6 +27,6 @@ pub(super) async fn lift(service: &Service, form: Form, order: &AccountNamed) ->
     let set = service.lift_suspension(&order.signed.name(), ORIGIN, &order.account).await?;
     let text =
         || format!("Lifted the suspension of {}. Its pages are served again within two seconds.", set.handle);
-    form.print(text, || told_in_json::suspension(&set));
+    form.print(text, || operator_json::suspension(&set));
     Ok(())
 }

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn its_request_is_in_hand_until_all_of_it_is_taken() {
+    async fn request_is_active_until_its_whole_body_is_sent() {
         let (requests, (source, body)) = (RequestCounter::default(), of_a_source());
         let response: Response<_> = poem::Response::builder().body(body).into();
         let mut answer = CountedBody::to(requests.start(), response.into_body());

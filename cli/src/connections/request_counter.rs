@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn it_is_known_for_how_long_nothing_was_asked() {
+    async fn idle_time_counts_from_the_end_of_the_last_request() {
         let requests = RequestCounter::default();
         advance(Duration::from_secs(5)).await;
         assert_eq!(requests.idle_for(), Some(Duration::from_secs(5)));
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-    async fn of_several_that_end_at_once_one_notes_the_moment() {
+    async fn simultaneous_completions_record_the_idle_time_once() {
         for _ in 0..100 {
             let requests = RequestCounter::default();
             let held: Vec<_> = (0..4).map(|_| requests.start_concurrent().pending(1)).collect();
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn it_is_not_idle_until_the_last_piece_is_taken() {
+    async fn connection_is_not_idle_until_the_last_chunk_is_sent() {
         let requests = RequestCounter::default();
         let active = requests.start();
         let (first, last) = (active.pending(3), active.pending(3));

@@ -1,6 +1,6 @@
 //! The unread bytes of each response on a connection that may have several at a time, as with HTTP/2. The
-//! responses together must be read fast enough, and each one by itself, because otherwise a trickle of one
-//! would excuse all that are stalled. With sequential responses this must cost nothing.
+//! responses together must be read fast enough, and each one by itself. Otherwise a client could read one
+//! response slowly and stall all others. With sequential responses this must cost nothing.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -57,7 +57,7 @@ async fn taken_at(bytes: usize, every: Duration) -> Duration {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_connection_stays_while_its_request_is_in_hand_and_ends_when_nothing_happens() {
+async fn connection_stays_open_during_a_request_and_closes_when_idle() {
     let (_visitor, mut connection) = after_a_request();
     let active = connection.requests.start();
     let mut byte = [0];
@@ -74,7 +74,7 @@ async fn a_connection_stays_while_its_request_is_in_hand_and_ends_when_nothing_h
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_takes_an_answer_fast_enough_gets_all_of_it_and_who_does_not_is_hung_up_on() {
+async fn slow_readers_are_disconnected_and_fast_readers_are_not() {
     let fast_enough = taken_at(1_100, Duration::from_secs(1)).await;
     assert!(fast_enough >= 20 * CHECK_EVERY, "{fast_enough:?}");
     let too_slow = taken_at(500, Duration::from_secs(1)).await;
@@ -82,7 +82,7 @@ async fn who_takes_an_answer_fast_enough_gets_all_of_it_and_who_does_not_is_hung
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_takes_it_in_great_steps_is_as_fast_as_their_average() {
+async fn reading_in_large_bursts_is_judged_by_the_average_rate() {
     let fast_enough = taken_at(200_000, Duration::from_secs(180)).await;
     assert!(fast_enough >= 20 * CHECK_EVERY, "{fast_enough:?}");
     let too_slow = taken_at(200_000, Duration::from_secs(400)).await;
@@ -90,7 +90,7 @@ async fn who_takes_it_in_great_steps_is_as_fast_as_their_average() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_takes_no_more_of_an_answer_is_hung_up_on() {
+async fn reader_that_stops_reading_is_disconnected() {
     let (_visitor, mut connection) = after_a_request();
     let began = Instant::now();
     let end = answer(&mut connection, 1_000).await.unwrap_err();
@@ -126,7 +126,7 @@ async fn taken_beside(handed_bytes: usize, more_each_second: usize) -> Duration 
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_taken_of_one_answer_does_not_pay_for_another_that_is_stalled() {
+async fn reading_one_response_gives_no_credit_to_a_stalled_one() {
     for (handed_bytes, lasts_seconds) in [(0, 0), (10_240, 10), (512_000, 500)] {
         let may_last = LIMITS.idle_timeout + Duration::from_secs(lasts_seconds);
         let lasted = taken_beside(handed_bytes, 0).await;
@@ -135,7 +135,7 @@ async fn what_is_taken_of_one_answer_does_not_pay_for_another_that_is_stalled() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_beside_others_that_is_taken_fast_enough_may_last() {
+async fn response_beside_others_may_last_if_read_fast_enough() {
     let fast_enough = taken_beside(10_240, 1_024).await;
     assert!(fast_enough >= 20 * CHECK_EVERY, "{fast_enough:?}");
     let too_slow = taken_beside(10_240, 512).await;
@@ -143,7 +143,7 @@ async fn an_answer_beside_others_that_is_taken_fast_enough_may_last() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn where_no_pace_is_named_an_answer_may_take_for_ever() {
+async fn without_a_minimum_rate_a_response_has_no_time_limit() {
     let limits = ConnectionLimits { answer_bytes_per_second_min: 0, ..LIMITS };
     let (_visitor, server) = duplex(64);
     let mut connection = Connection::over(server, RequestCounter::default(), pace_of(&limits));
@@ -152,14 +152,14 @@ async fn where_no_pace_is_named_an_answer_may_take_for_ever() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_waits_for_its_source_is_not_held_against_the_visitor() {
+async fn time_waiting_for_the_response_source_does_not_count_against_the_client() {
     let (_visitor, mut connection) = after_a_request();
     let _worked_on = connection.requests.start();
     assert!(timeout(10 * CHECK_EVERY, connection.read(&mut [0])).await.is_err(), "it was hung up");
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_sends_without_asking_anything_is_hung_up_on_too() {
+async fn connection_that_trickles_bytes_without_a_request_is_closed() {
     let (mut visitor, server) = duplex(64);
     let mut connection = over(server, RequestCounter::default());
     let opened_at = Instant::now();
@@ -169,7 +169,7 @@ async fn who_sends_without_asking_anything_is_hung_up_on_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_was_answered_and_sends_without_asking_again_is_hung_up_on_as_well() {
+async fn connection_that_trickles_bytes_after_a_response_is_closed() {
     let (mut visitor, mut connection) = after_a_request();
     let end = trickle(&mut visitor, &mut connection, LIMITS.idle_timeout).await;
     assert_eq!(end.kind(), io::ErrorKind::TimedOut);
@@ -193,7 +193,7 @@ async fn trickle(
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_has_asked_once_is_idle_however_long_a_first_request_may_take() {
+async fn idle_timeout_applies_after_the_first_request_instead_of_the_head_timeout() {
     let limits = ConnectionLimits { idle_timeout: Duration::from_secs(2), ..LIMITS };
     let (_visitor, server) = duplex(64);
     let requests = RequestCounter::default();
@@ -210,7 +210,7 @@ async fn who_has_asked_once_is_idle_however_long_a_first_request_may_take() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_asks_now_and_then_stays() {
+async fn connection_with_occasional_requests_stays_open() {
     let (_visitor, server) = duplex(64);
     let requests = RequestCounter::default();
     let mut connection = over(server, requests.clone());
@@ -223,7 +223,7 @@ async fn who_asks_now_and_then_stays() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn faults_of_the_stream_are_told() {
+async fn stream_errors_are_returned() {
     let (visitor, mut connection) = after_a_request();
     drop(visitor);
     assert_eq!(connection.read(&mut [0]).await.unwrap(), 0);

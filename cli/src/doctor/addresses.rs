@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_api_is_known_by_its_status() {
+    fn api_is_recognized_by_its_status_response() {
         let alive = r#"{"status":"ok","version":"9.9.9"}"#;
         assert_eq!(answer(200, alive).of_api(), ListenResult::Ours);
         assert_eq!(answer(200, r#"{"status":"ok"}"#).of_api(), ListenResult::Another(200));
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edge_is_known_by_what_it_says_of_a_page_that_is_nowhere() {
+    fn edge_is_recognized_by_its_404_page() {
         let page = format!("<title>{}</title>", edge::NO_PAGE);
         assert_eq!(answer(404, &page).of_an_edge(), ListenResult::Ours);
         assert_eq!(answer(404, "404 page not found").of_an_edge(), ListenResult::Another(404));
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn only_another_s_answer_is_a_fault() {
+    fn only_a_response_from_another_server_is_a_fault() {
         let of = |result| found(API, "https://api.example.com", result);
         assert!(of(Ok(ListenResult::Ours)).is_sound());
         assert!(of(Ok(ListenResult::Another(200))).is_fault());

@@ -226,14 +226,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_amiss_where_nothing_is() {
+    fn board_without_problems_gives_no_warnings() {
         let text = all_of(&at_rest());
         assert!(!text.contains("WARN") && !text.contains("FAULT"), "{text}");
         assert!(text.contains("ok    workers: 1 process is running, and every queue has a worker"), "{text}");
     }
 
     #[test]
-    fn what_stands_died_or_is_old_is_warned_of_by_the_name_of_its_queue() {
+    fn paused_dead_and_overdue_jobs_give_warnings_that_name_the_queue() {
         let mut board = at_rest();
         board.queues[1].paused = Some(Paused { by: "Bea".to_owned(), since: NOW });
         board.queues[1].jobs.oldest_waiting_since = Some(NOW.minus(Duration::from_secs(7_200)));
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_waited_no_longer_than_it_may_is_not_told() {
+    fn jobs_within_their_waiting_limit_give_no_warning() {
         let mut board = at_rest();
         for (queue, seconds) in board.queues.iter_mut().zip([10, 600, 600, 600, 86_400]) {
             queue.jobs.oldest_waiting_since = Some(NOW.minus(Duration::from_secs(seconds)));
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn that_nobody_is_there_is_warned_of_outside_dev_mode_only() {
+    fn missing_processes_give_a_warning_only_outside_dev_mode() {
         let board = BoardFigures { processes: Vec::new(), ..at_rest() };
         assert!(all_of(&board).contains("WARN  workers: no process is running"));
         assert!(of_processes(&board, not_started()).iter().all(Finding::is_sound));

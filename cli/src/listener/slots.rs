@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_address_has_its_part_of_the_places_and_a_proxy_any() {
+    async fn addresses_have_a_slot_limit_and_trusted_proxies_do_not() {
         let slots = slots(100, 2);
         let mut held = Vec::new();
         for from in ["192.0.2.1", "::ffff:192.0.2.1", "2001:db8::1", "2001:db8::2"] {
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_has_been_idle_for_longest_makes_room() {
+    async fn longest_idle_connection_is_evicted() {
         let slots = slots(3, 10);
         let mut held = Vec::new();
         for _ in 0..3 {
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_address_that_has_its_part_makes_room_for_itself() {
+    async fn address_at_its_limit_evicts_only_its_own_idle_connections() {
         let slots = slots(100, 2);
         let others = take(&slots, "192.0.2.9");
         advance(LONG).await;
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn as_many_as_come_at_once_find_room_where_all_are_idle() {
+    async fn many_simultaneous_connections_get_slots_of_idle_ones() {
         let slots = slots(1_000, 1_000);
         for _ in 0..1_000 {
             take_until_closed(&slots, "192.0.2.1");
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_was_told_and_does_not_go_is_not_told_again() {
+    async fn connection_asked_to_close_is_not_asked_again() {
         let slots = slots(2, 10);
         let (stubborn, busy) = (take(&slots, "192.0.2.1"), take(&slots, "192.0.2.1"));
         let _active = busy.requests.start();
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn no_address_fills_the_line_of_those_who_wait() {
+    async fn no_address_fills_the_queue_for_slots() {
         // All are new, so every wait is allowed, and none closes.
         let slots = slots(2_000, 1_000);
         let _held: Vec<_> =
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_waits_no_longer_is_not_waited_for() {
+    async fn cancelled_wait_leaves_the_queue_for_slots() {
         let slots = slots(1, 1);
         let _held = take(&slots, "192.0.2.1");
         for from in ["192.0.2.1", "192.0.2.2"] {
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_sits_down_while_the_door_closes_is_told_to_leave_too() {
+    async fn connection_accepted_during_shutdown_is_closed_too() {
         let slots = slots(2, 10);
         let free = slots.all.try_acquire().unwrap();
         slots.close();
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn where_all_are_at_work_there_is_no_room_and_no_waiting() {
+    async fn without_idle_connections_new_ones_are_rejected_at_once() {
         let slots = slots(2, 10);
         let (busy, fresh) = (take(&slots, "192.0.2.1"), take(&slots, "192.0.2.1"));
         let _active = (busy.requests.start(), fresh.requests.start());
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_came_a_moment_ago_makes_room_a_moment_later() {
+    async fn new_connections_can_be_evicted_after_a_moment() {
         let slots = slots(2, 10);
         for _ in 0..2 {
             take_until_closed(&slots, "192.0.2.1");
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn addresses_that_were_here_are_forgotten() {
+    async fn counters_of_past_addresses_are_dropped() {
         let slots = slots(2, 10);
         for number in 0..10_000_u32 {
             drop(take(&slots, &IpAddr::from(number.to_be_bytes()).to_string()));

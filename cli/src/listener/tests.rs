@@ -66,7 +66,7 @@ async fn read_all(stream: &mut TcpStream) -> String {
 }
 
 #[tokio::test]
-async fn what_was_begun_is_answered_and_nothing_else_holds_a_stop_up() {
+async fn stop_waits_only_for_requests_in_progress() {
     let listener = open(Duration::from_millis(300)).await;
     let mut silent = TcpStream::connect(listener.address).await.unwrap();
     let mut asking = TcpStream::connect(listener.address).await.unwrap();
@@ -97,7 +97,7 @@ async fn a_connection_stays_open_for_the_next_request() {
 }
 
 #[tokio::test]
-async fn what_goes_on_without_its_visitor_is_waited_for() {
+async fn stop_waits_for_background_tasks() {
     let listener = open(Duration::ZERO).await;
     let task = listener.background_tasks.spawn(sleep(Duration::from_millis(300)));
     listener.stop.cancel();
@@ -106,7 +106,7 @@ async fn what_goes_on_without_its_visitor_is_waited_for() {
 }
 
 #[tokio::test]
-async fn who_comes_gets_the_place_of_the_longest_idle() {
+async fn new_connection_gets_the_slot_of_the_longest_idle_one() {
     let listener = open(Duration::ZERO).await;
     let mut answer = [0; 512];
     let mut visitors = Vec::new();
@@ -131,7 +131,7 @@ async fn who_comes_gets_the_place_of_the_longest_idle() {
 }
 
 #[tokio::test]
-async fn who_has_not_finished_a_head_makes_room_at_once() {
+async fn connection_with_an_unfinished_head_is_evicted_at_once() {
     let listener = open(Duration::ZERO).await;
     let mut slow = Vec::new();
     for _ in 0..SLOTS {
@@ -150,7 +150,7 @@ async fn who_has_not_finished_a_head_makes_room_at_once() {
 }
 
 #[tokio::test]
-async fn who_finds_no_place_is_told_to_come_again() {
+async fn connection_without_a_slot_gets_503_with_retry_after() {
     let listener = open(Duration::from_secs(2)).await;
     let mut busy = Vec::new();
     for _ in 0..SLOTS {
@@ -172,7 +172,7 @@ async fn who_finds_no_place_is_told_to_come_again() {
 }
 
 #[tokio::test]
-async fn who_speaks_http2_and_finds_no_place_is_told_so_in_its_frames() {
+async fn http2_connection_without_a_slot_gets_goaway() {
     let listener = open(Duration::from_secs(2)).await;
     let mut busy = Vec::new();
     for _ in 0..SLOTS {
@@ -192,7 +192,7 @@ async fn who_speaks_http2_and_finds_no_place_is_told_so_in_its_frames() {
 }
 
 #[tokio::test]
-async fn who_is_in_the_midst_of_an_answer_is_not_idle_and_gets_all_of_it() {
+async fn connection_with_an_unfinished_response_is_not_evicted() {
     let listener = open_with_films(LIMITS).await;
     let mut downloading = TcpStream::connect(listener.address).await.unwrap();
     downloading.write_all(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await.unwrap();
@@ -219,7 +219,7 @@ const HTTP2_REQUEST: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\
     \0\0\x06\x01\x05\0\0\0\x01\x82\x86\x84\x41\x01a";
 
 #[tokio::test]
-async fn who_opens_no_window_for_an_answer_of_http2_is_hung_up_on() {
+async fn http2_client_that_never_opens_its_window_is_disconnected() {
     let idle_timeout = Duration::from_secs(2);
     let limits = ConnectionLimits { idle_timeout, answer_bytes_per_second_min: 100_000, ..LIMITS };
     let listener = open_with_films(limits).await;
@@ -235,7 +235,7 @@ async fn who_opens_no_window_for_an_answer_of_http2_is_hung_up_on() {
 }
 
 #[tokio::test]
-async fn an_address_that_has_its_part_at_work_is_told_to_come_again() {
+async fn address_with_all_its_slots_active_gets_503() {
     let limits = ConnectionLimits { max: 100, per_address_max: 1, ..LIMITS };
     let listener = open_within(limits, Duration::from_secs(1)).await;
     let mut first = TcpStream::connect(listener.address).await.unwrap();
@@ -257,7 +257,7 @@ async fn an_address_that_has_its_part_at_work_is_told_to_come_again() {
 }
 
 #[tokio::test]
-async fn a_head_beyond_the_bounds_is_answered_431_and_let_go() {
+async fn oversized_request_head_gets_431_and_is_closed() {
     let limits = ConnectionLimits { head_bytes_max: 8_192, headers_max: 10, ..LIMITS };
     let listener = open_within(limits, Duration::ZERO).await;
     let long = format!("GET / HTTP/1.1\r\nHost: a\r\nX-Long: {}\r\n\r\n", "x".repeat(9_000));

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_expired_account_is_told_as_such_and_without_its_dead_claim_link() {
+    fn expired_account_is_shown_without_its_claim_link() {
         let detail = |expires_at: &str| {
             serde_json::from_value(json!({
                 "account": { "handle": "acct-1", "status": "provisional", "expires_at": expires_at },

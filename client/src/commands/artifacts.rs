@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_shows_no_link_of_a_private_page_that_answers_nobody() {
+    fn list_shows_no_unsigned_link_of_a_private_page() {
         let listed = |visibility: &str, signed_url: Option<&str>| {
             let mut artifact = detail(Some(1), &[1]).artifact;
             artifact.visibility = visibility.to_owned();

@@ -1,6 +1,8 @@
 //! `handbill publish`: lists the files before they are sent, prints only the URL to standard output, and
 //! notes such as what is left of the allowance to standard error.
 
+use std::path::PathBuf;
+
 use domain::{SitePath, Slug, Tariff};
 use indicatif::ProgressBar;
 
@@ -22,7 +24,7 @@ const HOST_TAIL_LENGTH: usize = 5;
 pub async fn publish(context: &Context, args: Publish) -> Result<(), Failure> {
     // A missing token is reported before any file is read.
     let server = context.server()?;
-    let gathered = gather_on_thread(&args).await?;
+    let gathered = gather_on_thread(args.path.clone()).await?;
     show_files(context, &gathered);
     let paths: Vec<SitePath> = gathered.files.iter().map(|file| file.path.clone()).collect();
     let request = request_of(context, &args, gathered.files);
@@ -35,8 +37,7 @@ pub async fn publish(context: &Context, args: Publish) -> Result<(), Failure> {
 }
 
 /// Reads the files on another thread, so that Ctrl-C works while standard input is open.
-async fn gather_on_thread(args: &Publish) -> Result<Gathered, Failure> {
-    let path = args.path.clone();
+pub async fn gather_on_thread(path: PathBuf) -> Result<Gathered, Failure> {
     let gathered = tokio::task::spawn_blocking(move || gather(&path)).await;
     gathered.map_err(|error| Failure::of_this_machine(format!("could not read the files: {error}")))?
 }
@@ -74,7 +75,9 @@ fn print_published(
     paths: &[SitePath],
     reply: &Reply,
 ) -> Result<(), Failure> {
-    context.console.print_reply(reply, |published: Published| address_of(published.link(), paths))?;
+    context.console.print_reply(reply, |published: Published| {
+        published.entry_url.clone().unwrap_or_else(|| address_of(published.link(), paths))
+    })?;
     let published: Published = reply.read()?;
     let slug = args.slug.as_ref().map_or_else(|| slug_of(&published.host), Slug::to_string);
     let version = published.version;
@@ -85,12 +88,8 @@ fn print_published(
     } else {
         format!("Published version {version} of {slug}. Update it with --slug {slug}.")
     });
-    if !paths.contains(&SitePath::index()) && paths.len() > 1 {
-        context.console.warn("there is no index.html, so the URL itself shows no page");
-    }
     for warning in &published.warnings {
-        let line = warning.line.map(|line| format!(":{line}")).unwrap_or_default();
-        context.console.warn(&format!("{}{line}: {}; {}", warning.path, warning.message, warning.hint));
+        context.console.warn(&warning.text());
     }
     if let Some(receipt) = &published.receipt {
         let amount = usd(receipt.amount_usd);

@@ -177,7 +177,7 @@ fn read_file(path: &Path) -> Result<Bytes, Failure> {
     read_bounded(file).map_err(|error| unreadable(path, &error))
 }
 
-/// Reads one byte more than the limit at most, which is then refused.
+/// Reads at most one byte more than the limit. A file with that byte is then refused.
 fn read_bounded(source: impl Read) -> io::Result<Bytes> {
     let mut bytes = Vec::new();
     source.take(FileSet::BYTES_MAX + 1).read_to_end(&mut bytes)?;
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_sent_without_what_is_hidden_or_told_to_stay() {
+    fn hidden_and_ignored_files_are_not_uploaded() {
         let folder = site(&[
             ("index.html", "front"),
             ("css/app.css", "body{}"),
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_followed_to_what_is_sent_and_nowhere_else() {
+    fn symlinks_are_followed_only_to_uploaded_files() {
         let outside = site(&[("secret.txt", "secret")]);
         let folder = site(&[("home.html", "front"), (".env", "secret"), ("a/b.txt", "b")]);
         let link = |target: &Path, name: &str| symlink(target, folder.path().join(name)).unwrap();
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_the_same_by_a_link_to_it() {
+    fn symlink_to_a_directory_uploads_that_directory() {
         let folder = site(&[("index.html", "front"), ("css/app.css", "body{}"), (".env", "secret")]);
         let elsewhere = site(&[]);
         let link = elsewhere.path().join("site");
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_the_front_of_its_site_and_another_file_keeps_its_name() {
+    fn single_html_file_becomes_index_html_and_other_files_keep_their_names() {
         let folder = site(&[("about.html", "page"), ("PAGE.HTM", "page"), ("photo.jpg", "jpg")]);
         for (name, path) in
             [("about.html", "index.html"), ("PAGE.HTM", "index.html"), ("photo.jpg", "photo.jpg")]
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_service_would_refuse_is_refused_before_it_is_read() {
+    fn files_that_the_service_would_refuse_are_refused_before_reading() {
         let many: Vec<_> = (0..51).map(|number| format!("{number}.txt")).collect();
         let many: Vec<_> = many.iter().map(|name| (name.as_str(), "x")).collect();
         assert_eq!(gather(site(&many[..50]).path()).unwrap().files.len(), 50);
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_not_published() {
+    fn empty_directories_and_files_are_not_published() {
         let empty = site(&[(".hidden", "x"), (".empty.html", "")]);
         for path in [empty.path(), &empty.path().join("nowhere.html"), &empty.path().join(".empty.html")] {
             assert_eq!(gather(path).unwrap_err().exit as u8, 2, "{}", path.display());

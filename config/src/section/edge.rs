@@ -4,6 +4,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use domain::ContentPolicy;
 use domain::link::UrlStyle;
 use ipnet::IpNet;
 
@@ -23,7 +24,8 @@ pub struct Edge {
     /// Whether pages may share a site with the API.
     pub allow_same_site: bool,
     pub cache_bytes: u64,
-    pub font_hosts: Vec<String>,
+    /// What pages may load from other hosts.
+    pub policy: ContentPolicy,
     /// Proxies in front of the edge.
     pub trusted_proxies: Vec<IpNet>,
     pub connections: ConnectionLimits,
@@ -47,7 +49,7 @@ impl Edge {
         let url_style = reader.required("edge.url_style");
         let allow_same_site = reader.required("edge.allow_same_site");
         let cache_bytes = reader.required("edge.cache_bytes");
-        let font_hosts = reader.required::<Vec<HostName>>("edge.font_hosts");
+        let policy = content_policy(reader);
         let trusted_proxies =
             reader.derived("edge.trusted_proxies", "api.trusted_proxies", || api_proxies.to_vec());
         let connections = connection_limits!(reader, "edge");
@@ -74,7 +76,7 @@ impl Edge {
             url_style: url_style?,
             allow_same_site: allow_same_site?,
             cache_bytes: cache_bytes?,
-            font_hosts: font_hosts?.into_iter().map(|host| host.0).collect(),
+            policy: policy?,
             trusted_proxies,
             connections: connections?,
             route_reads_max: route_reads_max?.0,
@@ -84,6 +86,21 @@ impl Edge {
             wait_max: wait_max?.0,
         })
     }
+}
+
+fn content_policy(reader: &mut Reader) -> Option<ContentPolicy> {
+    let mut hosts = |key| {
+        let hosts = reader.required::<Vec<HostName>>(key);
+        Some(hosts?.into_iter().map(|host| host.0).collect::<Vec<_>>())
+    };
+    let (font_hosts, script_hosts) = (hosts("edge.font_hosts"), hosts("edge.script_hosts"));
+    let (image_hosts, frame_hosts) = (hosts("edge.image_hosts"), hosts("edge.frame_hosts"));
+    Some(ContentPolicy {
+        font_hosts: font_hosts?,
+        script_hosts: script_hosts?,
+        image_hosts: image_hosts?,
+        frame_hosts: frame_hosts?,
+    })
 }
 
 impl Value for UrlStyle {

@@ -19,11 +19,14 @@ pub struct Workers {
     pub scan_concurrency: usize,
     /// Memory for computing scans, in megabytes.
     pub scan_memory_mb: usize,
+    /// Whether the small contents of a publish are stored in one object.
+    pub bundles: bool,
 }
 
 impl Workers {
     pub(crate) fn read(reader: &mut Reader) -> Option<Self> {
         let scan_memory_mb: Option<AtATime> = reader.required("workers.scan_memory_mb");
+        let bundles = reader.required("workers.bundles");
         let mut by_cores = |key, per_core: usize| {
             let jobs = reader.derived(key, "the number of cores", || {
                 let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -35,6 +38,7 @@ impl Workers {
             concurrency: by_cores("workers.concurrency", JOBS_PER_CORE),
             scan_concurrency: by_cores("workers.scan_concurrency", SCANS_PER_CORE),
             scan_memory_mb: scan_memory_mb?.0,
+            bundles: bundles?,
         })
     }
 }

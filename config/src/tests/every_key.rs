@@ -1,7 +1,7 @@
 //! All keys, and how their values are shown.
 
 /// Every key with a value other than its default, and how that value is shown.
-pub const EVERY_KEY: [(&str, &str, &str); 90] = [
+pub const EVERY_KEY: [(&str, &str, &str); 94] = [
     ("dev_mode", "false", "false"),
     ("allow_public_dev", "true", "true"),
     ("data_dir", "/var/lib/handbill", "/var/lib/handbill"),
@@ -35,6 +35,9 @@ pub const EVERY_KEY: [(&str, &str, &str); 90] = [
     ("edge.allow_same_site", "true", "true"),
     ("edge.cache_bytes", "1048576", "1048576"),
     ("edge.font_hosts", "fonts.example.com", "fonts.example.com"),
+    ("edge.script_hosts", "cdn.example.com", "cdn.example.com"),
+    ("edge.image_hosts", "images.example.com", "images.example.com"),
+    ("edge.frame_hosts", "video.example.com", "video.example.com"),
     ("edge.trusted_proxies", "10.1.0.0/16", "10.1.0.0/16"),
     ("edge.connections_max", "22", "22"),
     ("edge.connections_per_address_max", "41", "41"),
@@ -93,6 +96,7 @@ pub const EVERY_KEY: [(&str, &str, &str); 90] = [
     ("workers.concurrency", "16", "16"),
     ("workers.scan_concurrency", "3", "3"),
     ("workers.scan_memory_mb", "600", "600"),
+    ("workers.bundles", "false", "false"),
     ("ops.listen", "10.0.0.1:9090", "10.0.0.1:9090"),
     ("traces.otlp_url", "http://collector:4318/", "http://collector:4318"),
     ("traces.sample", "0.25", "0.25"),

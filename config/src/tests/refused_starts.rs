@@ -6,7 +6,7 @@ use super::{STRONG_SECRET, refused, with_variables};
 use crate::{Role, Settings};
 
 #[test]
-fn dev_mode_does_not_listen_to_the_world_unless_it_is_told_to() {
+fn dev_mode_refuses_public_listen_addresses_unless_allowed() {
     let public = [
         ("HANDBILL_API__LISTEN", "0.0.0.0:80"),
         ("HANDBILL_EDGE__LISTEN", "192.0.2.1:81"),
@@ -29,7 +29,7 @@ fn dev_mode_does_not_listen_to_the_world_unless_it_is_told_to() {
 }
 
 #[test]
-fn dev_mode_does_not_start_where_something_is_public() {
+fn dev_mode_refuses_public_settings() {
     for (name, value, key) in [
         ("HANDBILL_API__BASE_URL", "http://api.example.com", "api.base_url"),
         ("HANDBILL_API__BASE_URL", "http://192.0.2.1:8080", "api.base_url"),
@@ -179,7 +179,7 @@ fn the_fault_of_a_shared_site_names_the_domain_and_the_setting_that_allows_it() 
 }
 
 #[test]
-fn one_site_is_no_fault_on_this_machine_or_where_it_is_wanted_or_where_nothing_is_served() {
+fn shared_site_is_allowed_locally_or_by_setting_or_for_workers() {
     let here = under("http://127.0.0.1:8080", "http://localhost:8081", "localhost", "path", &[]);
     assert!(stopped_by(&here).is_empty());
     let allowed = [("HANDBILL_EDGE__ALLOW_SAME_SITE", "true")];

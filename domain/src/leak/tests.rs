@@ -40,7 +40,7 @@ fn a_token_in_utf_16_is_found() {
 }
 
 #[test]
-fn what_is_shorter_than_a_token_is_none() {
+fn strings_shorter_than_a_token_are_ignored() {
     let token = token(1);
     for text in ["svc_sk_", "svc_sk_ü", &token[..38], &format!("{}-", &token[..38]), "svc_sk_…"] {
         assert!(leaks_in(text.as_bytes()).tokens.is_empty(), "{text}");
@@ -48,7 +48,7 @@ fn what_is_shorter_than_a_token_is_none() {
 }
 
 #[test]
-fn more_tokens_than_can_be_looked_up_are_refused() {
+fn tokens_above_the_lookup_limit_are_refused() {
     let tokens = |count| (0..count).map(|number| format!("svc_sk_{number:032}")).collect::<String>();
     assert_eq!(leaks_in(tokens(TOKENS_MAX).as_bytes()).tokens.len(), TOKENS_MAX);
     let refusal = find_leaks([(&SitePath::index(), tokens(TOKENS_MAX + 1).as_bytes())]).unwrap_err();
@@ -57,7 +57,7 @@ fn more_tokens_than_can_be_looked_up_are_refused() {
 }
 
 #[test]
-fn every_format_is_found_and_its_warning_never_repeats_the_key() {
+fn every_key_format_is_found_and_warnings_do_not_show_the_key() {
     let keys = [
         key("sk_live_", 24),
         key("rk_live_", 99),
@@ -88,7 +88,7 @@ fn every_format_is_found_and_its_warning_never_repeats_the_key() {
 }
 
 #[test]
-fn every_format_is_known_by_a_prefix_of_its_own() {
+fn every_key_format_has_a_unique_prefix() {
     for (index, format) in KEY_FORMATS.iter().enumerate() {
         let others = KEY_FORMATS.iter().enumerate().filter(|(other, _)| *other != index);
         for (_, other) in others {
@@ -98,7 +98,7 @@ fn every_format_is_known_by_a_prefix_of_its_own() {
 }
 
 #[test]
-fn what_only_resembles_a_key_is_not_warned_of() {
+fn strings_that_resemble_a_key_give_no_warning() {
     let resembling = [
         "AKIAIOSFODNN7EXAMPLE".to_owned(),
         "AKIAXXXXXXXXXXXXXXXX".to_owned(),
@@ -118,7 +118,7 @@ fn what_only_resembles_a_key_is_not_warned_of() {
 }
 
 #[test]
-fn there_is_one_warning_for_a_format_and_line_and_an_end_to_them() {
+fn leak_warnings_are_limited_to_one_per_format_and_line_and_in_total() {
     let key = key("AKIA", 16);
     assert_eq!(leaks_in(format!("{key} {key}").as_bytes()).warnings.len(), 1);
     let lines = format!("{key}\n").repeat(Warning::COUNT_MAX + 1);

@@ -212,14 +212,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_is_told_once_and_by_an_example_of_its_own() {
+    fn catalogue_has_one_example_per_refusal_kind() {
         let kinds: Vec<_> =
             Refusal::catalogue().iter().map(|entry| RefusalKind::from(&entry.example)).collect();
         assert_eq!(kinds, RefusalKind::iter().collect::<Vec<_>>());
     }
 
     #[test]
-    fn every_refusal_says_what_is_wrong_names_the_next_step_and_survives_being_stored() {
+    fn every_refusal_has_message_and_hint_and_is_unchanged_by_storage() {
         for RefusalEntry { example, .. } in Refusal::catalogue() {
             assert!(!example.message().is_empty() && !example.hint().is_empty(), "{example:?}");
             let stored = serde_json::to_string(&example).unwrap();

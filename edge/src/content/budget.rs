@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_content_counts_until_its_last_piece_is_gone_and_no_more_than_it_has_bytes() {
+    fn content_counts_its_exact_size_until_its_last_slice_is_dropped() {
         let memory = ContentMemory::new(100);
         let content = memory.take(60).unwrap().attach(Bytes::from(vec![7; 40]));
         assert_eq!(memory.bytes(), 40);

@@ -66,7 +66,11 @@ impl Dressing {
                 return Ok(None);
             }
         }
-        ensure!(plain_bytes == self.stored.size_bytes(), "the blob {} was cut short", self.stored.hash);
+        ensure!(
+            plain_bytes == self.stored.size_bytes(),
+            "the blob {} was cut short",
+            self.stored.address.hash
+        );
         spawn_blocking(move || work.finish()).await?
     }
 

@@ -9,12 +9,11 @@ use std::sync::Arc;
 use anyhow::{Context, ensure};
 use async_stream::try_stream;
 use bytes::Bytes;
-use domain::BlobHash;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use poem::Body;
 use poem::http::HeaderValue;
-use store::Blobs;
+use store::{ContentAddress, ContentReader};
 use tokio::time::timeout_at;
 
 use super::SILENT;
@@ -46,9 +45,9 @@ pub struct PackedPage {
 /// A content, or one of its encodings, in the blob store.
 #[derive(Clone)]
 pub struct Stored {
-    pub blobs: Blobs,
+    pub contents: ContentReader,
     pub streams: StreamShare,
-    pub hash: BlobHash,
+    pub address: ContentAddress,
     pub range: Range<u64>,
 }
 
@@ -151,8 +150,8 @@ impl Stored {
     /// Reads all of it at once. For small contents only.
     pub async fn read(self) -> anyhow::Result<Bytes> {
         let expected_bytes = self.size_bytes();
-        let bytes = self.blobs.read(self.hash, self.range).await?;
-        ensure!(bytes.len() as u64 == expected_bytes, "the blob {} was cut short", self.hash);
+        let bytes = self.contents.read(self.address, self.range).await?;
+        ensure!(bytes.len() as u64 == expected_bytes, "the blob {} was cut short", self.address.hash);
         Ok(bytes)
     }
 
@@ -163,7 +162,7 @@ impl Stored {
 
     async fn part(&self, part: Range<u64>) -> anyhow::Result<Chunks> {
         let from = self.range.start;
-        self.blobs.stream(self.hash, from + part.start..from + part.end).await
+        self.contents.stream(self.address, from + part.start..from + part.end).await
     }
 
     /// Streams a range. Boxed, so that the future of a response from memory does not include its size.

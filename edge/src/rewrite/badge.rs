@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_says_where_the_page_is_hosted_and_its_address_cannot_break_out() {
+    fn badge_names_the_host_and_escapes_its_url() {
         let markup = Badge::new("http://x/\"><script>").markup();
         assert!(markup.contains("This page is hosted on <a") && markup.contains("Handbill"));
         assert!(!markup.contains("<script>"));

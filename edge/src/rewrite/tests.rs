@@ -32,7 +32,7 @@ fn assert_signed(markup: Markup, page: &str, expected: &str) {
 }
 
 #[test]
-fn the_badge_stands_before_the_first_end_of_the_body_or_at_the_end() {
+fn badge_is_inserted_before_the_first_body_end_tag_or_at_the_end() {
     for (page, expected) in [
         ("<html><body><p>a</p></body></html>", "<html><body><p>a</p>BADGE</body></html>"),
         ("<BODY>a</BODY>", "<BODY>aBADGE</BODY>"),
@@ -55,7 +55,7 @@ fn the_badge_stands_before_the_first_end_of_the_body_or_at_the_end() {
 }
 
 #[test]
-fn no_page_swallows_the_badge_by_what_it_leaves_open() {
+fn unclosed_markup_cannot_hide_the_badge() {
     for open in [
         "<!-- ",
         "<textarea>",
@@ -80,7 +80,7 @@ fn no_page_swallows_the_badge_by_what_it_leaves_open() {
 }
 
 #[test]
-fn what_is_not_rewritten_stays_byte_for_byte() {
+fn markup_that_is_not_rewritten_is_unchanged() {
     let page =
         "\u{feff}<!DOCTYPE html>\r\n<P CLASS='x' >ü &copy; <br/><unknown a=1 A=2></p><style>a>b{}</style>";
     assert_eq!(badged(Markup::Html, page), format!("{page}BADGE"));
@@ -88,7 +88,7 @@ fn what_is_not_rewritten_stays_byte_for_byte() {
 }
 
 #[test]
-fn a_page_in_utf_16_wears_the_badge_too() {
+fn utf_16_page_gets_the_badge() {
     let page: Vec<u8> = "\u{feff}<body>ü</body>".encode_utf16().flat_map(u16::to_le_bytes).collect();
     for markup in [Markup::Html, Markup::Xhtml] {
         assert_eq!(rewrite(markup, &page, Some(&Badge::saying("BADGE")), None), "<body>üBADGE</body>");
@@ -117,7 +117,7 @@ fn every_kind_of_link_in_a_private_page_is_signed() {
 }
 
 #[test]
-fn a_link_is_judged_by_what_its_references_stand_for() {
+fn character_references_are_decoded_before_a_link_is_classified() {
     for link in [
         "https&#58;//evil.example",
         "&#x2F;&#x2F;evil.example",
@@ -143,7 +143,7 @@ fn a_link_is_judged_by_what_its_references_stand_for() {
 }
 
 #[test]
-fn a_refresh_leads_on_with_the_signature() {
+fn meta_refresh_urls_are_signed() {
     for (content, expected) in [
         ("3; URL=b.html", "3; URL=b.html?sig=S"),
         ("0;url = b.html", "0;url = b.html?sig=S"),
@@ -160,7 +160,7 @@ fn a_refresh_leads_on_with_the_signature() {
 }
 
 #[test]
-fn a_form_sent_by_get_carries_the_signature_as_a_field() {
+fn get_forms_get_the_signature_as_a_hidden_field() {
     for (page, expected) in [
         ("<form action=x><input></form>", "<form action=\"x?sig=S\"><input>FIELD</form>"),
         ("<form></form>", "<form>FIELD</form>"),
@@ -180,7 +180,7 @@ fn a_form_sent_by_get_carries_the_signature_as_a_field() {
 }
 
 #[test]
-fn a_form_that_a_button_sends_out_of_the_site_does_not_carry_the_signature() {
+fn form_with_an_external_formaction_does_not_get_the_signature() {
     let out = "formaction='//evil.example/'";
     for (page, expected) in [
         ("<form><button OUT>a</button></form>", SAME),
@@ -235,7 +235,7 @@ fn a_declared_base_decides_where_links_lead() {
 }
 
 #[test]
-fn a_base_that_browsers_may_pass_over_does_not_hide_the_one_that_they_take() {
+fn base_that_browsers_may_ignore_does_not_hide_the_effective_one() {
     let foreign = "https://cdn.example/";
     for (start, is_xhtml_too) in [
         ("<template><base href='sub/'/></template>", true),
@@ -263,7 +263,7 @@ fn a_base_that_browsers_may_pass_over_does_not_hide_the_one_that_they_take() {
 }
 
 #[test]
-fn every_file_that_decides_how_a_page_is_dressed_tells_one_dress_from_another() {
+fn all_rewriting_source_files_are_part_of_the_etag_rules() {
     let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = vec![source.join("charset.rs"), source.join("sign_links.rs")];
     for folder in ["rewrite", "sign_links"] {
@@ -282,7 +282,7 @@ const XHTML: &str = "<?xml version=\"1.0\"?>\r\n<!DOCTYPE html PUBLIC \"-//W3C//
     </head><body class='x' ><!-- </body> --><p>ü &nbsp;&amp; <br /></p><a href='b.html?c&amp;d'>b</a>END</body></html>\n";
 
 #[test]
-fn xhtml_wears_the_badge_where_it_stays_well_formed() {
+fn xhtml_gets_the_badge_where_it_stays_well_formed() {
     assert_eq!(badged(Markup::Xhtml, XHTML), XHTML.replace("END", "ENDBADGE"));
     for (page, expected) in [
         ("<html><body/></html>", "<html><body>BADGE</body></html>"),
@@ -313,7 +313,7 @@ fn the_real_badge_is_well_formed_in_xhtml() {
 }
 
 #[test]
-fn links_of_xhtml_are_signed_and_everything_else_stays_byte_for_byte() {
+fn xhtml_links_are_signed_and_everything_else_is_unchanged() {
     let expected = XHTML
         .replace("<script src='a.js'/>", "<script src=\"a.js?sig=S\"/>")
         .replace("<a href='b.html?c&amp;d'>", "<a href=\"b.html?c&amp;d&amp;sig=S\">");
@@ -338,7 +338,7 @@ fn links_of_xhtml_are_signed_and_everything_else_stays_byte_for_byte() {
 }
 
 #[test]
-fn what_is_ill_formed_goes_on_as_it_came() {
+fn ill_formed_xhtml_is_unchanged() {
     for page in ["<html><a href='b.html'", "<html><body><!-- ", "<", "<p", "a & b <", "<![CDATA[ x"] {
         assert_eq!(badged(Markup::Xhtml, page), page);
     }
@@ -347,7 +347,7 @@ fn what_is_ill_formed_goes_on_as_it_came() {
 }
 
 #[test]
-fn what_need_not_be_read_is_passed_on_however_long_it_is() {
+fn comments_and_cdata_of_any_length_are_passed_through() {
     let long = "a -- ]] ? > </body> ".repeat(100_000);
     for (begin, end) in [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?x ", "?>"), ("<!-->", "-->")] {
         for inner in ["", "x", "-", long.as_str()] {

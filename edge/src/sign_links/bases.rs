@@ -88,7 +88,7 @@ impl Bases {
     }
 
     /// At the end of a page, returns whether links were resolved before a base that affects them. The known
-    /// bases stay for a second reading.
+    /// bases are kept, because the page is then read a second time.
     pub fn settle_if_late(&self) -> bool {
         let mut seen = self.lock();
         seen.is_settled = true;
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_doubt_every_base_and_the_page_are_possible() {
+    fn ambiguous_bases_and_the_page_url_are_all_considered() {
         let bases = bases();
         bases.pass("template");
         bases.declare("/b/");
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_base_is_late_when_a_link_was_judged_without_it() {
+    fn base_after_the_first_link_is_late() {
         for (is_linked, is_late) in [(false, false), (true, true)] {
             let bases = bases();
             if is_linked {

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_address_is_found_however_it_is_written() {
+    fn refresh_url_is_found_in_every_notation() {
         for (content, address) in [
             ("0;url=x", Some("x")),
             ("5; URL=next.html", Some("next.html")),

@@ -46,7 +46,7 @@ fn links_within_the_site_carry_the_signature() {
 }
 
 #[test]
-fn links_out_of_the_site_stay_as_they_are() {
+fn external_links_are_unchanged() {
     for link in [
         "https://example.com/",
         "https:example.com",
@@ -80,14 +80,14 @@ fn links_out_of_the_site_stay_as_they_are() {
 }
 
 #[test]
-fn on_a_name_of_its_own_everything_below_the_root_is_the_site() {
+fn on_its_own_host_name_everything_below_the_root_is_in_the_site() {
     assert_eq!(signed(Mount::Name, 0, "/img/a.png"), "/img/a.png?sig=S");
     assert_eq!(signed(Mount::Name, 0, "../../a.png"), "../../a.png?sig=S");
     assert_eq!(signed(Mount::Name, 0, "//example.com/a.png"), "//example.com/a.png");
 }
 
 #[test]
-fn the_addresses_that_everybody_knows_the_site_by_are_within_however_the_visitor_came() {
+fn public_urls_of_the_site_are_internal_links_for_any_request_style() {
     for mount in [Mount::Path, Mount::Name] {
         for link in [
             "https://serve.example:8443/site/my-page-a1b2/about",
@@ -116,7 +116,7 @@ fn the_addresses_that_everybody_knows_the_site_by_are_within_however_the_visitor
 }
 
 #[test]
-fn each_candidate_of_a_set_is_signed() {
+fn each_srcset_candidate_is_signed() {
     let signer = signer(Mount::Name, 0);
     for (set, expected) in [
         ("a.png", "a.png?sig=S"),

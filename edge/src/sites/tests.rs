@@ -39,7 +39,7 @@ async fn fetch(sites: &Sites, host: &Host, updated_at_millis: i64) -> i64 {
 }
 
 #[tokio::test]
-async fn a_route_is_read_once_and_again_when_nobody_vouches_for_it() {
+async fn route_is_read_once_and_reread_when_the_cache_is_not_trusted() {
     let (sites, host) = (Sites::new(CAPACITY_BYTES), host(1));
     assert_eq!(fetch(&sites, &host, 1).await, 1);
     assert_eq!(fetch(&sites, &host, 2).await, 1);
@@ -52,7 +52,7 @@ async fn a_route_is_read_once_and_again_when_nobody_vouches_for_it() {
 }
 
 #[tokio::test]
-async fn a_dropped_host_is_read_again() {
+async fn invalidated_host_is_read_again() {
     let (sites, host) = (Sites::new(CAPACITY_BYTES), host(1));
     fetch(&sites, &host, 1).await;
     sites.drop_host(&host);
@@ -61,7 +61,7 @@ async fn a_dropped_host_is_read_again() {
 }
 
 #[tokio::test]
-async fn a_look_that_began_before_a_drop_leaves_nothing_behind() {
+async fn read_that_started_before_an_invalidation_is_not_cached() {
     let (sites, host) = (Arc::new(Sites::new(CAPACITY_BYTES)), host(1));
     let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let early = tokio::spawn({
@@ -120,19 +120,19 @@ async fn reads_of_a_crowd(site_is_there: bool, edge_is_sure: bool) -> usize {
 }
 
 #[tokio::test]
-async fn many_who_want_a_cold_host_wait_for_one_look() {
+async fn concurrent_requests_for_an_uncached_host_share_one_read() {
     assert_eq!(reads_of_a_crowd(true, true).await, 1);
     assert_eq!(reads_of_a_crowd(false, true).await, 1);
 }
 
 #[tokio::test]
-async fn an_edge_that_cannot_hear_changes_still_looks_once_for_many() {
+async fn concurrent_requests_share_reads_even_without_a_trusted_cache() {
     // One read started before the other requests. The next is fresh enough for all of them.
     assert_eq!(reads_of_a_crowd(true, false).await, 2);
 }
 
 #[tokio::test]
-async fn a_failed_look_is_not_remembered() {
+async fn failed_read_is_not_cached() {
     let (sites, host) = (Sites::new(CAPACITY_BYTES), host(1));
     let failed = sites.fetch(&host, |_| true, async { anyhow::bail!("out") }).await;
     assert!(failed.is_err());
@@ -140,7 +140,7 @@ async fn a_failed_look_is_not_remembered() {
 }
 
 #[tokio::test]
-async fn a_flood_of_unknown_hosts_stays_within_bounds_and_leaves_hot_sites_in_place() {
+async fn unknown_hosts_are_bounded_and_do_not_evict_hot_sites() {
     let (sites, hot) = (Sites::new(CAPACITY_BYTES), host(0));
     fetch(&sites, &hot, 1).await;
     for number in 1..50_000 {

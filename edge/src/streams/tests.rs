@@ -52,7 +52,7 @@ async fn taken(body: Body, each_after: Duration) -> (usize, io::Result<()>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_holds_its_place_until_all_of_it_was_taken() {
+async fn response_holds_its_permit_until_it_is_fully_sent() {
     let streams = streams();
     let body = enter(&streams).await.unwrap().deliver(chunks(3, AT_ONCE));
     let mut body = body.into_bytes_stream();
@@ -66,7 +66,7 @@ async fn an_answer_holds_its_place_until_all_of_it_was_taken() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_takes_nothing_loses_the_place_and_hears_so_when_asking_again() {
+async fn stalled_client_loses_its_permit_and_its_response_is_cut() {
     let streams = streams();
     let body = enter(&streams).await.unwrap().deliver(chunks(3, AT_ONCE));
     let since = Instant::now();
@@ -84,7 +84,7 @@ async fn who_takes_nothing_loses_the_place_and_hears_so_when_asking_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_goes_away_gives_the_place_back_at_once() {
+async fn disconnected_client_returns_its_permit_at_once() {
     let streams = streams();
     let silent = stream::pending().boxed();
     let body = enter(&streams).await.unwrap().deliver(silent);
@@ -96,7 +96,7 @@ async fn who_goes_away_gives_the_place_back_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_takes_it_fast_enough_gets_all_of_it_and_who_trickles_does_not() {
+async fn fast_client_gets_the_whole_response_and_slow_client_is_cut() {
     let streams = streams();
     let all = (200 * CHUNK_BYTES, true);
     for (each_after, is_fast_enough) in [(990, true), (1_300, false), (9_000, false)] {
@@ -118,7 +118,7 @@ async fn who_takes_it_fast_enough_gets_all_of_it_and_who_trickles_does_not() {
 }
 
 #[test]
-fn a_burst_may_rest_as_long_as_it_lasts_but_nobody_is_more_than_a_lead_ahead() {
+fn burst_extends_the_allowed_pause_up_to_the_maximum_lead() {
     let pace = Pace { rest_max: REST_MAX, bytes_per_second_min: BYTES_PER_SECOND_MIN };
     assert_eq!(pace.rest_after(REST_MAX, 90 * CHUNK_BYTES), REST_MAX + Duration::from_secs(90));
     let ahead = REST_MAX + Duration::from_micros(LEAD_BYTES_MAX * 1_000);
@@ -127,7 +127,7 @@ fn a_burst_may_rest_as_long_as_it_lasts_but_nobody_is_more_than_a_lead_ahead() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn where_any_pace_will_do_no_rest_is_too_long() {
+async fn without_a_minimum_rate_no_pause_is_too_long() {
     let terms = LoadTerms { rest_max: REST_MAX, bytes_per_second_min: 0, ..LoadTerms::default() };
     let body = enter(&share(&terms)).await.unwrap().deliver(chunks(3, AT_ONCE));
     let (came, end) = taken(body, 100 * REST_MAX).await;
@@ -135,7 +135,7 @@ async fn where_any_pace_will_do_no_rest_is_too_long() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_store_takes_counts_against_nobody_and_its_faults_are_told() {
+async fn store_delays_do_not_count_against_the_client_and_store_errors_are_returned() {
     let streams = streams();
     let body = enter(&streams).await.unwrap().deliver(chunks(3, 5 * REST_MAX));
     let (came, end) = taken(body, AT_ONCE).await;

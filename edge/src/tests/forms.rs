@@ -16,7 +16,7 @@ async fn provisional(harness: &EdgeHarness, files: &[(&str, &str)]) -> Route {
 }
 
 #[tokio::test]
-async fn a_page_comes_in_the_encoding_asked_for_with_headers_to_match() {
+async fn page_is_sent_in_the_accepted_encoding_with_matching_headers() {
     let harness = EdgeHarness::build().await;
     let route = harness.site(&[("index.html", &page())]).await;
     let mut etags = Vec::new();
@@ -42,7 +42,7 @@ async fn a_page_comes_in_the_encoding_asked_for_with_headers_to_match() {
 }
 
 #[tokio::test]
-async fn a_provisional_page_wears_the_badge_until_it_is_claimed() {
+async fn provisional_page_has_the_badge_until_it_is_claimed() {
     let harness = EdgeHarness::build().await;
     let page = page();
     let before =
@@ -65,7 +65,7 @@ async fn a_provisional_page_wears_the_badge_until_it_is_claimed() {
 }
 
 #[tokio::test]
-async fn what_the_visitor_holds_is_not_sent_again() {
+async fn unchanged_content_gets_304() {
     let harness = EdgeHarness::build().await;
     for route in [
         harness.site(&[("index.html", &page())]).await,
@@ -89,7 +89,7 @@ async fn what_the_visitor_holds_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn parts_are_parts_of_the_form_that_was_chosen() {
+async fn ranges_are_cut_from_the_selected_representation() {
     let harness = EdgeHarness::build().await;
     let large: String = (0..HELD_BYTES_MAX / 4).map(|number| format!("{:04x}", number % 65_536)).collect();
     let route = harness.site(&[("small.txt", "0123456789"), ("large.bin", &large)]).await;
@@ -128,7 +128,7 @@ async fn parts_are_parts_of_the_form_that_was_chosen() {
 }
 
 #[tokio::test]
-async fn a_large_page_is_dressed_once_and_kept_when_it_gets_small() {
+async fn large_page_is_rewritten_once_and_cached_when_it_compresses_well() {
     let harness = EdgeHarness::build().await;
     let filler = "<p>filler</p>".repeat(HELD_BYTES_MAX as usize / 12);
     let large = format!("<body><a href=b.html>{filler}</body>");
@@ -153,7 +153,7 @@ async fn a_large_page_is_dressed_once_and_kept_when_it_gets_small() {
 }
 
 #[tokio::test]
-async fn a_large_page_that_stays_large_is_sent_without_an_encoding() {
+async fn large_page_that_does_not_compress_is_sent_without_an_encoding() {
     let harness = EdgeHarness::build().await;
     let large = noisy_page();
     let route = provisional(&harness, &[("index.html", &large)]).await;
@@ -192,7 +192,7 @@ fn large_page() -> String {
 }
 
 #[tokio::test]
-async fn more_large_pages_than_can_be_pressed_at_once_are_all_shown() {
+async fn large_pages_beyond_the_compression_limit_are_all_served() {
     let harness = EdgeHarness::build().await;
     let route = provisional(&harness, &[("404.html", &large_page())]).await;
     let route = Route { visibility: Visibility::Private, ..route };
@@ -210,7 +210,7 @@ async fn more_large_pages_than_can_be_pressed_at_once_are_all_shown() {
 }
 
 #[tokio::test]
-async fn a_page_that_gets_no_turn_to_be_pressed_is_dressed_on_its_way() {
+async fn page_without_a_compression_permit_is_rewritten_while_streaming() {
     let harness = EdgeHarness::build().await;
     let files = [("index.html", large_page()), ("small.html", page())];
     let files = files.each_ref().map(|(path, text)| (*path, text.as_str()));
@@ -234,7 +234,7 @@ async fn a_page_that_gets_no_turn_to_be_pressed_is_dressed_on_its_way() {
 }
 
 #[tokio::test]
-async fn a_page_is_pressed_to_its_end_though_its_visitor_has_left() {
+async fn compression_continues_after_the_client_disconnects() {
     let harness = EdgeHarness::build().await;
     let route = provisional(&harness, &[("index.html", &large_page())]).await;
     harness.know(&route).await;
@@ -252,7 +252,7 @@ async fn a_page_is_pressed_to_its_end_though_its_visitor_has_left() {
 }
 
 #[tokio::test]
-async fn a_condition_is_judged_by_the_form_that_is_sent() {
+async fn conditional_requests_are_evaluated_against_the_sent_representation() {
     for text in [noisy_page(), large_page()] {
         let sent = {
             let harness = EdgeHarness::build().await;
@@ -273,7 +273,7 @@ async fn a_condition_is_judged_by_the_form_that_is_sent() {
 }
 
 #[tokio::test]
-async fn a_base_that_comes_late_decides_for_the_links_before_it_too() {
+async fn late_base_element_also_affects_earlier_links() {
     let harness = EdgeHarness::build().await;
     let page = |base: &str| format!("<head><link href=a.css><base href='{base}'></head><a href='../b'>");
     let files = [("out.html", page("https://cdn.example/")), ("in.html", page("sub/"))];
@@ -288,7 +288,7 @@ async fn a_base_that_comes_late_decides_for_the_links_before_it_too() {
 }
 
 #[tokio::test]
-async fn xhtml_wears_the_badge_and_its_links_are_signed() {
+async fn xhtml_gets_the_badge_and_its_links_are_signed() {
     let harness = EdgeHarness::build().await;
     let page = "<html xmlns=\"http://www.w3.org/1999/xhtml\"><body><a href=\"b\"/></body></html>";
     let route = provisional(&harness, &[("index.xhtml", page), ("index.html", page)]).await;
@@ -318,7 +318,7 @@ async fn absolute_links_to_the_site_itself_are_signed() {
 }
 
 #[tokio::test]
-async fn many_who_want_a_cold_page_share_one_content() {
+async fn concurrent_requests_for_an_uncached_page_share_one_content() {
     let harness = EdgeHarness::build().await;
     let route = provisional(&harness, &[("index.html", &page())]).await;
     harness.know(&route).await;
@@ -331,7 +331,7 @@ async fn many_who_want_a_cold_page_share_one_content() {
 }
 
 #[tokio::test]
-async fn views_are_documents_that_were_got() {
+async fn only_served_documents_count_as_views() {
     let harness = EdgeHarness::build().await;
     let route = harness.site(&[("index.html", "<p>a"), ("404.html", "<p>b"), ("a.css", "c")]).await;
     let etag = harness.visit(&route, "/", &[]).await.says("etag").unwrap().to_owned();

@@ -22,7 +22,7 @@ async fn private_site(harness: &EdgeHarness) -> Route {
 }
 
 #[tokio::test]
-async fn a_closed_site_shows_a_page_of_ours_and_never_the_users_content() {
+async fn closed_site_shows_our_error_page_and_never_its_content() {
     let harness = EdgeHarness::build().await;
     let open = harness.site(&[("index.html", SECRET_TEXT), ("404.html", SECRET_TEXT)]).await;
     let expired = Route { expires_at: Some(NOW), ..open.clone() };
@@ -41,7 +41,7 @@ async fn a_closed_site_shows_a_page_of_ours_and_never_the_users_content() {
 }
 
 #[tokio::test]
-async fn a_site_expires_by_the_clock_alone() {
+async fn site_expires_without_a_notice() {
     let harness = EdgeHarness::build().await;
     let soon = NOW.plus(Duration::from_secs(10));
     let route = Route { expires_at: Some(soon), ..harness.site(&[("index.html", "<p>x</p>")]).await };
@@ -84,7 +84,7 @@ async fn unknown_hosts_and_paths_are_404_and_other_methods_405() {
 }
 
 #[tokio::test]
-async fn a_private_site_works_as_a_whole_from_its_signed_link() {
+async fn private_site_is_fully_usable_from_its_signed_link() {
     let harness = EdgeHarness::build().await;
     let route = private_site(&harness).await;
     let sig = harness.link_key.signature(&route.host);
@@ -121,7 +121,7 @@ async fn a_private_site_works_as_a_whole_from_its_signed_link() {
 }
 
 #[tokio::test]
-async fn what_an_asset_loads_is_let_in_as_far_as_it_goes() {
+async fn nested_assets_of_a_private_site_are_allowed() {
     let harness = EdgeHarness::build().await;
     let route = private_site(&harness).await;
     let sig = harness.link_key.signature(&route.host);
@@ -161,7 +161,7 @@ async fn what_an_asset_loads_is_let_in_as_far_as_it_goes() {
 }
 
 #[tokio::test]
-async fn browsers_that_do_not_say_what_for_are_led_by_what_the_file_is() {
+async fn without_sec_fetch_dest_the_file_type_decides_about_redirects() {
     let harness = EdgeHarness::build().await;
     let files =
         [("index.html", "x"), ("a.css", "x"), ("b.js", "x"), ("c.mjs", "x"), ("d.png", "x"), ("e.json", "x")];
@@ -179,7 +179,7 @@ async fn browsers_that_do_not_say_what_for_are_led_by_what_the_file_is() {
 }
 
 #[tokio::test]
-async fn an_address_that_is_sent_back_is_one_whatever_the_request_held() {
+async fn redirect_locations_are_valid_urls_for_any_request() {
     let harness = EdgeHarness::build().await;
     let files = [("ünï/index.html", "x"), ("ünï/a.css", "x"), ("a b/index.html", "x")];
     let route = Route { visibility: Visibility::Private, ..harness.site(&files).await };
@@ -199,7 +199,7 @@ async fn an_address_that_is_sent_back_is_one_whatever_the_request_held() {
 }
 
 #[tokio::test]
-async fn a_probe_is_answered_and_taken_for_nothing_else() {
+async fn health_probes_are_answered_and_not_treated_as_sites() {
     let harness = EdgeHarness::build().await;
     for (path, body) in [("/healthz", r#"{"status":"ok"}"#), ("/readyz", r#"{"status":"ready"}"#)] {
         let seen = harness.knock(Method::GET, path, &[("host", "127.0.0.1")]).await;
@@ -212,7 +212,7 @@ async fn a_probe_is_answered_and_taken_for_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_private_page_is_signed_for_the_way_it_was_reached() {
+async fn links_of_a_private_page_are_signed_for_the_requested_url_style() {
     let harness = EdgeHarness::build().await;
     let files = [
         ("index.html", "<a href=\"/\"><a href=\"/site/my-page-a1b2/\">"),

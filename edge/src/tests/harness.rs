@@ -55,7 +55,10 @@ impl EdgeHarness {
             base_url: "http://127.0.0.1:8080".into(),
             contact: None,
             cache_bytes: 64 << 20,
-            font_hosts: vec!["https://fonts.example".into()],
+            policy: ContentPolicy {
+                font_hosts: vec!["https://fonts.example".into()],
+                ..ContentPolicy::default()
+            },
             link_key: link_key.clone(),
             vitals: Vitals::default(),
             load: LoadTerms::default(),
@@ -75,7 +78,7 @@ impl EdgeHarness {
         let layout = Layout::of(&content, &content_type).unwrap();
         let size_bytes = content.len() as u64;
         let variants = self.blobs.put(hash, content, layout).await.unwrap();
-        ManifestFile { path, hash, size_bytes, content_type, variants }
+        ManifestFile { path, hash, size_bytes, content_type, variants, bundled: None }
     }
 
     pub async fn site(&self, files: &[(&str, &str)]) -> Route {

@@ -32,7 +32,7 @@ async fn rest_at(harness: &EdgeHarness, target: &str) -> poem::Response {
 }
 
 #[tokio::test]
-async fn what_is_streamed_takes_a_place_for_as_long_as_it_is_sent_and_what_is_held_takes_none() {
+async fn streamed_responses_hold_a_permit_and_cached_ones_do_not() {
     let wait_max = Duration::from_millis(20);
     let terms = LoadTerms { streamed_answers_max: 1, wait_max, ..LoadTerms::default() };
     let harness = EdgeHarness::under(terms).await;
@@ -64,7 +64,7 @@ async fn what_is_streamed_takes_a_place_for_as_long_as_it_is_sent_and_what_is_he
 }
 
 #[tokio::test]
-async fn contents_that_are_slow_to_come_keep_no_route_from_being_read() {
+async fn slow_content_reads_do_not_block_route_reads() {
     let wait_max = Duration::from_millis(20);
     let harness =
         EdgeHarness::under(LoadTerms { content_reads_max: 1, wait_max, ..LoadTerms::default() }).await;
@@ -78,7 +78,7 @@ async fn contents_that_are_slow_to_come_keep_no_route_from_being_read() {
 }
 
 #[tokio::test]
-async fn who_waited_for_another_in_vain_does_not_wait_as_long_once_more() {
+async fn failed_shared_wait_does_not_double_the_waiting_time() {
     let terms = LoadTerms { content_reads_max: 1, route_reads_max: 1, ..LoadTerms::default() };
     let harness = EdgeHarness::under(terms).await;
     let route = harness.site(&[("small.txt", "small")]).await;
@@ -103,7 +103,7 @@ async fn who_waited_for_another_in_vain_does_not_wait_as_long_once_more() {
 }
 
 #[tokio::test]
-async fn what_left_the_cache_and_is_not_taken_is_bounded_and_the_rest_streams_meanwhile() {
+async fn evicted_contents_in_flight_are_bounded_and_further_ones_are_streamed() {
     const CACHE_BYTES: u64 = 8 << 20;
     const FILE_BYTES: usize = 1 << 20;
     // An eighth is for routes, and as much again as the rest may be in flight.
@@ -151,7 +151,7 @@ async fn what_left_the_cache_and_is_not_taken_is_bounded_and_the_rest_streams_me
 }
 
 #[tokio::test]
-async fn nobody_fills_the_places_of_streamed_answers_alone() {
+async fn no_network_can_take_all_stream_permits() {
     let wait_max = Duration::from_millis(20);
     let harness = EdgeHarness::with(|settings| {
         settings.load = LoadTerms { streamed_answers_max: 4, wait_max, ..LoadTerms::default() };

@@ -12,7 +12,7 @@ async fn harness_in_host_style() -> EdgeHarness {
 }
 
 #[tokio::test]
-async fn in_host_style_a_path_redirects_to_the_sites_own_name_with_its_query() {
+async fn host_style_redirects_site_paths_to_the_sites_own_name_with_the_query() {
     let harness = harness_in_host_style().await;
     let route = harness.site(&[("index.html", "front"), ("docs/index.html", "docs")]).await;
     for (path, location) in [
@@ -35,7 +35,7 @@ async fn in_host_style_a_path_redirects_to_the_sites_own_name_with_its_query() {
 }
 
 #[tokio::test]
-async fn in_host_style_what_is_closed_is_closed_by_path_too() {
+async fn host_style_closes_sites_by_path_too() {
     let harness = harness_in_host_style().await;
     let open = harness.site(&[("index.html", "front")]).await;
     let expired = Route { expires_at: Some(NOW), ..open.clone() };
@@ -54,7 +54,7 @@ async fn in_host_style_what_is_closed_is_closed_by_path_too() {
 }
 
 #[tokio::test]
-async fn in_host_style_a_host_that_is_no_dns_label_is_served_by_path() {
+async fn host_style_serves_a_host_that_is_not_a_dns_label_by_path() {
     let harness = harness_in_host_style().await;
     let site = harness.site(&[("index.html", "front")]).await;
     for host in ["-my-page-a1b2", "xn--page-a1b2"] {
@@ -64,7 +64,7 @@ async fn in_host_style_a_host_that_is_no_dns_label_is_served_by_path() {
 }
 
 #[tokio::test]
-async fn in_host_style_a_name_that_is_not_ours_is_misdirected() {
+async fn host_style_answers_foreign_host_names_with_421() {
     let harness = harness_in_host_style().await;
     harness.know(&harness.site(&[("index.html", "front")]).await).await;
     for (target, host, status) in [
@@ -110,7 +110,7 @@ async fn the_icon_of_the_edge_is_not_that_of_a_site() {
 }
 
 #[tokio::test]
-async fn a_network_that_misses_too_often_is_refused_all_sites_but_those_that_it_was_served() {
+async fn network_with_too_many_misses_gets_only_sites_it_was_already_served() {
     let harness = EdgeHarness::with(|settings| settings.misses_per_minute = 3).await;
     let known = harness.site(&[("index.html", "front")]).await;
     let other = Route { host: "other-page-c3d4".parse().unwrap(), ..known.clone() };

@@ -31,7 +31,7 @@ fn noise() -> String {
 }
 
 #[tokio::test]
-async fn a_large_page_is_dressed_once_and_sent_from_memory_after_that() {
+async fn large_page_is_rewritten_once_and_then_served_from_memory() {
     let harness = EdgeHarness::build().await;
     for page in [flood(), noise()] {
         let route = provisional(&harness, &page).await;
@@ -50,7 +50,7 @@ async fn a_large_page_is_dressed_once_and_sent_from_memory_after_that() {
 }
 
 #[tokio::test]
-async fn parts_of_a_large_dressed_page_are_parts_of_what_is_sent() {
+async fn ranges_of_a_large_rewritten_page_match_the_sent_bytes() {
     let harness = EdgeHarness::build().await;
     let route = provisional(&harness, &noise()).await;
     let whole = harness.visit(&route, "/", &[]).await.body;
@@ -72,12 +72,13 @@ async fn parts_of_a_large_dressed_page_are_parts_of_what_is_sent() {
 }
 
 #[tokio::test]
-async fn many_who_want_a_cold_large_page_pay_for_it_once() {
+async fn concurrent_requests_for_an_uncached_large_page_rewrite_it_once() {
     let wait_max = Duration::from_millis(20);
     let harness = EdgeHarness::under(LoadTerms { wait_max, ..LoadTerms::default() }).await;
     let route = provisional(&harness, &flood()).await;
     harness.know(&route).await;
-    // One permit is left. A request that dressed the page again would get none, and no length.
+    // One permit is left. A request that dressed the page again would get no permit, and its response would
+    // have no length.
     let mut permits = harness.edge.inner.contents.take_all_presses().await;
     permits.pop();
     let target = format!("/site/{HOST}/");
@@ -88,7 +89,7 @@ async fn many_who_want_a_cold_large_page_pay_for_it_once() {
 }
 
 #[tokio::test]
-async fn a_claim_and_another_visibility_make_a_large_page_anew() {
+async fn claim_or_visibility_change_rewrites_a_large_page_again() {
     let harness = EdgeHarness::build().await;
     let page = flood();
     let before = provisional(&harness, &page).await;
@@ -111,7 +112,7 @@ async fn a_claim_and_another_visibility_make_a_large_page_anew() {
 }
 
 #[tokio::test]
-async fn a_page_that_no_cache_can_hold_is_dressed_on_its_way() {
+async fn page_too_large_for_the_cache_is_rewritten_while_streaming() {
     let harness = EdgeHarness::with(|settings| settings.cache_bytes = 4 << 20).await;
     let page = noise();
     let route = provisional(&harness, &page).await;
@@ -124,7 +125,7 @@ async fn a_page_that_no_cache_can_hold_is_dressed_on_its_way() {
 }
 
 #[tokio::test]
-async fn a_packed_page_takes_a_place_while_it_is_sent() {
+async fn packed_page_holds_a_permit_while_it_is_sent() {
     let terms =
         LoadTerms { streamed_answers_max: 1, wait_max: Duration::from_millis(20), ..LoadTerms::default() };
     let harness = EdgeHarness::under(terms).await;

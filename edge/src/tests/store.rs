@@ -2,12 +2,15 @@
 
 use domain::{
     Account, AccountId, AccountStatus, Activation, Chance, CreatedVia, Host, LedgerOperation, Maker,
-    Manifest, Micro, Origin, Outcome, PublishOperation, PublishOrder, SweepNumber, Target, Tariff, VersionId,
-    Via,
+    Manifest, ManifestFile, Micro, ModerationStatus, Origin, Outcome, PublishOperation, PublishOrder, Route,
+    SweepNumber, Target, Tariff, VersionId, Via, WrittenBundle,
 };
-use store::{Change, NewToken, Terms};
+use store::{Change, Layout, NewContent, NewToken, Terms};
+use tokio::time::Instant;
 
-use super::harness::{EdgeHarness, Method, NOW};
+use super::harness::{EdgeHarness, Method, NOW, route};
+use crate::follow::LogFollower;
+use crate::sites::Sites;
 
 async fn account(harness: &EdgeHarness, chance: &Chance) -> AccountId {
     let account = Account {
@@ -34,10 +37,21 @@ fn change(account: AccountId, chance: &Chance) -> Change<'_> {
 }
 
 async fn publish(harness: &EdgeHarness, account: AccountId, chance: &Chance, text: &str) -> Host {
+    let files = vec![harness.file("index.html", text.to_owned()).await];
+    publish_stored(harness, account, chance, (VersionId::new(NOW, chance), files, None)).await
+}
+
+/// Settles the publish of files that are stored.
+async fn publish_stored(
+    harness: &EdgeHarness,
+    account: AccountId,
+    chance: &Chance,
+    (version, files, bundle): (VersionId, Vec<ManifestFile>, Option<WrittenBundle>),
+) -> Host {
     let operation = PublishOperation {
         order: PublishOrder {
             account,
-            version: VersionId::new(NOW, chance),
+            version,
             slug: "my-page".parse().unwrap(),
             target: Target::NewOrExisting,
             activation: Activation::Live,
@@ -49,7 +63,8 @@ async fn publish(harness: &EdgeHarness, account: AccountId, chance: &Chance, tex
             deadline: None,
             called_by: None,
         },
-        manifest: Manifest::new(vec![harness.file("index.html", text.to_owned()).await]),
+        manifest: Manifest::new(files),
+        bundle,
         blobs_as_of: SweepNumber::default(),
     };
     let terms = Terms { tariff: Tariff::default(), chance: chance.clone(), now: NOW };
@@ -65,7 +80,7 @@ async fn publish(harness: &EdgeHarness, account: AccountId, chance: &Chance, tex
 }
 
 #[tokio::test]
-async fn a_change_is_seen_as_soon_as_the_edges_were_told() {
+async fn change_is_visible_as_soon_as_the_edges_are_notified() {
     let (harness, chance) = (EdgeHarness::build().await, Chance::seeded(7));
     let account = account(&harness, &chance).await;
     let host = publish(&harness, account, &chance, "one").await;
@@ -85,7 +100,7 @@ async fn a_change_is_seen_as_soon_as_the_edges_were_told() {
 }
 
 #[tokio::test]
-async fn a_page_that_cannot_be_had_just_now_says_so_and_is_had_later() {
+async fn temporarily_unavailable_page_gets_503_and_recovers() {
     let (harness, chance) = (EdgeHarness::build().await, Chance::seeded(7));
     let account = account(&harness, &chance).await;
     let host = publish(&harness, account, &chance, "one").await;
@@ -103,31 +118,134 @@ async fn a_page_that_cannot_be_had_just_now_says_so_and_is_had_later() {
 }
 
 #[tokio::test]
-async fn a_route_in_use_is_believed_anew_only_while_it_stands_in_the_store() {
+async fn cached_routes_are_confirmed_until_the_log_lists_them() {
     let (harness, chance) = (EdgeHarness::build().await, Chance::seeded(7));
     let account = account(&harness, &chance).await;
     let host = publish(&harness, account, &chance, "one").await;
-    let target = format!("/site/{host}/");
-    let visit = || harness.knock(Method::GET, &target, &[("host", "127.0.0.1")]);
-    let sites = &harness.edge.inner.sites;
-    let is_known_since = |moment| sites.recall(&host, |stood_at| stood_at >= moment).is_some();
-    let freshen_now = async || {
-        visit().await;
-        let now = tokio::time::Instant::now();
-        crate::freshen::freshen(sites, &harness.store).await;
-        now
+    let unknown: Host = "nobody-here-0000".parse().unwrap();
+    let (sites, mut follower) = (Sites::new(1 << 20), LogFollower::default());
+    let visit = async || {
+        for host in [&host, &unknown] {
+            sites.fetch(host, |_| false, harness.store.routes().find(host)).await.unwrap();
+        }
+    };
+    let confirmed_since = |moment| {
+        let is_known = |host| sites.recall(host, |confirmed_at| confirmed_at >= moment).is_some();
+        (is_known(&host), is_known(&unknown))
     };
     visit().await;
-    let now = freshen_now().await;
-    assert!(sites.in_use().is_empty(), "nobody came since");
-    assert!(is_known_since(now));
+    let moment = Instant::now();
+    for _ in 0..2 {
+        follower.read(&sites, &harness.store).await.unwrap();
+        assert_eq!(confirmed_since(moment), (false, false), "read before the log was followed");
+    }
+    visit().await;
+    let moment = Instant::now();
+    assert_eq!(confirmed_since(moment), (false, false));
+    follower.read(&sites, &harness.store).await.unwrap();
+    assert_eq!(confirmed_since(moment), (true, true));
 
-    // The edge got no notice of this and must find out itself.
-    let stood_before = freshen_now().await;
+    // The edge got no notice of these and must find out itself.
     publish(&harness, account, &chance, "two").await;
-    let now = freshen_now().await;
-    assert!(is_known_since(stood_before) && !is_known_since(now));
+    follower.read(&sites, &harness.store).await.unwrap();
+    assert_eq!(confirmed_since(moment), (false, true));
+    visit().await;
     harness.store.artifacts().delete(&change(account, &chance), &"my-page".parse().unwrap()).await.unwrap();
-    let now = freshen_now().await;
-    assert!(!is_known_since(now));
+    follower.read(&sites, &harness.store).await.unwrap();
+    assert_eq!(confirmed_since(moment), (false, true));
+}
+
+#[tokio::test]
+async fn a_route_that_changes_while_it_is_read_is_not_confirmed() {
+    let (harness, chance) = (EdgeHarness::build().await, Chance::seeded(7));
+    let account = account(&harness, &chance).await;
+    let host = publish(&harness, account, &chance, "one").await;
+    let (sites, mut follower) = (Sites::new(1 << 20), LogFollower::default());
+    follower.read(&sites, &harness.store).await.unwrap();
+    let read = async {
+        let route = harness.store.routes().find(&host).await;
+        publish(&harness, account, &chance, "two").await;
+        follower.read(&sites, &harness.store).await.unwrap();
+        route
+    };
+    sites.fetch(&host, |_| false, read).await.unwrap().unwrap();
+    assert!(sites.recall(&host, |_| true).is_none());
+
+    // The same while a new log is read for the first time.
+    let mut follower = LogFollower::default();
+    let read = async {
+        let route = harness.store.routes().find(&host).await;
+        publish(&harness, account, &chance, "three").await;
+        follower.read(&sites, &harness.store).await.unwrap();
+        route
+    };
+    sites.fetch(&host, |_| false, read).await.unwrap().unwrap();
+    let moment = Instant::now();
+    follower.read(&sites, &harness.store).await.unwrap();
+    assert!(sites.recall(&host, |confirmed_at| confirmed_at >= moment).is_none());
+}
+
+#[tokio::test]
+async fn a_page_that_waits_for_its_scan_is_not_confirmed() {
+    let harness = EdgeHarness::build().await;
+    let (sites, mut follower) = (Sites::new(1 << 20), LogFollower::default());
+    follower.read(&sites, &harness.store).await.unwrap();
+    let published = route(vec![]);
+    let pending = Route {
+        host: "pending-a1b2".parse().unwrap(),
+        moderation: ModerationStatus::Pending,
+        expires_at: Some(NOW),
+        ..published.clone()
+    };
+    for route in [&published, &pending] {
+        sites.fetch(&route.host, |_| false, async { Ok(Some(route.clone())) }).await.unwrap();
+    }
+    let moment = Instant::now();
+    follower.read(&sites, &harness.store).await.unwrap();
+    let is_confirmed = |route: &Route| sites.recall(&route.host, |at| at >= moment).is_some();
+    assert!(is_confirmed(&published) && !is_confirmed(&pending));
+}
+
+#[tokio::test]
+async fn a_content_in_a_bundle_is_served_and_found_again_where_it_was_moved() {
+    let (harness, chance) = (EdgeHarness::build().await, Chance::seeded(7));
+    let account = account(&harness, &chance).await;
+    let texts =
+        [("index.html", "<p>one".repeat(200)), ("a.txt", "two ".repeat(200)), ("b.txt", "three".repeat(200))];
+    let mut contents = Vec::new();
+    let mut files = Vec::new();
+    for (path, text) in &texts {
+        // The harness stores it in its own object.
+        let file = harness.file(path, text.clone()).await;
+        harness.blobs.delete_blob(file.hash).await.unwrap();
+        let layout = Layout::of(text.as_bytes(), &file.content_type).unwrap();
+        contents.push(NewContent { hash: file.hash, bytes: text.clone().into(), layout });
+        files.push(file);
+    }
+    let version = VersionId::new(NOW, &chance);
+    let bundle = harness.blobs.put_bundle(version.into(), &contents).await.unwrap().unwrap();
+    for (file, blob) in files.iter_mut().zip(&bundle.contents) {
+        assert_eq!(file.variants, blob.variants);
+        file.bundled = blob.bundled;
+    }
+    let host = publish_stored(&harness, account, &chance, (version, files, Some(bundle.written))).await;
+    let local = ("host", "127.0.0.1");
+    let visit = async |path: &str, headers: &[(&str, &str)]| {
+        harness.knock(Method::GET, &format!("/site/{host}/{path}"), headers).await
+    };
+    assert_eq!(visit("", &[local]).await.text(), texts[0].1);
+    let part = visit("a.txt", &[local, ("range", "bytes=4-10")]).await;
+    assert_eq!((part.status, part.text()), (206, "two two"));
+    let encoded = visit("a.txt", &[local, ("accept-encoding", "gzip")]).await;
+    assert_eq!(encoded.says("content-encoding"), Some("gzip"));
+
+    harness.blobs.delete_bundle(bundle.id()).await.unwrap();
+    assert_eq!(visit("b.txt", &[local]).await.status, 503);
+    let moved = harness.file("b.txt", texts[2].1.clone()).await;
+    harness.store.blob_index().mark_restored(moved.hash, None, NOW).await.unwrap();
+    assert_eq!(visit("b.txt", &[local]).await.text(), texts[2].1);
+    assert_eq!(
+        visit("b.txt", &[local, ("accept-encoding", "br")]).await.says("content-encoding"),
+        Some("br")
+    );
 }

@@ -16,7 +16,7 @@ async fn say(address: std::net::SocketAddr, request: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_head_tells_the_length_and_sends_no_body() {
+async fn head_response_has_content_length_and_no_body() {
     let harness = EdgeHarness::build().await;
     let route = harness.site(&[("index.html", "<p>0123456789</p>")]).await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -1,5 +1,6 @@
-//! Expand, then contract: while a release is rolled out, processes of the one before run on the new schema, so no change
-//! may take away or refuse what they lean on. `docs/decisions/0019-expand-then-contract.md` has the reasons.
+//! Expand, then contract. While a release is rolled out, processes of the previous release run on the new
+//! schema. So no migration may remove or reject anything that they need. The reasons are in
+//! `docs/decisions/0019-expand-then-contract.md`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

@@ -8,7 +8,7 @@ use sea_orm_migration::MigratorTrait;
 use crate::statements::{Change, changes};
 
 /// A statement that breaks a rule and may stay: the change, how the statement begins, and why it does no harm.
-const EXCEPTIONS: [(&str, &str, &str); 3] = [
+const EXCEPTIONS: [(&str, &str, &str); 5] = [
     (
         "m0003_daily_views",
         "CREATE INDEX versions_by_account ON versions",
@@ -20,9 +20,19 @@ const EXCEPTIONS: [(&str, &str, &str); 3] = [
         "SQLite's way, where one process has the file; PostgreSQL has its own, with CONCURRENTLY",
     ),
     ("m0006_indexes_in_use", "DROP INDEX CONCURRENTLY {name}", "the index is half built, so nobody uses it"),
+    (
+        "m0023_route_changes",
+        "CREATE FUNCTION record_route_change()",
+        "only the triggers of the same change call it",
+    ),
+    (
+        "m0023_route_changes",
+        "CREATE TRIGGER routes_",
+        "it adds a row to a new table, which no older process reads and nothing can refuse",
+    ),
 ];
 
-/// The builder's words for what stands as text elsewhere: it would go past these rules.
+/// Types of the schema builder. These rules read only SQL text, so a change must not use the builder.
 const BUILDER: [&str; 4] = ["Table", "Index", "ForeignKey", "Alias"];
 
 #[test]
@@ -51,7 +61,7 @@ fn every_change_only_expands_the_schema() {
 }
 
 #[test]
-fn every_change_of_the_history_is_looked_at_and_is_all_text() {
+fn every_migration_is_checked_and_uses_plain_sql() {
     let changes = changes();
     let names: Vec<_> = changes.iter().map(|change| change.name.clone()).collect();
     let history: Vec<_> = Migrator::migrations().iter().map(|change| change.name().to_owned()).collect();
@@ -66,7 +76,7 @@ fn every_change_of_the_history_is_looked_at_and_is_all_text() {
 }
 
 #[test]
-fn what_takes_away_or_refuses_what_older_processes_do_is_found() {
+fn statements_that_break_older_processes_are_detected() {
     let harmful = [
         "DROP TABLE versions",
         "DROP INDEX versions_by_account",
@@ -98,7 +108,7 @@ fn what_takes_away_or_refuses_what_older_processes_do_is_found() {
 }
 
 #[test]
-fn what_only_adds_is_let_through() {
+fn purely_additive_statements_are_allowed() {
     let harmless = [
         "CREATE TABLE notes ( id TEXT NOT NULL, CONSTRAINT notes_pk PRIMARY KEY (id) )",
         "CREATE UNIQUE INDEX notes_by_text ON notes (text)",

@@ -23,7 +23,7 @@ const COLUMNS: &str = "SELECT found.name AS of_table, known.name AS name, known.
     FROM sqlite_master AS found JOIN pragma_table_info(found.name) AS known WHERE found.type = 'table'";
 
 #[tokio::test]
-async fn no_change_takes_or_alters_a_column_and_new_ones_may_be_left_out() {
+async fn no_migration_drops_or_alters_a_column_and_new_columns_are_optional() {
     // Each connection to memory is a database of its own.
     let mut one = ConnectOptions::new("sqlite::memory:");
     one.max_connections(1).sqlx_logging(false);

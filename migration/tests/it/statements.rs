@@ -85,7 +85,7 @@ fn is_sql(text: &str) -> bool {
 }
 
 #[test]
-fn statements_are_read_from_every_kind_of_text_and_from_no_comment() {
+fn sql_is_extracted_from_all_string_literals_but_not_from_comments() {
     let source = r##"
         //! DROP TABLE said;
         /// ALTER TABLE said;

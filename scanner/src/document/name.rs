@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_told_once_for_all_its_elements() {
+    fn element_names_are_shared_between_elements() {
         let names = Names::new();
         let first = names.shared(html("div"));
         assert!(Rc::ptr_eq(&first, &names.shared(html("div"))));
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_meet_in_one_place_are_not_mixed_up() {
+    fn colliding_names_are_kept_apart() {
         let names = Names::new();
         for number in 0..NAMES_KEPT * 4 {
             let name = format!("x-{number}");
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_are_told_by_the_names_that_the_page_has() {
+    fn element_kinds_are_detected_by_name() {
         let kinds_of = |name: &str| {
             let name = Name::of(html(name));
             (name.holds, name.layout)

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_of_boxes_ends_where_something_stands_in_them() {
+    fn run_of_empty_elements_ends_at_text() {
         let sieve = Sieve::default();
         let begins = tag(TagKind::StartTag, "div");
         assert_eq!((0..ROW_MAX * 2).filter(|_| sieve.passes(&begins)).count(), ROW_MAX);
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_row_of_boxes_fields_and_what_has_attributes_pass() {
+    fn fields_and_elements_with_attributes_pass_in_a_run_of_empty_elements() {
         let sieve = Sieve::default();
         (0..ROW_MAX * 2).for_each(|_| {
             sieve.passes(&tag(TagKind::StartTag, "td"));
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hidden_formatting_element_ends_however_many_there_were() {
+    fn hidden_formatting_element_ends_after_any_number_of_them() {
         let sieve = Sieve::default();
         let (begins, ends) = (tag(TagKind::StartTag, "b"), tag(TagKind::EndTag, "b"));
         for _ in 0..FORMATTING_MAX {

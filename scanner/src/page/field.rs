@@ -304,7 +304,7 @@ mod tests {
     use super::looks_like_card_number;
 
     #[test]
-    fn an_example_of_a_card_number_is_told_by_its_groups() {
+    fn card_number_examples_are_detected_by_their_digit_groups() {
         for yes in
             ["1234 5678 9012 3456", "•••• •••• •••• ••••", "0000-0000-0000-0000", "XXXX XXXX XXXX 1234"]
         {

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_redirect_to_another_site_is_told_from_one_within_it() {
+    fn redirects_to_other_sites_are_distinguished_from_internal_ones() {
         for away in [
             "location = 'https://evil.example/'",
             "window.location.href=\"//evil.example\"",
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refresh_leads_where_its_address_says() {
+    fn refresh_target_is_detected_by_its_url() {
         for away in ["0;url=https://evil.example", "5; URL='//evil.example'", "0, https://evil.example"] {
             assert!(Flow::of_refresh(away).leads_away, "{away}");
         }
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn markup_from_the_address_or_from_a_cipher_is_unknown() {
+    fn markup_from_the_url_or_from_decryption_is_unknown() {
         for unknown in [
             "e.innerHTML = decodeURIComponent(location.hash.slice(1))",
             "document.write(window.name)",

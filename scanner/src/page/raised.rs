@@ -36,7 +36,7 @@ mod tests {
     use super::mark;
 
     #[test]
-    fn marks_are_told_from_text_that_is_set_like_them() {
+    fn superscript_marks_are_distinguished_from_superscript_text() {
         for (text, wanted) in
             [("1", "¹"), (" [12] ", "¹²"), ("1, 2", "¹²"), ("TM", "™"), ("sm", "™"), ("R", "ⓡ"), ("e", "ⓔ")]
         {

@@ -164,7 +164,7 @@ impl<'p> At<'_, 'p> {
     /// count.
     fn requested_by_button(self, wanted: Wanted) -> Option<String> {
         let is_beside_talk = self.stretch.is_article && self.field.spot.form == Form::None;
-        // A field with its own label is for that, whatever the button opens next.
+        // A field with its own label asks for what the label names, whatever the button opens next.
         if is_beside_talk || !self.is_unnamed() || self.is_sent_as_another() {
             return None;
         }

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_answers_with_its_index() {
+    fn directory_resolves_to_its_index() {
         assert_eq!(candidates("part/")[2], "part/index.html");
         assert_eq!(candidates("about")[1], "about.html");
         assert_eq!(candidates("")[2], "index.html");

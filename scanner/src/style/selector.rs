@@ -1,5 +1,5 @@
 //! Selectors, parsed with the crate that browsers use. Its parser and its matcher recurse along a selector,
-//! so that this rejects selectors that no person writes first.
+//! so selectors that are deeper or longer than any person writes are rejected.
 
 use std::fmt;
 

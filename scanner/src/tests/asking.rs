@@ -120,7 +120,7 @@ fn pages_with_a_password_near_a_lure_are_reviewed() {
 const BOX: &str = "<input autocomplete=off>";
 
 #[test]
-fn a_phrase_that_is_asked_for_word_by_word_is_found() {
+fn seed_phrase_requested_word_by_word_is_found() {
     let boxes = BOX.repeat(12);
     let numbered: String = (1..=24).map(|number| format!("<label>{number}. <input></label>")).collect();
     let steps: String = (0..3)
@@ -147,7 +147,7 @@ fn a_phrase_that_is_asked_for_word_by_word_is_found() {
 }
 
 #[test]
-fn what_is_hidden_until_a_script_shows_it_is_asked_for() {
+fn fields_hidden_until_a_script_shows_them_are_detected() {
     let step = "<div id=two style='display:none'><p>Enter your seed phrase</p><textarea></textarea></div>";
     let template = "<template id=t><label>Seed phrase<textarea></textarea></label></template>";
     assert_all(
@@ -170,7 +170,7 @@ fn what_is_hidden_until_a_script_shows_it_is_asked_for() {
 }
 
 #[test]
-fn a_request_is_found_where_people_read_it() {
+fn requests_are_found_wherever_visitors_read_them() {
     assert_all(
         Blocked,
         &[
@@ -231,7 +231,7 @@ fn a_request_is_found_where_people_read_it() {
 }
 
 #[test]
-fn a_password_is_known_by_its_look() {
+fn password_fields_are_detected_by_appearance() {
     assert_all(
         Review,
         &[
@@ -252,7 +252,7 @@ fn a_password_is_known_by_its_look() {
 }
 
 #[test]
-fn what_a_script_has_a_field_say_is_asked_for() {
+fn placeholders_set_by_scripts_count_as_requests() {
     assert_all(
         Blocked,
         &[
@@ -275,7 +275,7 @@ fn what_a_script_has_a_field_say_is_asked_for() {
 }
 
 #[test]
-fn a_mark_behind_a_word_hides_nothing() {
+fn mark_after_a_word_hides_nothing() {
     let marks = [
         "¹",
         "²",
@@ -333,7 +333,7 @@ fn a_mark_may_stand_before_a_word_or_in_the_middle_of_a_name() {
 }
 
 #[test]
-fn letters_that_are_set_like_marks_are_letters() {
+fn superscript_letters_are_read_as_letters() {
     assert_all(
         Blocked,
         &[
@@ -358,7 +358,7 @@ fn letters_that_are_set_like_marks_are_letters() {
 }
 
 #[test]
-fn a_button_says_what_is_handed_in() {
+fn button_text_names_what_is_submitted() {
     assert_all(
         Blocked,
         &[
@@ -376,7 +376,7 @@ fn a_button_says_what_is_handed_in() {
 }
 
 #[test]
-fn lures_are_found_where_elements_tell_of_themselves() {
+fn lures_are_found_in_element_labels() {
     assert_all(
         Review,
         &[

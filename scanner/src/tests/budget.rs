@@ -13,7 +13,7 @@ fn file(html: &str) -> [ScannedFile<'_>; 1] {
 }
 
 #[test]
-fn a_version_that_needs_more_steps_than_it_has_is_reviewed() {
+fn version_that_exceeds_its_step_budget_is_reviewed() {
     let plain = "<p>Hello, world.</p>".repeat(100);
     let terms = |steps_max| Terms { steps_max, ..Terms::default() };
     let found = scan(&file(&plain), &terms(1_000)).unwrap();

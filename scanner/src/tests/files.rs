@@ -4,7 +4,7 @@ use super::Status::{Blocked, Pass, Review};
 use super::*;
 
 #[test]
-fn a_page_is_told_by_its_content_and_not_by_its_name() {
+fn page_is_detected_by_content_and_not_by_name() {
     let html = b"\xef\xbb\xbf<form><input name=seed_phrase></form>";
     for path in ["a.txt", "img/logo.png", "deep/down/page", "x.svg", "app.js", "Größe.html"] {
         assert_eq!(verdict_of(&[(path, html)]).status, Blocked, "{path}");
@@ -18,7 +18,7 @@ fn a_page_is_told_by_its_content_and_not_by_its_name() {
 }
 
 #[test]
-fn bytes_that_are_not_utf8_are_read_all_the_same() {
+fn non_utf8_bytes_are_still_scanned() {
     let html = b"<p>\xff\xfe caf\xe9</p><label>Seed phrase \xe9<input></label>\x00\xc3";
     assert_eq!(verdict_of(&[("index.html", html)]).status, Blocked);
 }
@@ -55,7 +55,7 @@ fn the_worst_file_decides_and_the_evidence_names_it() {
 }
 
 #[test]
-fn pages_do_not_lend_each_other_their_words() {
+fn pages_are_scanned_independently_of_each_other() {
     let verdict = verdict_of(&[
         ("login.html", "<input type=password>"),
         ("pay.html", "<p>We take PayPal</p><input name=amount>"),
@@ -70,7 +70,7 @@ fn evidence_is_bounded() {
 }
 
 #[test]
-fn a_byte_order_mark_says_how_a_page_is_written() {
+fn byte_order_mark_decides_the_charset() {
     let page = "<!doctype html><form><label>Seed phrase <input name=seed></label></form>";
     let little: Vec<u8> =
         [0xfeff].into_iter().chain(page.encode_utf16()).flat_map(u16::to_le_bytes).collect();
@@ -82,7 +82,7 @@ fn a_byte_order_mark_says_how_a_page_is_written() {
 }
 
 #[test]
-fn what_a_page_shows_runs_and_fetches_counts_with_it() {
+fn frames_scripts_and_fetched_files_count_towards_their_page() {
     let seed = "<label>Seed phrase<textarea></textarea></label>";
     let inline = format!("<iframe srcdoc='{seed}'></iframe>");
     let text = format!("Hello {seed}");
@@ -134,7 +134,7 @@ fn what_a_page_shows_runs_and_fetches_counts_with_it() {
 }
 
 #[test]
-fn a_lure_on_a_page_counts_in_its_frame_and_no_further() {
+fn lure_on_a_page_counts_in_its_frames_but_not_in_linked_pages() {
     let login = ("login.html", "<input type=password>");
     let framed = [("index.html", "<h1>PayPal</h1><iframe src=login.html></iframe>"), login];
     assert_eq!(verdict_of(&framed).status, Review);
@@ -143,7 +143,7 @@ fn a_lure_on_a_page_counts_in_its_frame_and_no_further() {
 }
 
 #[test]
-fn files_that_embed_each_other_come_to_an_end() {
+fn recursive_embedding_terminates() {
     let files: Vec<(String, String)> = (0..50)
         .map(|number| {
             let frames: String =
@@ -156,7 +156,7 @@ fn files_that_embed_each_other_come_to_an_end() {
 }
 
 #[test]
-fn a_text_without_markup_is_read_where_a_script_fetches_it() {
+fn plain_text_is_scanned_where_a_script_fetches_it() {
     let script = "fetch('l.txt').then(r => r.text()).then(t => { label.textContent = t })";
     let page = format!("<label id=label></label><textarea></textarea><script>{script}</script>");
     let files = [("index.html", page.as_str()), ("l.txt", "Enter your seed phrase")];
@@ -165,7 +165,7 @@ fn a_text_without_markup_is_read_where_a_script_fetches_it() {
 }
 
 #[test]
-fn entities_of_a_document_are_put_in_in_one_order() {
+fn document_entities_are_expanded_in_a_fixed_order() {
     let (pad, more) = ("x".repeat(5 << 20), "y".repeat(4 << 20));
     let entities = format!(
         "<!ENTITY pad '{pad}'><!ENTITY frm '{more}&#60;input name=\"seed_phrase\"/>'>\

@@ -8,7 +8,7 @@ use super::*;
 /// Pages of about a megabyte that are built to exhaust a reader's time or stack. The bound is generous, and
 /// far below what quadratic time would take.
 #[test]
-fn hostile_pages_take_neither_the_stack_nor_the_time() {
+fn hostile_pages_exhaust_neither_stack_nor_time() {
     // The paragraph ends any open SVG.
     let ask = "<p><input name=seed_phrase>";
     let table = format!("<table>{}", "<a>x".repeat(200_000));

@@ -6,7 +6,7 @@ use super::{assert_all, verdict_of};
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
-fn what_a_library_builds_is_read_as_it_would_show_it() {
+fn elements_built_by_libraries_are_scanned_as_rendered() {
     assert_all(
         Blocked,
         &[
@@ -114,7 +114,7 @@ fn what_a_library_builds_is_read_as_it_would_show_it() {
 }
 
 #[test]
-fn what_stands_near_a_field_and_is_none_of_its_labels_asks_for_nothing() {
+fn text_near_a_field_that_is_not_its_label_is_no_request() {
     assert_all(
         Pass,
         &[
@@ -149,7 +149,7 @@ fn what_stands_near_a_field_and_is_none_of_its_labels_asks_for_nothing() {
 }
 
 #[test]
-fn data_that_describes_no_form_asks_for_nothing() {
+fn data_that_describes_no_form_is_no_request() {
     assert_all(
         Pass,
         &[

@@ -60,7 +60,7 @@ fn honest_pages_pass() {
 }
 
 #[test]
-fn what_no_visitor_sees_is_not_asked_for() {
+fn invisible_text_is_no_request() {
     let form = "<label>Seed phrase<input></label>";
     assert_all(
         Pass,
@@ -76,7 +76,7 @@ fn what_no_visitor_sees_is_not_asked_for() {
 }
 
 #[test]
-fn a_thing_that_is_talked_of_is_not_asked_for() {
+fn mentioned_secrets_are_no_request() {
     let story = "<p>People who lose their wallet's recovery phrase lose what is in it, and nobody can help them. Write it down on paper and keep the paper where you keep other things that matter.</p>".repeat(10);
     assert_all(
         Pass,
@@ -132,7 +132,7 @@ fn a_thing_that_is_talked_of_is_not_asked_for() {
 }
 
 #[test]
-fn scripts_that_ask_for_something_else_pass() {
+fn scripts_that_request_harmless_input_pass() {
     assert_all(
         Pass,
         &[
@@ -155,7 +155,7 @@ fn scripts_that_ask_for_something_else_pass() {
 }
 
 #[test]
-fn buttons_that_hand_nothing_in_ask_for_nothing() {
+fn buttons_that_submit_nothing_are_no_request() {
     assert_all(
         Pass,
         &[
@@ -186,7 +186,7 @@ fn buttons_that_hand_nothing_in_ask_for_nothing() {
 }
 
 #[test]
-fn names_that_only_hold_a_lure_are_none() {
+fn names_that_merely_contain_a_lure_are_no_lures() {
     assert_all(
         Pass,
         &[

@@ -69,7 +69,7 @@ fn verdict_under(path: &str, bytes: &[u8]) -> Verdict {
 }
 
 #[test]
-fn a_magic_number_changes_no_verdict_on_what_is_served_as_text() {
+fn magic_numbers_do_not_change_verdicts_on_files_served_as_text() {
     for (path, content, [before, after]) in contents() {
         assert_eq!(verdict_under(path, content.as_bytes()).status, Blocked, "{path}");
         for magic in MAGICS {
@@ -81,7 +81,7 @@ fn a_magic_number_changes_no_verdict_on_what_is_served_as_text() {
 }
 
 #[test]
-fn a_file_that_a_script_fetches_is_read_as_text_whatever_it_is() {
+fn files_fetched_by_scripts_are_always_scanned_as_text() {
     let form = [b"\x89PNG\r\n\x1a\n\0\0", FORM.as_bytes()].concat();
     let words = [b"PK\x03\x04\n", "Enter your seed phrase".as_bytes()].concat();
     for path in ["p.png", "p.bin", "p.woff2", "p.mp4", "p.txt", "p.json", "p.css", "p"] {
@@ -117,7 +117,7 @@ fn nul_bytes_in_text_are_reviewed_and_hide_nothing() {
 }
 
 #[test]
-fn a_data_address_is_read_in_each_encoding_that_browsers_may_use() {
+fn data_url_is_decoded_in_every_charset_that_browsers_may_use() {
     let padding = "a%00".repeat(2_100);
     let page =
         format!("<iframe src='data:text/html,<!--{padding}-->{}'></iframe>", FORM.replace('\'', "%27"));
@@ -125,7 +125,7 @@ fn a_data_address_is_read_in_each_encoding_that_browsers_may_use() {
 }
 
 #[test]
-fn pages_of_provisional_accounts_that_only_lead_away_or_hide_their_content_are_reviewed() {
+fn provisional_pages_that_only_redirect_or_hide_their_content_are_reviewed() {
     let cases = [
         ("<meta http-equiv=Refresh content='0; url=https://evil.example/'>", Rule::RedirectsAway),
         ("<p>One moment…</p><script>location.replace('//evil.example')</script>", Rule::RedirectsAway),

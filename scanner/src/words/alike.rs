@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn disguised_words_are_read_as_what_they_look_like() {
+    fn disguised_words_are_read_by_appearance() {
         for (word, meant) in [
             ("рауpal", "paypal"),
             ("аррӏе", "apple"),

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_may_go_on_in_the_next_line() {
+    fn patterns_may_continue_on_the_next_line() {
         let file =
             File { name: "xx.txt", text: "# Words.\n[role give, keep]\n\nenter|\n  # Rarely.\n  type it?\n" };
         let entries: Vec<Entry> = file.entries().map(Result::unwrap).collect();
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_names_its_file_and_line() {
+    fn language_file_error_names_file_and_line() {
         for (text, fault) in [
             ("[verb give]", "unknown kind of section `verb`"),
             ("[thing wand]", "unknown thing `wand`"),

@@ -35,7 +35,7 @@ mod tests {
     use super::spaced;
 
     #[test]
-    fn identifiers_are_cut_at_their_edges() {
+    fn identifiers_are_split_into_words() {
         for (name, words) in [
             ("seedPhrase", "seed Phrase"),
             ("seed_phrase", "seed phrase"),

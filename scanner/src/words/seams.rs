@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_cut_from_the_number_at_its_end() {
+    fn trailing_number_is_split_from_its_word() {
         for (text, core) in
             [("phrase1", "phrase"), ("paypal24", "paypal"), ("1seed", "seed"), ("paypaltm", "paypal")]
         {
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn capitals_set_words_apart_where_one_of_them_names_something() {
+    fn capitalized_words_are_split_if_one_of_them_is_a_known_term() {
         for (text, parts) in [
             ("PayPalLogin", "paypal login"),
             ("PAYPALLogin", "paypal login"),

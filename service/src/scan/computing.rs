@@ -8,7 +8,7 @@ use anyhow::Context;
 use bytes::Bytes;
 use domain::{BlobHash, Manifest, ModerationStatus};
 use scanner::{ScannedFile, Status, Terms, Verdict};
-use store::{ScanSubject, StoredVerdict};
+use store::{ContentAddress, ScanSubject, StoredVerdict};
 use tokio::task::spawn_blocking;
 
 use super::gate::ScanPermit;
@@ -55,11 +55,11 @@ impl Service {
             return Ok(Files::default());
         }
         let mut read: HashMap<BlobHash, Bytes> = HashMap::new();
-        let mut files = Vec::new();
+        let (mut files, contents) = (Vec::new(), self.contents());
         for file in subject.manifest.files() {
             let bytes = match read.get(&file.hash) {
                 Some(bytes) => bytes.clone(),
-                None => self.0.blobs.read(file.hash, 0..file.size_bytes).await?,
+                None => contents.read(ContentAddress::of(file), 0..file.size_bytes).await?,
             };
             read.insert(file.hash, bytes.clone());
             let (path, content_type) = (file.path.to_string(), file.content_type.clone());
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scan_whose_waiting_has_ended_stops_without_a_verdict() {
+    fn cancelled_scan_stops_without_a_verdict() {
         let stop = StopWhenDropped::default();
         let is_cancelled = stop.0.clone();
         assert!(!is_cancelled.load(Ordering::Relaxed));
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn a_scan_that_nobody_waits_for_gives_its_permit_back() {
+    async fn abandoned_scan_returns_its_permit() {
         let gate = ScanGate::new(ScanTerms { permits: 1, quota: None });
         let account = AccountId::new(Time::from_millis(0), &Chance::seeded(1));
         let permit = gate.permit(account, Scan::First).await.unwrap();

@@ -18,11 +18,11 @@ async fn put(blobs: &Blobs, content: &Bytes) -> KnownBlob {
     let layout = Layout::of(content, "text/html").unwrap();
     let hash = BlobHash::of(content);
     let variants = blobs.put(hash, content.clone(), layout).await.unwrap();
-    KnownBlob { hash, size_bytes: content.len() as u64, variants }
+    KnownBlob { hash, size_bytes: content.len() as u64, variants, bundled: None }
 }
 
 #[tokio::test]
-async fn a_content_is_copied_with_its_encodings_and_a_damaged_one_is_not() {
+async fn blob_is_copied_with_its_variants_unless_it_is_damaged() {
     let ((folder, from), (_other, to)) = (folder(), folder());
     let content = Bytes::from("<p>a page</p>".repeat(1_000_000));
     let large = put(&from, &content).await;
@@ -46,7 +46,7 @@ async fn a_content_is_copied_with_its_encodings_and_a_damaged_one_is_not() {
 }
 
 #[tokio::test]
-async fn an_upload_that_cannot_be_read_is_damaged_and_a_store_that_is_away_says_nothing_of_it() {
+async fn unreadable_upload_is_damaged_and_unreachable_store_is_an_error() {
     let ((folder, from), (_other, to)) = (folder(), folder());
     let version = VersionId::new(Time::from_millis(0), &Chance::seeded(3));
     from.spool(version, Bytes::from_static(b"spooled")).await.unwrap();
@@ -61,7 +61,7 @@ async fn an_upload_that_cannot_be_read_is_damaged_and_a_store_that_is_away_says_
 }
 
 #[tokio::test]
-async fn everything_that_lies_in_the_store_is_listed_by_what_it_is() {
+async fn objects_are_listed_by_kind() {
     let (folder, blobs) = folder();
     let (now, chance) = (Time::from_millis(0), Chance::seeded(3));
     let version = VersionId::new(now, &chance);
@@ -107,7 +107,7 @@ async fn hangs_up_on_puts(object: Vec<u8>) -> String {
 }
 
 #[tokio::test]
-async fn a_content_that_is_there_is_put_though_the_store_hangs_up_and_half_of_one_is_not() {
+async fn put_succeeds_on_a_dropped_connection_only_if_the_object_is_complete() {
     let (folder, files) = folder();
     let content = Bytes::from("<p>a page</p>".repeat(1_000));
     let kept = put(&files, &content).await;
@@ -123,7 +123,7 @@ async fn a_content_that_is_there_is_put_though_the_store_hangs_up_and_half_of_on
 }
 
 #[test]
-fn only_what_we_name_ourselves_is_ours() {
+fn only_objects_with_our_key_format_are_recognized() {
     let hash = BlobHash::of(b"x").to_string();
     assert!(kind_of(&format!("blobs/{}/{hash}", &hash[..2])).is_some());
     let id = VersionId::new(Time::from_millis(0), &Chance::seeded(1));

@@ -10,6 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::Instant;
 
 use super::*;
+use crate::blobs::StorageKey;
 use crate::{Blobs, Layout, S3Settings, is_outage};
 
 const SIZE_BYTES: u64 = 100_000;
@@ -79,33 +80,37 @@ pub(crate) fn blobs_at(url: &str) -> Blobs {
 }
 
 #[tokio::test]
-async fn a_store_that_hangs_up_is_asked_for_the_rest() {
+async fn read_resumes_after_a_dropped_connection() {
     let store = ShortReads::start(30_000).await;
     let range = 10..SIZE_BYTES - 10;
-    let chunks = blobs_at(&store.url).stream(BlobHash::of(b""), range).await.unwrap();
+    let chunks = blobs_at(&store.url).stream_range(StorageKey::Blob(BlobHash::of(b"")), range).await.unwrap();
     let read: Vec<Bytes> = chunks.try_collect().await.unwrap();
     assert!(read.concat() == content()[10..content().len() - 10], "each byte once");
     assert_eq!(store.requests.load(Ordering::SeqCst), 4);
 }
 
 #[tokio::test]
-async fn a_store_that_brings_nothing_is_given_up() {
+async fn read_without_progress_is_aborted() {
     let store = ShortReads::start(0).await;
     let begun_at = Instant::now();
-    let chunks = blobs_at(&store.url).stream(BlobHash::of(b""), 0..SIZE_BYTES).await.unwrap();
+    let chunks =
+        blobs_at(&store.url).stream_range(StorageKey::Blob(BlobHash::of(b"")), 0..SIZE_BYTES).await.unwrap();
     assert!(chunks.try_collect::<Vec<Bytes>>().await.is_err());
     assert_eq!(store.requests.load(Ordering::SeqCst), FRUITLESS_MAX as usize);
     assert!(begun_at.elapsed() >= FRUITLESS_PAUSE * (FRUITLESS_MAX - 1), "not all at once");
 }
 
 #[tokio::test]
-async fn a_store_that_is_silent_is_an_outage() {
+async fn unresponsive_store_is_an_outage() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let blobs = blobs_at(&format!("http://{}", listener.local_addr().unwrap()));
     let (hash, content) = (BlobHash::of(b"x"), Bytes::from_static(b"x"));
     let layout = Layout::of(&content, "text/plain").unwrap();
-    let (read, put, streamed) =
-        tokio::join!(blobs.read(hash, 0..1), blobs.put(hash, content, layout), blobs.stream(hash, 0..1));
+    let (read, put, streamed) = tokio::join!(
+        blobs.read(hash, 0..1),
+        blobs.put(hash, content, layout),
+        blobs.stream_range(StorageKey::Blob(hash), 0..1)
+    );
     for error in [read.err(), put.err(), streamed.err()] {
         assert!(is_outage(&error.unwrap()));
     }

@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use domain::{BlobHash, Manifest, ManifestFile};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
-use super::{Damage, DamageFault, Harmed, MalformedManifest, ScrubNews, ScrubProgress, known};
+use super::{Damage, DamageFault, Harmed, MalformedManifest, ScrubNews, ScrubProgress};
+use crate::blob_index::known;
 use crate::blobs::KnownBlob;
 use crate::handles::IntegrityChecks;
 use crate::rows;
@@ -38,7 +39,7 @@ impl IntegrityChecks<'_> {
             for (file, fault) in self.wrong_files(&page).await? {
                 progress.damages += 1;
                 let harmed = self.harmed_version(&file.0).await?;
-                report(ScrubNews::Damage(Damage { hash: file.1, fault, harmed }));
+                report(ScrubNews::Damage(Damage { hash: file.1, bundle: None, fault, harmed }));
             }
             report(ScrubNews::Progress(progress));
         }

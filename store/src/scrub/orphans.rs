@@ -1,7 +1,7 @@
 //! Finds unreferenced objects. Deleting one follows the rules of a sweep, so that no publish relies on a
 //! deleted object.
 
-use domain::{BlobHash, Time};
+use domain::{BlobHash, BundleId, Time};
 use futures::TryStreamExt;
 
 use super::{ORPHAN_GRACE, Orphan, OrphanFate, Scrub, ScrubCare, ScrubNews, ScrubProgress};
@@ -51,7 +51,13 @@ impl IntegrityChecks<'_> {
     async fn find_orphans(self, objects: Vec<StoredObject>) -> anyhow::Result<Vec<StoredObject>> {
         let hashes: Vec<BlobHash> = objects.iter().filter_map(StoredObject::hash).collect();
         let unknown = self.0.blob_index().find_unknown(&hashes).await?;
-        let is_orphan = |object: &StoredObject| object.hash().is_none_or(|hash| unknown.contains(&hash));
+        let bundles: Vec<BundleId> = objects.iter().filter_map(StoredObject::bundle).collect();
+        let unknown_bundles = self.0.blob_index().find_unknown_bundles(&bundles).await?;
+        let is_orphan = |object: &StoredObject| match object.kind {
+            ObjectKind::Blob(hash) => unknown.contains(&hash),
+            ObjectKind::Bundle(id) => unknown_bundles.contains(&id),
+            ObjectKind::Spool(_) | ObjectKind::Upload(_) | ObjectKind::Unknown => true,
+        };
         Ok(objects.into_iter().filter(is_orphan).collect())
     }
 
@@ -60,6 +66,7 @@ impl IntegrityChecks<'_> {
             ObjectKind::Blob(hash) => {
                 self.0.blob_index().sweep_orphan(blobs, hash, orphan.size_bytes, now).await
             }
+            ObjectKind::Bundle(id) => self.0.blob_index().sweep_orphan_bundle(blobs, id, now).await,
             ObjectKind::Spool(version) => {
                 blobs.delete(StorageKey::Spool(version)).await?;
                 Ok(true)

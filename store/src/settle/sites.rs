@@ -5,7 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use anyhow::Context;
-use domain::{AccountId, BlobHash, LedgerOperation, Manifest, PublishOperation, Slug, SweepNumber, Time};
+use domain::{
+    AccountId, BlobHash, LedgerOperation, Manifest, PublishOperation, Slug, SweepNumber, Time, WrittenBundle,
+};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ActiveModelTrait, DatabaseTransaction, IntoActiveModel};
@@ -13,7 +15,7 @@ use sea_orm::{ActiveModelTrait, DatabaseTransaction, IntoActiveModel};
 use super::Batch;
 use crate::many::known_pairs;
 use crate::script::Script;
-use crate::{blob_index, blob_sweep, blocked_contents, held_pages, routes, rows};
+use crate::{blob_index, blob_sweep, blocked_contents, bundle_rows, held_pages, routes, rows};
 
 pub(super) struct Sites<'a> {
     artifacts: HashMap<(AccountId, Slug), StoredSite>,
@@ -26,6 +28,7 @@ pub(super) struct Sites<'a> {
     versions: Vec<entity::version::ActiveModel>,
     /// Why versions begin as blocked.
     decisions: Vec<entity::moderation_decision::ActiveModel>,
+    bundles: Vec<WrittenBundle>,
     contents: BTreeMap<String, entity::blob::ActiveModel>,
     refs: Vec<entity::blob_ref::ActiveModel>,
     /// By host. Of several routes of a host in one commit, only the last is written.
@@ -62,6 +65,7 @@ impl<'a> Sites<'a> {
             artifacts,
             versions: Vec::new(),
             decisions: Vec::new(),
+            bundles: Vec::new(),
             contents: BTreeMap::new(),
             refs: Vec::new(),
             routes: BTreeMap::new(),
@@ -115,7 +119,7 @@ impl<'a> Sites<'a> {
         operation: &PublishOperation,
         row: entity::version::Model,
     ) -> anyhow::Result<()> {
-        self.contents.extend(blob_index::rows_of(&operation.manifest, self.now)?);
+        self.add_contents(operation)?;
         let hashes: HashSet<BlobHash> = operation.manifest.files().iter().map(|file| file.hash).collect();
         self.refs.extend(hashes.iter().map(|hash| entity::blob_ref::ActiveModel {
             version_id: Set(row.id.clone()),
@@ -157,6 +161,7 @@ impl<'a> Sites<'a> {
     ) -> anyhow::Result<Option<SweepNumber>> {
         self.write(script)?;
         self.add_refused(transaction).await?;
+        bundle_rows::insert(script, self.bundles, self.now)?;
         blob_index::insert(script, self.contents)?;
         script.insert::<entity::blob_ref::Entity>(self.refs, None)?;
         Ok(self.as_of)
@@ -184,9 +189,16 @@ impl<'a> Sites<'a> {
             return Ok(());
         }
         let number = blob_sweep::exclude_sweeps(transaction).await?;
-        for operation in self.refused.iter().filter(|operation| operation.blobs_as_of == number) {
-            self.contents.extend(blob_index::rows_of(&operation.manifest, self.now)?);
+        let refused = std::mem::take(&mut self.refused);
+        for operation in refused.into_iter().filter(|operation| operation.blobs_as_of == number) {
+            self.add_contents(operation)?;
         }
+        Ok(())
+    }
+
+    fn add_contents(&mut self, operation: &PublishOperation) -> anyhow::Result<()> {
+        self.bundles.extend(operation.bundle);
+        self.contents.extend(blob_index::rows_of(&operation.manifest, self.now)?);
         Ok(())
     }
 }

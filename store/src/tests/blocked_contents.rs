@@ -95,7 +95,7 @@ fn ada() -> OperatorName {
 }
 
 on_both_databases! {
-    async fn a_blocked_content_blocks_every_later_version_from_its_first_moment(harness: &StoreHarness) {
+    async fn blocked_content_blocks_every_later_version_immediately(harness: &StoreHarness) {
         let (one, other) = (harness.claimed().await, harness.claimed().await);
         let before = harness.publish(other, "before", b"bad").await;
         let page = harness.publish(one, "page", b"bad").await;
@@ -112,7 +112,7 @@ on_both_databases! {
         assert_eq!(harness.shown(&before).await, ModerationStatus::Pending);
     }
 
-    async fn a_version_that_a_process_of_an_older_release_settles_is_blocked_by_its_scan(harness: &StoreHarness) {
+    async fn version_settled_without_the_block_list_is_blocked_by_its_scan(harness: &StoreHarness) {
         let (one, other) = (harness.claimed().await, harness.claimed().await);
         let page = harness.publish(one, "page", b"bad").await;
         let late = harness.publish(other, "late", b"bad").await;
@@ -123,7 +123,7 @@ on_both_databases! {
         assert_eq!(harness.shown(&late).await, BLOCKED);
     }
 
-    async fn what_is_scanned_before_a_block_is_committed_is_scanned_again(harness: &StoreHarness) {
+    async fn version_scanned_before_a_block_is_committed_is_scanned_again(harness: &StoreHarness) {
         let (one, other) = (harness.claimed().await, harness.claimed().await);
         let page = harness.publish(one, "page", b"bad").await;
         let late = harness.publish(other, "late", b"bad").await;
@@ -135,7 +135,7 @@ on_both_databases! {
         assert_eq!(harness.shown(&late).await, BLOCKED);
     }
 
-    async fn only_a_page_that_is_trusted_keeps_a_content_off_and_none_what_is_objected_to(harness: &StoreHarness) {
+    async fn only_pages_passed_by_a_moderator_keep_content_unlisted_unless_it_is_objected_to(harness: &StoreHarness) {
         let (one, provisional) = (harness.claimed().await, harness.account().await);
         let copy = harness.publish(provisional, "copy", b"shared").await;
         harness.judge(&copy, 1, PASS).await;
@@ -151,7 +151,7 @@ on_both_databases! {
         assert_eq!(harness.listed().await, [BlobHash::of(b"shared")]);
     }
 
-    async fn a_version_of_a_held_page_that_brings_a_blocked_content_waits_for_a_moderator(harness: &StoreHarness) {
+    async fn version_of_a_held_page_with_blocked_content_waits_for_a_moderator(harness: &StoreHarness) {
         let account = harness.claimed().await;
         let first = harness.publish(account, "page", b"bad").await;
         harness.decide(&first, ModerationDecision::Block).await;
@@ -163,7 +163,7 @@ on_both_databases! {
         assert!(evidence.contains(crate::BLOCKED_CONTENT), "{evidence}");
     }
 
-    async fn a_version_that_an_older_process_makes_of_a_held_page_is_held_by_its_scan(harness: &StoreHarness) {
+    async fn version_that_an_older_process_adds_to_a_held_page_is_held_by_its_scan(harness: &StoreHarness) {
         let page = harness.publish(harness.claimed().await, "page", b"one").await;
         let transaction = harness.store.database.begin().await.unwrap();
         let before = START.minus(Duration::from_millis(1));
@@ -184,7 +184,7 @@ on_both_databases! {
         assert_eq!(held, []);
     }
 
-    async fn an_activation_keeps_what_the_scan_found_and_blocks_nothing_that_is_live_already(harness: &StoreHarness) {
+    async fn activation_keeps_scan_findings_and_does_not_block_the_version_already_live(harness: &StoreHarness) {
         let (one, other) = (harness.claimed().await, harness.claimed().await);
         let page = harness.publish(one, "page", b"bad").await;
         harness.judge(&page, 1, REVIEW).await;
@@ -200,7 +200,7 @@ on_both_databases! {
         assert!(evidence.contains(crate::BLOCKED_CONTENT) && evidence.contains("{}"), "{evidence}");
     }
 
-    async fn what_is_taken_off_the_list_is_judged_by_its_scan_again(harness: &StoreHarness) {
+    async fn unblocked_content_is_scanned_again(harness: &StoreHarness) {
         let (one, other) = (harness.claimed().await, harness.claimed().await);
         let page = harness.publish(one, "page", b"bad").await;
         harness.decide(&page, ModerationDecision::Block).await;
@@ -224,7 +224,7 @@ on_both_databases! {
         assert_eq!(harness.shown(&page).await, BLOCKED);
     }
 
-    async fn what_a_passed_page_of_another_account_holds_is_not_listed(harness: &StoreHarness) {
+    async fn content_of_passed_pages_of_other_accounts_is_not_listed(harness: &StoreHarness) {
         let (one, other) = (harness.claimed().await, harness.claimed().await);
         let honest = harness.publish(other, "honest", b"library").await;
         harness.judge(&honest, 1, PASS).await;
@@ -236,7 +236,7 @@ on_both_databases! {
         assert_eq!(harness.listed().await, []);
     }
 
-    async fn a_page_that_a_moderator_passes_takes_its_contents_off_the_list(harness: &StoreHarness) {
+    async fn pass_by_a_moderator_unblocks_the_contents_of_the_page(harness: &StoreHarness) {
         let one = harness.claimed().await;
         let page = harness.publish(one, "page", b"bad").await;
         harness.decide(&page, ModerationDecision::Block).await;
@@ -245,7 +245,7 @@ on_both_databases! {
         assert_eq!(harness.listed().await, []);
     }
 
-    async fn a_version_that_is_made_live_again_is_compared_with_the_list(harness: &StoreHarness) {
+    async fn reactivated_version_is_checked_against_the_block_list(harness: &StoreHarness) {
         let (one, other) = (harness.claimed().await, harness.claimed().await);
         let old = harness.publish(one, "page", b"bad").await;
         harness.judge(&old, 1, PASS).await;
@@ -283,7 +283,7 @@ on_both_databases! {
         assert_eq!(harness.status_of(&held).await, (REVIEW, ModeratedBy::Moderator));
     }
 
-    async fn what_only_a_scan_has_blocked_holds_nothing_back(harness: &StoreHarness) {
+    async fn block_by_a_scan_does_not_hold_the_page(harness: &StoreHarness) {
         let account = harness.claimed().await;
         let first = harness.publish(account, "page", b"one").await;
         harness.judge(&first, 1, BLOCKED).await;
@@ -291,7 +291,7 @@ on_both_databases! {
         assert_eq!(harness.shown(&second).await, ModerationStatus::Pending);
     }
 
-    async fn a_version_is_appealed_for_once_until_a_moderator_decides(harness: &StoreHarness) {
+    async fn version_can_be_appealed_once_until_a_moderator_decides(harness: &StoreHarness) {
         let account = harness.claimed().await;
         let page = harness.publish(account, "page", b"one").await;
         let refused = harness.appeal(&page, "Why?").await.unwrap_err();

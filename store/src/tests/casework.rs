@@ -4,7 +4,7 @@ use domain::{ModeratedBy, ModerationDecision};
 
 use super::review::{DONE, slugs};
 use super::*;
-use crate::{DecisionResult, ModeratorDecision, QueueWanted, WaitingFor};
+use crate::{DecisionResult, ModeratorDecision, ReviewFilter, WaitingFor};
 
 on_both_databases! {
     async fn the_queue_is_filtered_by_rule_account_and_waiting_time(harness: &StoreHarness) {
@@ -13,9 +13,9 @@ on_both_databases! {
         let young = harness.publish(other, "young", b"two").await;
         harness.scanned(&old, ModerationStatus::Review, START).await;
         harness.scanned(&young, ModerationStatus::Review, START.plus(HOUR)).await;
-        let review = QueueWanted::from(WaitingFor::Review);
+        let review = ReviewFilter::from(WaitingFor::Review);
         let handle = harness.store.accounts().find(other).await.unwrap().unwrap().handle;
-        let wanted = |rule: Option<&str>, account: Option<&str>, waiting_at_least| QueueWanted {
+        let wanted = |rule: Option<&str>, account: Option<&str>, waiting_at_least| ReviewFilter {
             rule: rule.map(str::to_owned),
             account: account.map(str::to_owned),
             waiting_at_least,
@@ -35,7 +35,7 @@ on_both_databases! {
         }
     }
 
-    async fn the_cases_beside_one_are_found_by_its_place(harness: &StoreHarness) {
+    async fn next_and_previous_cases_are_found_by_queue_position(harness: &StoreHarness) {
         let account = harness.claimed().await;
         let mut pages = Vec::new();
         for (slug, hours) in [("first", 0), ("second", 1), ("third", 2)] {
@@ -43,7 +43,7 @@ on_both_databases! {
             harness.scanned(&page, ModerationStatus::Review, START.plus(HOUR * hours)).await;
             pages.push(page);
         }
-        let (store, wanted) = (&harness.store, QueueWanted::from(WaitingFor::Review));
+        let (store, wanted) = (&harness.store, ReviewFilter::from(WaitingFor::Review));
         let place = store.review_queue().find_position(&wanted, &pages[1].host, START).await.unwrap().unwrap();
         let next = async |after| store.review_queue().find_next(&wanted, after, &pages[1].host, START).await.unwrap();
         let previous = async |before| store.review_queue().find_previous(&wanted, before, START).await.unwrap();
@@ -54,11 +54,11 @@ on_both_databases! {
         // The page itself is left out.
         assert_eq!(next(Some(&first)).await.as_ref(), Some(&pages[2].host));
         assert_eq!(previous(&first).await, None);
-        let blocked = QueueWanted::from(WaitingFor::BlockedAlready);
+        let blocked = ReviewFilter::from(WaitingFor::BlockedAlready);
         assert_eq!(store.review_queue().find_position(&blocked, &pages[1].host, START).await.unwrap(), None);
     }
 
-    async fn a_decision_from_the_list_rests_on_what_the_list_showed(harness: &StoreHarness) {
+    async fn bulk_decision_applies_only_to_the_listed_state(harness: &StoreHarness) {
         let account = harness.claimed().await;
         let page = harness.publish(account, "page", b"one").await;
         harness.scanned(&page, ModerationStatus::Review, START).await;
@@ -73,7 +73,7 @@ on_both_databases! {
         assert!(matches!(harness.say(&word).await, DecisionResult::DecidedMeanwhile { .. }));
     }
 
-    async fn an_account_s_history_has_what_happened_to_its_other_pages(harness: &StoreHarness) {
+    async fn account_history_includes_events_of_its_other_pages(harness: &StoreHarness) {
         let (account, other) = (harness.claimed().await, harness.account().await);
         let shown = harness.publish(account, "shown", b"one").await;
         let before = harness.publish(account, "before", b"two").await;

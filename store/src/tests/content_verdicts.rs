@@ -65,7 +65,7 @@ impl StoreHarness {
 }
 
 on_both_databases! {
-    async fn a_verdict_is_kept_for_the_content_and_the_rules_whichever_account_has_it(harness: &StoreHarness) {
+    async fn verdict_is_stored_by_content_and_rules_for_all_accounts(harness: &StoreHarness) {
         let (account, other) = (harness.account().await, harness.account().await);
         let page = harness.publish(account, "page", b"one").await;
         let copy = harness.publish(other, "copy", b"one").await;
@@ -82,7 +82,7 @@ on_both_databases! {
         assert_eq!(harness.stored(content, 4).await.as_deref(), Some("[3]"));
     }
 
-    async fn kept_verdicts_go_with_their_rules_and_with_time(harness: &StoreHarness) {
+    async fn stored_verdicts_are_deleted_with_their_rules_and_by_age(harness: &StoreHarness) {
         let account = harness.account().await;
         let (early, late) = (harness.publish(account, "page", b"one").await, harness.publish(account, "page", b"two").await);
         let old_rules = harness.record_with_content(&late, 2, "[1]", START.plus(HOUR)).await;
@@ -118,7 +118,7 @@ on_both_databases! {
         assert_eq!(harness.held_from_of(&next).await, None);
     }
 
-    async fn a_version_whose_scan_is_given_up_is_in_review_until_a_scan_judges_it(harness: &StoreHarness) {
+    async fn version_with_an_abandoned_scan_is_in_review_until_a_scan_succeeds(harness: &StoreHarness) {
         let account = harness.account().await;
         let page = harness.publish(account, "page", b"one").await;
         assert_eq!(harness.give_up_scan_of(&page).await, Some(page.host.clone()));
@@ -138,7 +138,7 @@ on_both_databases! {
 }
 
 #[tokio::test]
-async fn sqlite_finds_the_oldest_pending_version_by_its_index() {
+async fn sqlite_uses_the_index_for_the_oldest_pending_version() {
     let harness = sqlite().await;
     let oldest = "SELECT created_at FROM versions WHERE moderation_status = 'pending' AND created_at >= 5
         ORDER BY created_at LIMIT 1";

@@ -40,6 +40,7 @@ impl StoreHarness {
                 called_by: None,
             },
             manifest: Manifest::new(vec![]),
+            bundle: None,
             blobs_as_of: SweepNumber::default(),
         }
     }
@@ -69,7 +70,7 @@ fn expired() -> Outcome {
 }
 
 on_both_databases! {
-    async fn past_its_deadline_a_deed_is_refused_for_good(harness: &StoreHarness) {
+    async fn operation_past_its_deadline_is_refused_permanently(harness: &StoreHarness) {
         let account = harness.account().await;
         harness.publish(account, "shown", b"one").await;
         let hide = VisibilityOperation {
@@ -107,14 +108,14 @@ on_both_databases! {
         assert!(found.is_none(), "{found:?}");
     }
 
-    async fn before_its_deadline_a_deed_is_settled(harness: &StoreHarness) {
+    async fn operation_before_its_deadline_is_settled(harness: &StoreHarness) {
         let account = harness.account().await;
         let operation = LedgerOperation::Publish(Box::new(harness.publish_by(account, harness.soon().await)));
         let outcome = harness.settle_by(account, operation).await;
         assert!(matches!(outcome, Outcome::Published(_)), "{outcome:?}");
     }
 
-    async fn what_its_caller_has_given_up_is_never_settled_and_what_is_settled_is_never_given_up(harness: &StoreHarness) {
+    async fn abandoned_operation_is_never_settled_and_settled_operation_is_never_abandoned(harness: &StoreHarness) {
         let account = harness.account().await;
         let give_up = async |operation: &PublishOperation| {
             let refusal = Refusal::past_deadline();
@@ -134,7 +135,7 @@ on_both_databases! {
         assert_eq!(give_up(&settled).await, outcome);
     }
 
-    async fn a_grant_that_was_given_up_is_never_made_and_another_attempt_with_its_id_is_made_once(harness: &StoreHarness) {
+    async fn abandoned_credit_grant_is_never_made_and_a_retry_with_its_id_is_made_once(harness: &StoreHarness) {
         let (account, id) = (harness.account().await, harness.job());
         let attempt = async || harness.grant_by(account, id, harness.soon().await);
         let moved = |is_new| Outcome::Moved(Moved { balance: Micro::new(1_000_000), is_new });
@@ -147,7 +148,7 @@ on_both_databases! {
         assert_eq!(harness.settle_by(account, attempt().await).await, moved(false));
     }
 
-    async fn callers_that_give_up_together_leave_connections_to_others(harness: &StoreHarness) {
+    async fn many_abandoned_operations_leave_connections_for_others(harness: &StoreHarness) {
         const PATIENCE: Duration = Duration::from_secs(2);
         let account = harness.account().await;
         let held = harness.store.database.begin().await.unwrap();
@@ -169,7 +170,7 @@ on_both_databases! {
         }
     }
 
-    async fn a_key_whose_job_was_given_up_is_free(harness: &StoreHarness) {
+    async fn idempotency_key_of_an_abandoned_job_is_free(harness: &StoreHarness) {
         let account = harness.account().await;
         let claim = |job| KeyClaim {
             account,

@@ -54,7 +54,7 @@ on_both_databases! {
         assert_eq!(progress.faults, 1);
     }
 
-    async fn an_entry_that_was_changed_is_found_by_what_comes_after_it_and_by_its_receipt(harness: &StoreHarness) {
+    async fn changed_entry_is_found_by_later_entries_and_by_its_receipt(harness: &StoreHarness) {
         let account = harness.topped_up(2).await;
         harness.sql(&format!(
             "UPDATE ledger_entries SET delta_micro = 4000000 WHERE account_id = '{account}' AND seq = 1"
@@ -79,14 +79,14 @@ on_both_databases! {
         assert!(faults.iter().any(|(_, kind)| matches!(kind, LedgerFaultKind::Receipt { entered: None, .. })));
     }
 
-    async fn a_charge_that_brings_money_in_is_found(harness: &StoreHarness) {
+    async fn charge_with_a_positive_amount_is_found(harness: &StoreHarness) {
         let account = harness.topped_up(1).await;
         harness.sql(&format!("UPDATE ledger_entries SET reason = 'storage:2026-01' WHERE account_id = '{account}'")).await;
         let (_, faults) = harness.faults().await;
         assert!(faults.iter().any(|(_, kind)| matches!(kind, LedgerFaultKind::WrongWay { seq: 1, .. })), "{faults:?}");
     }
 
-    async fn publishes_that_nobody_paid_are_found(harness: &StoreHarness) {
+    async fn unpaid_publishes_are_found(harness: &StoreHarness) {
         let account = harness.topped_up(0).await;
         let month = START.month();
         harness.sql(&format!("INSERT INTO usage VALUES ('{account}', '{month}', 101, 0)")).await;
@@ -95,7 +95,7 @@ on_both_databases! {
         assert_eq!(faults, [(account.to_string(), kind)]);
     }
 
-    async fn a_limit_that_was_lowered_since_is_no_fault_of_what_it_allowed(harness: &StoreHarness) {
+    async fn usage_allowed_by_a_former_limit_is_no_fault(harness: &StoreHarness) {
         let (claimed, provisional) = (harness.topped_up(0).await, harness.account().await);
         let month = START.month();
         let was = |claimed_free_publishes, provisional_free_publishes| Tariff {
@@ -121,7 +121,7 @@ on_both_databases! {
         assert_eq!(faults, expected);
     }
 
-    async fn what_a_purged_account_was_told_is_no_fault_and_goes_when_it_is_old(harness: &StoreHarness) {
+    async fn outcomes_of_a_purged_account_are_no_fault_and_are_swept_when_old(harness: &StoreHarness) {
         let (account, job) = (harness.account().await, harness.job());
         let terms = Terms { tariff: Tariff::default(), chance: harness.chance.clone(), now: START };
         let operation = LedgerOperation::TopUp(TopUpOperation { account, job, amount: Micro::new(1_000_000), deadline: None, called_by: None });
@@ -135,7 +135,7 @@ on_both_databases! {
         assert!(harness.store.outcomes().find(job).await.unwrap().is_none());
     }
 
-    async fn that_the_clock_of_a_claim_was_ahead_is_no_fault(harness: &StoreHarness) {
+    async fn clock_skew_of_a_claim_is_no_ledger_fault(harness: &StoreHarness) {
         let (account, month) = (harness.topped_up(1).await, START.month());
         harness.sql(&format!("INSERT INTO usage VALUES ('{account}', '{month}', 101, 0)")).await;
         harness.sql(&format!("UPDATE ledger_entries SET reason = 'publish:one' WHERE account_id = '{account}'")).await;
@@ -151,7 +151,7 @@ on_both_databases! {
 
 /// SQLite cannot drop a constraint of an existing table.
 #[tokio::test]
-async fn a_reason_that_is_there_twice_is_found() {
+async fn duplicate_ledger_reason_is_found() {
     let harness = sqlite().await;
     let account = harness.topped_up(1).await;
     for sql in [

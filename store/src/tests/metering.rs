@@ -47,7 +47,7 @@ impl StoreHarness {
 }
 
 on_both_databases! {
-    async fn every_claimed_account_is_metered_once_however_long_the_pages_are(harness: &StoreHarness) {
+    async fn every_claimed_account_is_metered_once_with_any_page_size(harness: &StoreHarness) {
         harness.account().await;
         let mut claimed = Vec::new();
         for _ in 0..5 {
@@ -60,7 +60,7 @@ on_both_databases! {
         }
     }
 
-    async fn metering_sees_the_storage_the_month_s_views_and_what_is_not_public(harness: &StoreHarness) {
+    async fn metering_reads_storage_monthly_views_and_non_public_pages(harness: &StoreHarness) {
         let (account, idle) = (harness.claimed().await, harness.claimed().await);
         let mut restricted: Vec<ArtifactId> = Vec::new();
         for (slug, to) in [("private", Visibility::Private), ("unlisted", Visibility::Unlisted)] {

@@ -44,7 +44,7 @@ async fn sources_of_decisions(harness: &StoreHarness) -> Vec<String> {
 }
 
 on_both_databases! {
-    async fn reports_stay_open_until_a_moderator_answers_them(harness: &StoreHarness) {
+    async fn reports_stay_open_until_a_moderator_decides(harness: &StoreHarness) {
         let account = harness.account().await;
         let published = harness.publish(account, "page", b"one").await;
         let report = || report_on(harness, &published);
@@ -71,7 +71,7 @@ on_both_databases! {
         assert_eq!(sources_of_decisions(harness).await.len(), 2);
     }
 
-    async fn what_is_deleted_or_not_shown_is_not_judged_by_people(harness: &StoreHarness) {
+    async fn deleted_and_unserved_pages_cannot_be_moderated(harness: &StoreHarness) {
         let account = harness.account().await;
         let staged = harness.publish_as(account, "staged", b"one", Activation::Staged).await;
         let moderator = UserId::new(START, &harness.chance);
@@ -88,7 +88,7 @@ on_both_databases! {
         assert!(harness.store.artifacts().find_at(&staged.host).await.unwrap().is_none());
     }
 
-    async fn a_slug_is_looked_for_among_one_person_s_accounts_or_among_all(harness: &StoreHarness) {
+    async fn slug_is_searched_in_one_persons_accounts_or_in_all(harness: &StoreHarness) {
         let (mine, theirs) = (harness.account().await, harness.account().await);
         let ada = user(harness, "ada").await;
         let code = harness.store.accounts().find(mine).await.unwrap().unwrap().claim_code;

@@ -59,7 +59,7 @@ fn down(from: u32, to: u32) -> Vec<String> {
 }
 
 on_both_databases! {
-    async fn a_long_list_is_read_in_pages_while_rows_come_and_go(harness: &StoreHarness) {
+    async fn long_list_is_paged_consistently_while_rows_change(harness: &StoreHarness) {
         let (account, other) = (harness.claimed().await, harness.claimed().await);
         crowd(harness, account, "01AA", ROWS).await;
         crowd(harness, other, "01AB", 50).await;
@@ -94,7 +94,7 @@ on_both_databases! {
         assert_eq!((slugs(&again), again.next), (slugs(&middle), middle.next));
     }
 
-    async fn a_pin_leaves_one_artifact_of_the_list(harness: &StoreHarness) {
+    async fn pin_limits_the_list_to_one_artifact(harness: &StoreHarness) {
         let account = harness.claimed().await;
         crowd(harness, account, "01AA", 20).await;
         let one = artifacts(harness, account, &Page::whole()).await.rows[7].id;
@@ -122,7 +122,7 @@ on_both_databases! {
         assert_eq!((live.seq, live.total_bytes), (5, 3));
     }
 
-    async fn invites_of_one_moment_are_each_on_one_page_in_either_direction(harness: &StoreHarness) {
+    async fn invites_with_equal_timestamps_appear_on_exactly_one_page_in_both_directions(harness: &StoreHarness) {
         let account = harness.claimed().await;
         // Their codes have the same beginning.
         harness.sql(&format!(
@@ -153,7 +153,7 @@ on_both_databases! {
         assert_eq!(all.len(), 50);
     }
 
-    async fn tokens_of_one_moment_are_each_listed_once(harness: &StoreHarness) {
+    async fn tokens_with_equal_timestamps_are_each_listed_once(harness: &StoreHarness) {
         let account = harness.claimed().await;
         let (id, hash) = (ulid("01AC"), counting("hash"));
         harness.sql(&format!(
@@ -190,7 +190,7 @@ fn middle(account: AccountId, backend: DbBackend) -> String {
 }
 
 #[tokio::test]
-async fn a_page_in_the_middle_of_20000_artifacts_is_read_from_the_index_on_sqlite() {
+async fn sqlite_reads_a_page_of_20000_artifacts_from_the_index() {
     let harness = sqlite().await;
     let account = harness.claimed().await;
     crowd(&harness, account, "01AA", 20_000).await;
@@ -201,7 +201,7 @@ async fn a_page_in_the_middle_of_20000_artifacts_is_read_from_the_index_on_sqlit
 }
 
 #[tokio::test]
-async fn a_page_in_the_middle_of_20000_artifacts_is_read_from_the_index_on_postgres() {
+async fn postgres_reads_a_page_of_20000_artifacts_from_the_index() {
     let Some(harness) = postgres().await else { return };
     let account = harness.claimed().await;
     crowd(&harness, account, "01AA", 20_000).await;

@@ -5,7 +5,7 @@ use sea_orm::EntityTrait;
 
 use super::*;
 use crate::{
-    Backlog, DecisionResult, DecisionsWanted, ModeratorDecision, NewReport, SameContentQuery, SamePage,
+    Backlog, DecisionFilter, DecisionResult, ModeratorDecision, NewReport, SameContentQuery, SamePage,
     ScanVerdict, Seen, WaitingArtifact, WaitingFor,
 };
 
@@ -81,7 +81,7 @@ pub(super) fn slugs(waiting: &[WaitingArtifact]) -> Vec<&str> {
 }
 
 on_both_databases! {
-    async fn the_oldest_comes_first_and_reports_weigh_as_hours_do(harness: &StoreHarness) {
+    async fn review_queue_is_ordered_by_age_with_reports_counted_as_hours(harness: &StoreHarness) {
         let account = harness.claimed().await;
         let mut pages = Vec::new();
         for slug in ["first", "second", "third", "passed", "unscanned", "blocked"] {
@@ -116,7 +116,7 @@ on_both_databases! {
         assert_eq!(rank(&harness.waiting(WaitingFor::Review).await), rank(&before));
     }
 
-    async fn the_backlog_counts_what_the_queue_shows_and_its_reports(harness: &StoreHarness) {
+    async fn backlog_counts_match_the_review_queue_and_its_reports(harness: &StoreHarness) {
         let backlog = async || harness.store.review_queue().backlog(START).await.unwrap();
         assert_eq!(backlog().await, Backlog { pages: 0, oldest_since: None, reports: 0 });
         let account = harness.claimed().await;
@@ -140,7 +140,7 @@ on_both_databases! {
         assert_eq!(backlog().await, Backlog { pages: 0, oldest_since: None, reports: 0 });
     }
 
-    async fn the_queue_is_read_list_by_list(harness: &StoreHarness) {
+    async fn review_queue_is_read_in_pages(harness: &StoreHarness) {
         let account = harness.claimed().await;
         for number in 0..5 {
             let page = harness.publish(account, &format!("page-{number}"), b"one").await;
@@ -158,10 +158,10 @@ on_both_databases! {
         assert_eq!(read.len(), 5, "{read:?}");
         read.dedup();
         assert_eq!(read.len(), 5, "{read:?}");
-        assert!("12".parse::<crate::WaitingPlace>().is_err() && "x.my-page-a1b2".parse::<crate::WaitingPlace>().is_err());
+        assert!("12".parse::<crate::WaitingCursor>().is_err() && "x.my-page-a1b2".parse::<crate::WaitingCursor>().is_err());
     }
 
-    async fn a_word_on_a_version_that_is_not_live_any_more_changes_nothing(harness: &StoreHarness) {
+    async fn decision_on_a_version_that_is_no_longer_live_changes_nothing(harness: &StoreHarness) {
         let account = harness.account().await;
         let first = harness.publish(account, "page", b"one").await;
         let second = harness.publish(account, "page", b"two").await;
@@ -169,11 +169,11 @@ on_both_databases! {
         assert_eq!(refused, DecisionResult::OtherIsLive { seq: 2 });
         let route = harness.store.routes().find(&first.host).await.unwrap().unwrap();
         assert_eq!(route.moderation, ModerationStatus::Pending);
-        assert!(harness.store.moderation().list_decisions(&DecisionsWanted::default(), 10).await.unwrap().is_empty());
+        assert!(harness.store.moderation().list_decisions(&DecisionFilter::default(), 10).await.unwrap().is_empty());
         assert_eq!(harness.rule(&first, ModerationDecision::Block, Some(second.version)).await, DONE);
     }
 
-    async fn every_decision_is_told_with_who_made_it_and_outlives_the_page(harness: &StoreHarness) {
+    async fn decisions_are_listed_with_their_maker_even_after_the_page_is_deleted(harness: &StoreHarness) {
         let account = harness.account().await;
         let published = harness.publish(account, "page", b"one").await;
         let other = harness.publish(account, "other", b"two").await;
@@ -182,7 +182,7 @@ on_both_databases! {
         assert_eq!(harness.rule(&published, ModerationDecision::Block, None).await, DONE);
         harness.store.artifacts().delete(&harness.change(account, START.plus(HOUR)), &published.slug).await.unwrap();
 
-        let all = harness.store.moderation().list_decisions(&DecisionsWanted::default(), 10).await.unwrap();
+        let all = harness.store.moderation().list_decisions(&DecisionFilter::default(), 10).await.unwrap();
         let sources: Vec<_> = all.iter().map(|one| one.source).collect();
         assert_eq!(sources, [ModeratedBy::Moderator, ModeratedBy::Report, ModeratedBy::Scan]);
         let word = &all[0];
@@ -190,16 +190,16 @@ on_both_databases! {
         assert_eq!((&word.host, word.seq, word.status), (&published.host, 1, ModerationStatus::Blocked));
         assert_eq!(all[2].evidence, EVIDENCE);
 
-        let of = async |wanted: DecisionsWanted| {
+        let of = async |wanted: DecisionFilter| {
             let found = harness.store.moderation().list_decisions(&wanted, 10).await.unwrap();
             found.into_iter().map(|one| one.source).collect::<Vec<_>>()
         };
         let host = Some(published.host.clone());
-        let all_before = DecisionsWanted { before: Some(all[0].id), ..Default::default() };
+        let all_before = DecisionFilter { before: Some(all[0].id), ..Default::default() };
         assert_eq!(of(all_before).await, [ModeratedBy::Report, ModeratedBy::Scan]);
-        let by_moderators = DecisionsWanted { by_moderators: true, ..Default::default() };
+        let by_moderators = DecisionFilter { by_moderators: true, ..Default::default() };
         assert_eq!(of(by_moderators).await, [ModeratedBy::Moderator]);
-        let of_host = DecisionsWanted { host, ..Default::default() };
+        let of_host = DecisionFilter { host, ..Default::default() };
         assert_eq!(of(of_host.clone()).await, [ModeratedBy::Moderator, ModeratedBy::Scan]);
 
         // A moderator's decision outlives the account as well.
@@ -208,8 +208,8 @@ on_both_databases! {
         assert_eq!(word.iter().map(|one| one.id).collect::<Vec<_>>(), [all[0].id]);
         assert_eq!((word[0].decided_by.as_deref(), word[0].note.as_deref()), (Some("Ada"), Some("A drill.")));
         assert_eq!((&word[0].host, word[0].seq, word[0].status), (&published.host, 1, ModerationStatus::Blocked));
-        assert_eq!(of(DecisionsWanted::default()).await, [ModeratedBy::Moderator]);
-        let before = DecisionsWanted { before: Some(all[0].id), ..Default::default() };
+        assert_eq!(of(DecisionFilter::default()).await, [ModeratedBy::Moderator]);
+        let before = DecisionFilter { before: Some(all[0].id), ..Default::default() };
         assert!(of(before).await.is_empty());
     }
 
@@ -266,7 +266,7 @@ on_both_databases! {
             harness.store.artifacts().activate(&harness.change(account, START.plus(HOUR)), &slug, seq).await.unwrap();
             assert_eq!(harness.store.routes().find(&live.host).await.unwrap().unwrap().moderation, status, "{seq}");
         }
-        let by_moderators = DecisionsWanted { by_moderators: true, ..Default::default() };
+        let by_moderators = DecisionFilter { by_moderators: true, ..Default::default() };
         let mut decided: Vec<_> =
             harness.store.moderation().list_decisions(&by_moderators, 10).await.unwrap().iter().map(|one| one.seq).collect();
         decided.sort_unstable();
@@ -281,7 +281,7 @@ on_both_databases! {
         assert_eq!(harness.store.routes().find(&live.host).await.unwrap().unwrap().moderation, ModerationStatus::Blocked);
     }
 
-    async fn a_block_says_when_there_are_more_versions_than_it_takes_along(harness: &StoreHarness) {
+    async fn block_reports_when_more_versions_remain_than_its_limit(harness: &StoreHarness) {
         let account = harness.claimed().await;
         let mut live = harness.publish(account, "page", b"bad").await;
         for _ in 0..51 {
@@ -292,7 +292,7 @@ on_both_databases! {
         assert_eq!(harness.say(&word).await, DONE);
     }
 
-    async fn nothing_is_decided_on_what_was_not_seen(harness: &StoreHarness) {
+    async fn decision_is_refused_if_the_case_has_changed_since_it_was_seen(harness: &StoreHarness) {
         let account = harness.account().await;
         let page = harness.publish(account, "page", b"one").await;
         harness.scanned(&page, ModerationStatus::Review, START).await;
@@ -329,7 +329,7 @@ on_both_databases! {
         assert_eq!(open().await, 0);
     }
 
-    async fn what_has_expired_waits_for_nobody_and_what_is_deleted_has_no_open_report(harness: &StoreHarness) {
+    async fn expired_pages_leave_the_review_queue_and_deleted_pages_have_no_open_reports(harness: &StoreHarness) {
         let page = harness.publish(harness.account().await, "page", b"one").await;
         let kept = harness.publish(harness.claimed().await, "kept", b"one").await;
         for page in [&page, &kept] {
@@ -346,7 +346,7 @@ on_both_databases! {
         assert_eq!((open.len(), open[0].host.as_str()), (1, page.host.as_str()));
     }
 
-    async fn a_page_is_shown_with_all_that_is_known_of_it(harness: &StoreHarness) {
+    async fn case_shows_everything_known_about_the_page(harness: &StoreHarness) {
         let account = harness.account().await;
         let first = harness.publish(account, "page", b"one").await;
         harness.publish(account, "page", b"two").await;

@@ -50,7 +50,7 @@ async fn updated_at(harness: &StoreHarness, page: &Published) -> Time {
 }
 
 on_both_databases! {
-    async fn no_two_states_of_a_route_bear_the_same_second(harness: &StoreHarness) {
+    async fn every_route_change_moves_updated_at_by_at_least_a_second(harness: &StoreHarness) {
         let account = Account::provisional(START, HOUR, &harness.chance);
         let token = NewToken::first_of(&account, harness.chance.base36(64), &harness.chance);
         harness.store.accounts().create(&account, &token).await.unwrap();

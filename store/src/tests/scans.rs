@@ -79,7 +79,7 @@ fn noted(host: Option<&Host>) -> VerdictResult {
 }
 
 on_both_databases! {
-    async fn a_verdict_reaches_the_version_and_the_route(harness: &StoreHarness) {
+    async fn verdict_is_written_to_the_version_and_the_route(harness: &StoreHarness) {
         let account = harness.account().await;
         let published = harness.publish(account, "page", b"one").await;
         assert_eq!(harness.judge(&published, 1, BLOCKED).await, noted(Some(&published.host)));
@@ -91,7 +91,7 @@ on_both_databases! {
         assert_eq!(harness.store.scans().record_verdict(unknown).await.unwrap(), VerdictResult::Gone);
     }
 
-    async fn a_verdict_that_is_written_already_is_kept_once_and_told_while_it_blocks(harness: &StoreHarness) {
+    async fn repeated_verdict_is_stored_once_and_sends_notices_while_it_blocks(harness: &StoreHarness) {
         let account = harness.account().await;
         let (harmful, harmless) =
             (harness.publish(account, "harmful", b"one").await, harness.publish(account, "harmless", b"two").await);
@@ -108,7 +108,7 @@ on_both_databases! {
         assert_eq!(harness.judge(&harmful, 1, BLOCKED).await, noted(None));
     }
 
-    async fn later_rules_raise_and_lower_a_scan_s_word_and_each_finding_keeps_its_evidence(harness: &StoreHarness) {
+    async fn later_rules_replace_scan_verdicts_and_keep_the_evidence_of_each_finding(harness: &StoreHarness) {
         let account = harness.account().await;
         let published = harness.publish(account, "page", b"one").await;
         for (rules, status) in [(1, PASS), (2, BLOCKED), (3, BLOCKED), (4, PASS)] {
@@ -122,7 +122,7 @@ on_both_databases! {
         assert_eq!(harness.shown(&published).await, PASS);
     }
 
-    async fn later_rules_change_no_moderator_s_word_and_take_nothing_from_a_report(harness: &StoreHarness) {
+    async fn later_rules_change_neither_moderator_decisions_nor_reports(harness: &StoreHarness) {
         let account = harness.account().await;
         let ruled = harness.publish(account, "ruled", b"one").await;
         let word = ModeratorDecision {
@@ -150,7 +150,7 @@ on_both_databases! {
         }
     }
 
-    async fn a_scan_is_late_after_a_minute_and_queued_again_ever_more_rarely(harness: &StoreHarness) {
+    async fn scan_is_late_after_a_minute_and_requeued_with_exponential_backoff(harness: &StoreHarness) {
         let account = harness.account().await;
         let published = harness.publish(account, "page", b"one").await;
         assert_eq!(harness.late(START.plus(MINUTE)).await, []);
@@ -172,7 +172,7 @@ on_both_databases! {
         assert!(harness.store.scans().list_stuck(1, 10).await.unwrap().is_empty());
     }
 
-    async fn what_fails_does_not_stand_in_the_way_of_what_was_lost(harness: &StoreHarness) {
+    async fn failing_scans_do_not_delay_lost_ones(harness: &StoreHarness) {
         let account = harness.account().await;
         let failing = harness.publish(account, "failing", b"one").await;
         let now = START.plus(HOUR);
@@ -182,7 +182,7 @@ on_both_databases! {
         assert_eq!(versions_and_tries(first), [(lost.version, 0)]);
     }
 
-    async fn a_scan_that_waits_in_the_queue_is_left_alone_and_counts_no_try(harness: &StoreHarness) {
+    async fn queued_scan_is_not_requeued_and_counts_no_attempt(harness: &StoreHarness) {
         let account = harness.account().await;
         let published = harness.publish(account, "page", b"one").await;
         let mut now = START.plus(HOUR);
@@ -194,7 +194,7 @@ on_both_databases! {
         }
     }
 
-    async fn what_older_rules_have_judged_is_due_and_what_is_live_comes_first(harness: &StoreHarness) {
+    async fn versions_scanned_by_older_rules_are_due_with_live_versions_first(harness: &StoreHarness) {
         let account = harness.account().await;
         let old = harness.publish(account, "page", b"one").await;
         let live = harness.publish(account, "page", b"two").await;
@@ -222,7 +222,7 @@ on_both_databases! {
         assert_eq!(harness.late(START.plus(HOUR)).await, [(unscanned.version, 0)]);
     }
 
-    async fn the_walk_through_what_is_live_goes_on_where_the_last_page_ended(harness: &StoreHarness) {
+    async fn rescan_of_live_versions_continues_after_the_last_page(harness: &StoreHarness) {
         let mut live = Vec::new();
         for slug in ["one", "two", "three"] {
             let account = harness.account().await;
@@ -244,7 +244,7 @@ on_both_databases! {
         assert!(rest.len() == 4 && rest.iter().any(|(version, _)| *version == lost.version), "{rest:?}");
     }
 
-    async fn what_nobody_can_be_shown_is_not_judged_again(harness: &StoreHarness) {
+    async fn versions_that_cannot_be_served_are_not_rescanned(harness: &StoreHarness) {
         let (account, claimed) = (harness.account().await, harness.claimed().await);
         let expiring = harness.publish(account, "expiring", b"one").await;
         let deleted = harness.publish(claimed, "deleted", b"two").await;
@@ -262,7 +262,7 @@ on_both_databases! {
         assert!(!harness.store.scans().has_due_rescans(2, now).await.unwrap());
     }
 
-    async fn an_operator_asks_for_everything_for_one_host_or_for_what_failed(harness: &StoreHarness) {
+    async fn operator_can_request_rescans_of_everything_or_one_host_or_failed_scans(harness: &StoreHarness) {
         let account = harness.account().await;
         let old = harness.publish(account, "page", b"one").await;
         let live = harness.publish(account, "page", b"two").await;
@@ -302,7 +302,7 @@ on_both_databases! {
         assert_eq!(harness.due(7, START).await.len(), 2);
     }
 
-    async fn asking_for_what_is_older_writes_only_what_has_failed(harness: &StoreHarness) {
+    async fn rescan_request_for_older_rules_resets_only_failed_scans(harness: &StoreHarness) {
         let account = harness.account().await;
         let failed = harness.publish(account, "failed", b"one").await;
         let put_off = harness.publish(account, "put-off", b"two").await;
@@ -316,7 +316,7 @@ on_both_databases! {
         assert_eq!(harness.due(2, START).await, [(failed.version, 0)]);
     }
 
-    async fn a_scan_that_says_the_same_again_is_known_by_its_time_and_its_rules(harness: &StoreHarness) {
+    async fn unchanged_scan_result_updates_only_its_time_and_rules(harness: &StoreHarness) {
         let account = harness.account().await;
         let published = harness.publish(account, "page", b"one").await;
         for rules in [1, 2, 5] {

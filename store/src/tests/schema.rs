@@ -1,6 +1,6 @@
 //! Migration of a database that an earlier release has filled, even after an interruption.
 
-use sea_orm::EntityTrait;
+use sea_orm::{DbBackend, EntityTrait};
 
 use super::scans::versions_and_tries;
 use super::*;
@@ -9,6 +9,22 @@ use crate::ScanCounts;
 const BLOCKED: ModerationStatus = ModerationStatus::Blocked;
 const PASS: ModerationStatus = ModerationStatus::Pass;
 
+/// Tables that the older schema does not have.
+const LATER_TABLES: [&str; 12] = [
+    "rescan_walks",
+    "rulings",
+    "card_payments",
+    "early_card_reversals",
+    "monthly_limits",
+    "blocked_contents",
+    "held_pages",
+    "appeals",
+    "content_verdicts",
+    "route_changes",
+    "route_log",
+    "bundles",
+];
+
 impl StoreHarness {
     pub(super) async fn sql(&self, statement: &str) {
         self.store.database.writer.execute_unprepared(statement).await.unwrap();
@@ -16,6 +32,7 @@ impl StoreHarness {
 
     /// Restores the schema of the previous release, with all rows.
     async fn take_back_to_an_older_schema(&self) {
+        self.drop_route_triggers().await;
         for index in [
             "versions_without_verdict",
             "versions_by_rules",
@@ -53,23 +70,30 @@ impl StoreHarness {
         ] {
             self.sql(&format!("ALTER TABLE {table} DROP COLUMN {column}")).await;
         }
-        self.sql("ALTER TABLE blobs DROP COLUMN lost_at").await;
+        self.sql("DROP INDEX blobs_by_bundle").await;
+        for column in ["bundle", "bundle_offset", "lost_at"] {
+            self.sql(&format!("ALTER TABLE blobs DROP COLUMN {column}")).await;
+        }
         self.sql("ALTER TABLE reports DROP COLUMN category").await;
         self.sql("ALTER TABLE routes DROP COLUMN held_from").await;
-        for table in [
-            "rescan_walks",
-            "rulings",
-            "card_payments",
-            "early_card_reversals",
-            "monthly_limits",
-            "blocked_contents",
-            "held_pages",
-            "appeals",
-            "content_verdicts",
-        ] {
+        for table in LATER_TABLES {
             self.sql(&format!("DROP TABLE {table}")).await;
         }
         self.sql("DELETE FROM seaql_migrations WHERE version > 'm0004'").await;
+    }
+
+    async fn drop_route_triggers(&self) {
+        let drops: &[&str] = match self.store.database.writer.get_database_backend() {
+            DbBackend::Postgres => &["DROP FUNCTION record_route_change() CASCADE"],
+            _ => &[
+                "DROP TRIGGER routes_inserted",
+                "DROP TRIGGER routes_updated",
+                "DROP TRIGGER routes_deleted",
+            ],
+        };
+        for drop in drops {
+            self.sql(drop).await;
+        }
     }
 
     /// SQLite's query plan, step by step.
@@ -88,7 +112,7 @@ impl StoreHarness {
 }
 
 on_both_databases! {
-    async fn versions_of_an_older_schema_are_brought_up_with_the_verdicts_that_they_have(harness: &StoreHarness) {
+    async fn versions_of_an_older_schema_keep_their_verdicts_after_migration(harness: &StoreHarness) {
         let account = harness.account().await;
         let judged = harness.publish(account, "judged", b"one").await;
         let unscanned = harness.publish(account, "unscanned", b"two").await;
@@ -114,7 +138,7 @@ on_both_databases! {
         assert_eq!(harness.rules_of(&new).await, None);
     }
 
-    async fn a_schema_that_a_later_release_has_added_to_is_fit_to_work_on(harness: &StoreHarness) {
+    async fn schema_extended_by_a_later_release_is_accepted(harness: &StoreHarness) {
         harness.sql("INSERT INTO seaql_migrations (version, applied_at) VALUES ('m9999_later', 0)").await;
         harness.sql("ALTER TABLE versions ADD COLUMN later TEXT").await;
         assert!(harness.store.is_current().await.unwrap());
@@ -123,7 +147,7 @@ on_both_databases! {
         harness.publish(account, "page", b"one").await;
     }
 
-    async fn a_change_of_the_schema_that_is_cut_off_leaves_nothing_and_begins_anew(harness: &StoreHarness) {
+    async fn interrupted_migration_leaves_no_trace_and_is_retried(harness: &StoreHarness) {
         let account = harness.account().await;
         let published = harness.publish(account, "page", b"one").await;
         harness.take_back_to_an_older_schema().await;
@@ -138,7 +162,7 @@ on_both_databases! {
         assert_eq!(harness.rules_of(&published).await, Some(0));
     }
 
-    async fn indexes_that_are_cut_off_are_built_to_the_end_by_the_next_start(harness: &StoreHarness) {
+    async fn interrupted_index_builds_are_finished_by_the_next_start(harness: &StoreHarness) {
         for change in [
             "DROP INDEX routes_by_version",
             "DELETE FROM seaql_migrations WHERE version = 'm0006_indexes_in_use'",
@@ -153,7 +177,7 @@ on_both_databases! {
 }
 
 #[tokio::test]
-async fn an_index_that_was_left_half_built_on_postgres_is_built_anew() {
+async fn invalid_postgres_index_is_rebuilt() {
     let Some(harness) = postgres().await else { return };
     let account = harness.account().await;
     let published = harness.publish(account, "page", b"one").await;
@@ -179,7 +203,7 @@ async fn an_index_that_was_left_half_built_on_postgres_is_built_anew() {
 }
 
 #[tokio::test]
-async fn sqlite_finds_what_is_due_by_the_indexes_that_are_for_it() {
+async fn sqlite_uses_the_indexes_for_due_scans() {
     let harness = sqlite().await;
     for (which, index) in [
         (
@@ -197,7 +221,7 @@ async fn sqlite_finds_what_is_due_by_the_indexes_that_are_for_it() {
 
 /// Deleting a row, as a purge does, also deletes the rows that refer to it.
 #[tokio::test]
-async fn sqlite_finds_what_refers_to_a_row_by_an_index() {
+async fn sqlite_has_an_index_on_every_foreign_key() {
     let harness = sqlite().await;
     let keys = "SELECT found.name, held.\"from\" FROM sqlite_master AS found
         JOIN pragma_foreign_key_list(found.name) AS held WHERE found.type = 'table'";
@@ -212,7 +236,7 @@ async fn sqlite_finds_what_refers_to_a_row_by_an_index() {
 }
 
 #[tokio::test]
-async fn postgres_has_an_index_on_all_that_refers_to_a_row() {
+async fn postgres_has_an_index_on_every_foreign_key() {
     let Some(harness) = postgres().await else { return };
     let without = "SELECT conname::text FROM pg_constraint WHERE contype = 'f' AND NOT EXISTS (
             SELECT FROM pg_index

@@ -28,6 +28,7 @@ impl StoreHarness {
         };
         let scrub = Scrub { blobs: &self.blobs, care, now, at_once: Scrub::OF_A_FOLDER_AT_ONCE };
         let done = self.store.integrity().scrub_contents(&scrub, None, &mut news).await.unwrap();
+        let done = self.store.integrity().scrub_bundles(&scrub, done, &mut news).await.unwrap();
         let done = self.store.integrity().scrub_manifests(done, &mut news).await.unwrap();
         found.progress = self.store.integrity().scrub_objects(&scrub, done, &mut news).await.unwrap();
         (found.damages, found.malformed, found.orphans) = (damages, malformed, orphans);
@@ -52,7 +53,7 @@ fn now() -> Time {
 }
 
 on_both_databases! {
-    async fn what_is_sound_is_found_sound(harness: &StoreHarness) {
+    async fn scrub_finds_no_damage_in_sound_data(harness: &StoreHarness) {
         let account = harness.claimed().await;
         for content in [&b"one"[..], b"two", b"one"] {
             harness.publish(account, "page", content).await;
@@ -62,7 +63,7 @@ on_both_databases! {
         assert_eq!((found.progress.contents, found.progress.versions, found.progress.objects), (2, 3, 2));
     }
 
-    async fn a_content_that_is_gone_is_named_with_whom_it_harms(harness: &StoreHarness) {
+    async fn missing_blob_is_reported_with_the_harmed_versions(harness: &StoreHarness) {
         let account = harness.claimed().await;
         let harmed = harness.publish(account, "page", b"one").await;
         harness.publish(account, "other", b"two").await;
@@ -74,7 +75,7 @@ on_both_databases! {
         assert_eq!(found.progress.damages, 1);
     }
 
-    async fn a_manifest_that_says_something_else_is_found(harness: &StoreHarness) {
+    async fn manifest_that_contradicts_its_blob_is_found(harness: &StoreHarness) {
         let account = harness.claimed().await;
         let harmed = harness.publish(account, "page", b"one").await;
         let hosts = vec![harmed.host.to_string()];
@@ -92,7 +93,7 @@ on_both_databases! {
         assert_eq!(found.damages, [(BlobHash::of(b"one"), DamageFault::Unknown, hosts)]);
     }
 
-    async fn a_manifest_that_cannot_be_read_is_named_and_the_rest_is_looked_at(harness: &StoreHarness) {
+    async fn unreadable_manifest_is_reported_and_the_scrub_continues(harness: &StoreHarness) {
         let account = harness.claimed().await;
         let garbled = harness.publish(account, "page", b"one").await;
         let other = harness.publish(account, "other", b"two").await;
@@ -105,7 +106,7 @@ on_both_databases! {
         assert_eq!((found.progress.versions, found.progress.damages, found.progress.objects), (2, 2, 2));
     }
 
-    async fn a_missing_content_is_counted_on_until_it_is_noted_and_again_when_it_was_put(harness: &StoreHarness) {
+    async fn missing_blob_counts_as_stored_until_recorded_as_lost_and_again_after_a_put(harness: &StoreHarness) {
         let account = harness.claimed().await;
         harness.publish(account, "page", b"one").await;
         let hash = BlobHash::of(b"one");
@@ -114,18 +115,18 @@ on_both_databases! {
         assert!(harness.store.blob_index().find_stored(&[hash], now()).await.unwrap().lost.is_empty());
         assert_eq!(harness.scrub(ScrubCare::Fix, now()).await.progress.noted_lost, 1);
         let stored = harness.store.blob_index().find_stored(&[hash], now()).await.unwrap();
-        assert!(stored.variants.is_empty() && stored.lost.contains_key(&hash));
+        assert!(stored.found.is_empty() && stored.lost.contains_key(&hash));
         // It is damaged as long as it is missing, however often that is recorded.
         let still = harness.scrub(ScrubCare::Fix, now()).await;
         assert_eq!((still.progress.noted_lost, still.damages.len()), (0, 1));
         harness.put(b"one").await;
-        harness.store.blob_index().mark_restored(hash).await.unwrap();
+        harness.store.blob_index().mark_restored(hash, None, now()).await.unwrap();
         let stored = harness.store.blob_index().find_stored(&[hash], now()).await.unwrap();
-        assert!(stored.lost.is_empty() && stored.variants.contains_key(&hash));
+        assert!(stored.lost.is_empty() && stored.found.contains_key(&hash));
         assert_eq!(harness.scrub(ScrubCare::Report, now()).await.damages, []);
     }
 
-    async fn only_what_is_old_and_unknown_is_removed(harness: &StoreHarness) {
+    async fn scrub_removes_only_old_orphans(harness: &StoreHarness) {
         let account = harness.claimed().await;
         harness.publish(account, "page", b"one").await;
         let orphan = harness.put(b"nobody knows of it").await;
@@ -146,7 +147,7 @@ on_both_databases! {
         assert!(again.orphans.is_empty() && again.damages.is_empty());
     }
 
-    async fn a_publish_that_has_found_a_orphan_looks_again_when_that_is_removed(harness: &StoreHarness) {
+    async fn publish_that_found_an_orphan_checks_again_after_its_removal(harness: &StoreHarness) {
         let account = harness.claimed().await;
         let hash = harness.put(b"one").await;
         let check = harness.check(&Bytes::from_static(b"one")).await.unwrap();
@@ -158,7 +159,7 @@ on_both_databases! {
 }
 
 #[tokio::test]
-async fn a_sample_looks_at_so_many_and_no_content_twice() {
+async fn scrub_sample_checks_the_given_number_of_distinct_blobs() {
     let harness = sqlite().await;
     let account = harness.claimed().await;
     let contents: [&[u8]; 7] = [b"1", b"2", b"3", b"4", b"5", b"6", b"7"];

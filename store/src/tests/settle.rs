@@ -79,7 +79,7 @@ fn due(outcome: &Outcome) -> Micro {
 }
 
 on_both_databases! {
-    async fn a_change_of_visibility_that_is_handed_in_again_is_answered_again_and_charged_once(harness: &StoreHarness) {
+    async fn repeated_visibility_change_gets_the_same_response_and_is_charged_once(harness: &StoreHarness) {
         let account = harness.account().await;
         let published = harness.publish(account, "page", b"one").await;
         let operation = harness.paid_visibility(account, Visibility::Private);
@@ -96,7 +96,7 @@ on_both_databases! {
         assert_eq!(harness.ledger().await.len(), 2);
     }
 
-    async fn in_one_batch_a_month_is_charged_once(harness: &StoreHarness) {
+    async fn visibility_of_a_month_is_charged_once_within_one_batch(harness: &StoreHarness) {
         let account = harness.account().await;
         let published = harness.publish(account, "page", b"one").await;
         let operations = [Visibility::Private, Visibility::Public, Visibility::Unlisted]
@@ -111,7 +111,7 @@ on_both_databases! {
         assert_eq!(harness.ledger().await.len(), 2);
     }
 
-    async fn a_month_that_metering_has_taken_is_free_even_in_arrears(harness: &StoreHarness) {
+    async fn visibility_change_in_a_metered_month_is_free_even_in_arrears(harness: &StoreHarness) {
         let account = harness.account().await;
         let published = harness.publish(account, "page", b"one").await;
         harness.settle(account, harness.metered(account, published.artifact, START.month())).await;
@@ -122,7 +122,7 @@ on_both_databases! {
         }
     }
 
-    async fn the_trail_has_the_credit_of_an_inline_payment_and_no_change_that_changed_nothing(harness: &StoreHarness) {
+    async fn audit_log_has_the_credit_of_an_inline_payment_and_no_unchanged_visibility(harness: &StoreHarness) {
         let account = harness.account().await;
         harness.publish(account, "page", b"one").await;
         for to in [Visibility::Public, Visibility::Private, Visibility::Private] {
@@ -141,7 +141,7 @@ on_both_databases! {
         assert_eq!(credited.subject, harness.ledger().await[0].0);
     }
 
-    async fn a_publish_that_is_paid_inline_has_its_credit_in_the_trail(harness: &StoreHarness) {
+    async fn audit_log_has_the_credit_of_a_publish_paid_inline(harness: &StoreHarness) {
         let account = harness.account().await;
         let tariff = Tariff { provisional_free_publishes: 0, ..Tariff::default() };
         let payment = Some(Payment::Dev(tariff.publish_price));
@@ -161,6 +161,7 @@ on_both_databases! {
                 called_by: None,
             },
             manifest: Manifest::new(vec![]),
+            bundle: None,
             blobs_as_of: SweepNumber::default(),
         };
         let terms = Terms { tariff, chance: harness.chance.clone(), now: START };
@@ -170,7 +171,7 @@ on_both_databases! {
         assert!(trail.iter().any(|entry| entry.action == "credit.added"), "{trail:?}");
     }
 
-    async fn leaving_the_public_in_arrears_costs_them_too(harness: &StoreHarness) {
+    async fn hiding_a_page_in_arrears_also_charges_the_arrears(harness: &StoreHarness) {
         let account = harness.account().await;
         harness.publish(account, "page", b"one").await;
         let debt = LedgerOperation::Charge(ChargeOperation { account, amount: Micro::new(7), reason: "storage:2026-01".into() });
@@ -198,7 +199,7 @@ on_both_databases! {
         set(&harness.settle(account, pinned(published.artifact)).await);
     }
 
-    async fn an_artifact_whose_versions_are_staged_keeps_its_visibility_for_the_one_that_goes_live(harness: &StoreHarness) {
+    async fn visibility_of_an_artifact_with_only_staged_versions_applies_on_activation(harness: &StoreHarness) {
         let account = harness.account().await;
         let staged = harness.publish_as(account, "page", b"one", Activation::Staged).await;
         let hidden = harness.settle(account, LedgerOperation::Visibility(harness.paid_visibility(account, Visibility::Private))).await;
@@ -220,7 +221,7 @@ on_both_databases! {
         assert_eq!(harness.ledger().await.len(), 1);
     }
 
-    async fn nothing_is_sold_to_an_account_that_expired_on_the_way(harness: &StoreHarness) {
+    async fn account_that_expires_before_settlement_is_not_charged(harness: &StoreHarness) {
         let account = harness.account().await;
         harness.publish(account, "page", b"one").await;
         let operations = [
@@ -234,7 +235,7 @@ on_both_databases! {
         assert_eq!(harness.ledger().await, []);
     }
 
-    async fn a_reversal_that_came_early_is_kept_once_and_not_for_ever(harness: &StoreHarness) {
+    async fn early_reversal_is_stored_once_and_swept_after_90_days(harness: &StoreHarness) {
         let reversal = |id: &str, extent| CardReversal { id: id.into(), payment_intent: "pi_1".into(), extent };
         let refund = reversal("re_1", ReversalExtent::RefundedInAll(Micro::new(5_000_000)));
         let dispute = reversal("dp_1", ReversalExtent::Disputed(Micro::new(7_000_000)));
@@ -247,7 +248,7 @@ on_both_databases! {
         assert_eq!(harness.store.ledger().list_early_reversals("pi_1").await.unwrap(), [dispute]);
     }
 
-    async fn a_key_is_looked_at_without_being_taken(harness: &StoreHarness) {
+    async fn idempotency_key_lookup_does_not_claim_the_key(harness: &StoreHarness) {
         let account = harness.account().await;
         let job = harness.job();
         let claim = |job, request_hash| KeyClaim {

@@ -56,7 +56,7 @@ fn grant(harness: &StoreHarness, account: AccountId) -> LedgerOperation {
 }
 
 on_both_databases! {
-    async fn a_suspended_account_refuses_writes_in_their_transaction_and_money_still_moves(harness: &StoreHarness) {
+    async fn suspended_account_refuses_writes_but_money_still_moves(harness: &StoreHarness) {
         let (account, other) = (harness.claimed().await, harness.claimed().await);
         let published = harness.publish(account, "page", b"one").await;
         let others = harness.publish(other, "page", b"two").await;
@@ -65,8 +65,6 @@ on_both_databases! {
         let set = harness.set_suspension(account, Some("Phishing")).await;
         assert_eq!(set.hosts, std::slice::from_ref(&published.host));
         assert!(is_suspended(&published.host).await && !is_suspended(&others.host).await);
-        let states = harness.store.routes().states(std::slice::from_ref(&published.host)).await.unwrap();
-        assert!(states[&published.host].is_suspended);
 
         let refused = Outcome::Refused(Box::new(Refusal::AccountSuspended));
         assert_eq!(harness.settled(account, top_up(harness, account)).await, refused);
@@ -86,7 +84,7 @@ on_both_databases! {
         assert!(matches!(harness.settled(account, visibility(harness, account)).await, Outcome::VisibilitySet(_)));
     }
 
-    async fn a_version_that_an_older_release_made_live_is_suspended_with_the_next_decision(harness: &StoreHarness) {
+    async fn route_activated_by_an_older_release_is_suspended_by_the_next_decision(harness: &StoreHarness) {
         let account = harness.claimed().await;
         let first = harness.publish(account, "first", b"one").await;
         let second = harness.publish(account, "second", b"two").await;

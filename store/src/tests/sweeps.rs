@@ -21,17 +21,18 @@ impl SweepCheck {
             size_bytes: self.content.len() as u64,
             content_type: "text/html".into(),
             variants: self.variants.clone(),
+            bundled: None,
         }])
     }
 }
 
 impl StoreHarness {
-    /// The steps of a publish before its ledger operation: check, and put what is missing.
+    /// The steps of a publish before its ledger operation: check, and store the content if it is missing.
     pub(super) async fn check(&self, content: &Bytes) -> anyhow::Result<SweepCheck> {
         let hash = BlobHash::of(content);
-        let StoredBlobs { as_of, variants, .. } = self.store.blob_index().find_stored(&[hash], START).await?;
-        let variants = match variants.get(&hash) {
-            Some(variants) => variants.clone(),
+        let StoredBlobs { as_of, found, .. } = self.store.blob_index().find_stored(&[hash], START).await?;
+        let variants = match found.get(&hash) {
+            Some(blob) => blob.variants.clone(),
             None => self.blobs.put(hash, content.clone(), Layout::of(content, "text/html")?).await?,
         };
         Ok(SweepCheck { content: content.clone(), variants, as_of })
@@ -77,6 +78,7 @@ impl StoreHarness {
                 called_by: None,
             },
             manifest: check.manifest(),
+            bundle: None,
             blobs_as_of: check.as_of,
         }));
         let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: START };
@@ -115,7 +117,7 @@ impl StoreHarness {
 const CONTENT: Bytes = Bytes::from_static(b"wanted by two");
 
 on_both_databases! {
-    async fn a_sweep_at_once_takes_what_nobody_refers_to_however_young(harness: &StoreHarness) {
+    async fn immediate_sweep_removes_unreferenced_blobs_of_any_age(harness: &StoreHarness) {
         let (leaver, keeper) = (harness.account().await, harness.claimed().await);
         harness.publish(leaver, "page", b"mine alone").await;
         harness.publish(leaver, "shared", b"shared").await;
@@ -128,7 +130,7 @@ on_both_databases! {
         assert!(harness.is_stored(&Bytes::from_static(b"shared")).await);
     }
 
-    async fn a_publish_that_looked_before_a_sweep_looks_again(harness: &StoreHarness) {
+    async fn publish_that_checked_before_a_sweep_checks_again(harness: &StoreHarness) {
         let (leaver, keeper) = (harness.account().await, harness.claimed().await);
         harness.publish_until_settled(leaver, "page", &CONTENT).await;
         let check = harness.check(&CONTENT).await.unwrap();
@@ -141,7 +143,7 @@ on_both_databases! {
         assert!(harness.is_stored(&CONTENT).await);
     }
 
-    async fn a_publish_that_put_what_was_then_noted_and_swept_looks_again(harness: &StoreHarness) {
+    async fn publish_whose_blob_was_recorded_and_swept_meanwhile_checks_again(harness: &StoreHarness) {
         let keeper = harness.claimed().await;
         let (mine, theirs) = (harness.check(&CONTENT).await.unwrap(), harness.check(&CONTENT).await.unwrap());
         // Another publish of the same content was refused.
@@ -153,7 +155,7 @@ on_both_databases! {
         assert!(harness.is_stored(&CONTENT).await);
     }
 
-    async fn what_a_sweep_may_have_taken_is_not_noted_as_stored(harness: &StoreHarness) {
+    async fn possibly_swept_blobs_are_not_recorded_as_stored(harness: &StoreHarness) {
         let (leaver, keeper) = (harness.account().await, harness.claimed().await);
         harness.publish_until_settled(leaver, "page", &CONTENT).await;
         let refused = harness.check(&CONTENT).await.unwrap();
@@ -164,7 +166,7 @@ on_both_databases! {
         assert!(harness.is_stored(&CONTENT).await);
     }
 
-    async fn what_was_put_for_an_account_that_is_gone_is_swept(harness: &StoreHarness) {
+    async fn blobs_put_for_a_deleted_account_are_swept(harness: &StoreHarness) {
         let leaver = harness.account().await;
         let check = harness.check(&CONTENT).await.unwrap();
         harness.leave(leaver).await;
@@ -173,14 +175,14 @@ on_both_databases! {
         assert!(!harness.is_stored(&CONTENT).await);
     }
 
-    async fn a_sweep_that_finds_nothing_makes_nobody_look_again(harness: &StoreHarness) {
+    async fn empty_sweep_forces_no_new_checks(harness: &StoreHarness) {
         let keeper = harness.claimed().await;
         let check = harness.check(&CONTENT).await.unwrap();
         harness.sweep().await;
         harness.settle_refused(keeper, "page", &check).await.unwrap();
     }
 
-    async fn whatever_happens_at_once_a_published_content_is_there(harness: &StoreHarness) {
+    async fn published_content_survives_concurrent_sweeps_and_publishes(harness: &StoreHarness) {
         let keeper = harness.claimed().await;
         for round in 0_u32..40 {
             let content = Bytes::from(format!("content of round {round}"));

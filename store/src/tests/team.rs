@@ -107,7 +107,7 @@ fn refusal<T: std::fmt::Debug>(decided: Result<T, ChangeError>) -> Refusal {
 }
 
 on_both_databases! {
-    async fn who_knew_a_password_that_was_changed_meanwhile_gets_no_session(harness: &StoreHarness) {
+    async fn sign_in_with_a_password_changed_meanwhile_gets_no_session(harness: &StoreHarness) {
         let id = user(harness, "olga").await;
         let name: domain::Username = "olga".parse().unwrap();
         let known = harness.store.users().find(&name).await.unwrap().unwrap().password_hash;
@@ -125,7 +125,7 @@ on_both_databases! {
         assert!(harness.store.sessions().create_with_password(&new, &after, &harness.chance).await.unwrap());
     }
 
-    async fn whoever_has_gone_by_the_time_of_the_lock_changes_nothing(harness: &StoreHarness) {
+    async fn removed_members_and_revoked_tokens_change_nothing_after_the_lock(harness: &StoreHarness) {
         let team = Team::of(harness).await;
         let admin = team.joined("adam", Role::Admin).await;
         let of_admin = team.token(person(admin));
@@ -154,7 +154,7 @@ on_both_databases! {
         assert_eq!(harness.store.members().list(team.account, &Page::whole()).await.unwrap().rows.len(), 2);
     }
 
-    async fn the_use_of_a_token_is_noted_and_a_busy_row_is_waited_for_by_nobody(harness: &StoreHarness) {
+    async fn token_use_is_recorded_without_waiting_for_locked_rows(harness: &StoreHarness) {
         let team = Team::of(harness).await;
         let tokens = [team.token(person(team.owner)), team.token(person(team.owner))];
         for token in &tokens {
@@ -201,7 +201,7 @@ on_both_databases! {
         assert_eq!((team.active().await, harness.store.invites().list(team.account, &Page::whole()).await.unwrap().rows[0].uses), (2, 1));
     }
 
-    async fn a_token_is_revoked_with_all_that_came_from_it_and_each_has_a_line_in_the_trail(harness: &StoreHarness) {
+    async fn token_is_revoked_with_its_descendants_and_each_is_in_the_audit_log(harness: &StoreHarness) {
         let team = Team::of(harness).await;
         let minted_by = async |minter: TokenId| {
             let token = team.token(Maker { user: Some(team.owner), token: Some(minter) });
@@ -235,7 +235,7 @@ on_both_databases! {
         assert_eq!(subjects, expected);
     }
 
-    async fn the_trail_tells_who_changed_a_team_and_holds_no_code(harness: &StoreHarness) {
+    async fn audit_log_names_the_maker_of_team_changes_and_contains_no_codes(harness: &StoreHarness) {
         let team = Team::of(harness).await;
         let member = team.joined("mia", Role::Member).await;
         let invite = team.invite(Role::Member, 1);

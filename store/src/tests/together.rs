@@ -13,6 +13,7 @@ impl StoreHarness {
             size_bytes: content.len() as u64,
             content_type: "text/html".into(),
             variants: vec![],
+            bundled: None,
         };
         PublishOperation {
             order: PublishOrder {
@@ -30,6 +31,7 @@ impl StoreHarness {
                 called_by: None,
             },
             manifest: Manifest::new(vec![file]),
+            bundle: None,
             blobs_as_of: SweepNumber::default(),
         }
     }
@@ -72,7 +74,7 @@ fn published(outcome: &Outcome) -> &Published {
 }
 
 on_both_databases! {
-    async fn each_account_of_a_commit_has_its_own_pages_numbers_and_storage(harness: &StoreHarness) {
+    async fn accounts_in_one_commit_have_separate_pages_numbers_and_storage(harness: &StoreHarness) {
         let (one, other) = (harness.account().await, harness.account().await);
         let before = harness.publish(one, "page", b"12345").await;
         let settled = harness.settle_all(&[
@@ -98,7 +100,7 @@ on_both_databases! {
         assert_eq!(account.provisional_publishes, 4);
     }
 
-    async fn a_change_of_visibility_sees_the_publish_before_it_and_is_kept_by_the_one_behind(harness: &StoreHarness) {
+    async fn visibility_change_sees_the_earlier_publish_of_its_batch_and_later_ones_keep_it(harness: &StoreHarness) {
         let account = harness.account().await;
         let hide = LedgerOperation::Visibility(VisibilityOperation {
             account,
@@ -120,7 +122,7 @@ on_both_databases! {
         assert_eq!((route.version, route.visibility), (last.version, Visibility::Private));
     }
 
-    async fn whoever_is_gone_or_refused_holds_up_nobody(harness: &StoreHarness) {
+    async fn missing_and_refused_accounts_do_not_block_a_batch(harness: &StoreHarness) {
         let (account, poor) = (harness.account().await, harness.account().await);
         let gone = AccountId::new(START, &harness.chance);
         let mut other_place = harness.page(poor, "page", b"refused");
@@ -140,10 +142,10 @@ on_both_databases! {
         assert!(matches!(&alone[0], Outcome::Refused(refusal) if matches!(**refusal, Refusal::Unauthorized)));
         // The contents of the refused publishes are recorded, so that a sweep finds them.
         let hashes = [b"nobody's".as_slice(), b"refused"].map(BlobHash::of);
-        assert_eq!(harness.store.blob_index().find_stored(&hashes, START).await.unwrap().variants.len(), 2);
+        assert_eq!(harness.store.blob_index().find_stored(&hashes, START).await.unwrap().found.len(), 2);
     }
 
-    async fn the_same_deed_and_the_same_reason_count_once_in_a_commit_too(harness: &StoreHarness) {
+    async fn duplicate_operations_and_reasons_in_one_commit_count_once(harness: &StoreHarness) {
         let account = harness.claimed().await;
         let (publish, charge) = (harness.operation(account, "page", b"one"), ChargeOperation {
             account,
@@ -159,7 +161,7 @@ on_both_databases! {
         assert_eq!(account.balance, Micro::new(-7));
     }
 
-    async fn verdicts_on_several_versions_are_written_together_each_to_its_own(harness: &StoreHarness) {
+    async fn verdicts_on_several_versions_are_written_in_one_transaction(harness: &StoreHarness) {
         use ModerationStatus::{Blocked, Pass, Review};
         let account = harness.account().await;
         let good = harness.publish(account, "good", b"good").await;
@@ -186,7 +188,7 @@ on_both_databases! {
 }
 
 #[tokio::test]
-async fn an_account_in_other_hands_is_left_out_and_nobody_waits_for_it() {
+async fn locked_account_is_skipped_without_waiting() {
     let Some(harness) = postgres().await else { return };
     let (held, free) = (harness.account().await, harness.account().await);
     let holding = harness.store.database.begin().await.unwrap();

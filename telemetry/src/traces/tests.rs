@@ -74,7 +74,7 @@ fn named(spans: &[SpanData], name: &str) -> SpanData {
 }
 
 #[test]
-fn a_job_follows_its_push_and_the_push_its_request() {
+fn job_span_is_a_child_of_its_push_and_the_push_of_its_request() {
     let (traces, exporter) = kept_in_memory(1.0);
     log_of_a_push("info", Some(&traces));
     let spans = exporter.get_finished_spans().unwrap();
@@ -98,14 +98,14 @@ fn the_log_is_the_same_with_traces_and_without() {
 }
 
 #[test]
-fn what_is_not_sampled_is_not_sampled_further_on() {
+fn unsampled_requests_have_unsampled_children() {
     let (traces, exporter) = kept_in_memory(0.0);
     log_of_a_push("info", Some(&traces));
     assert!(exporter.get_finished_spans().unwrap().is_empty());
 }
 
 #[test]
-fn a_trace_that_cannot_be_read_is_not_followed() {
+fn unreadable_traceparent_is_ignored() {
     let (traces, exporter) = kept_in_memory(1.0);
     let subscriber = tracing_subscriber::registry().with(traces.layer());
     tracing::subscriber::with_default(subscriber, || {
@@ -119,7 +119,7 @@ fn a_trace_that_cannot_be_read_is_not_followed() {
 }
 
 #[test]
-fn a_job_of_a_release_without_traces_begins_its_own_and_one_without_a_trace_is_written_as_before() {
+fn job_without_a_traceparent_starts_its_own_trace_and_is_serialized_as_before() {
     let written = serde_json::to_value(envelope(None)).unwrap();
     assert!(written.get("trace").is_none(), "{written}");
     let read: JobEnvelope = serde_json::from_value(written).unwrap();
@@ -133,7 +133,7 @@ fn a_job_of_a_release_without_traces_begins_its_own_and_one_without_a_trace_is_w
 }
 
 #[test]
-fn without_traces_a_span_is_nothing() {
+fn spans_are_disabled_without_tracing() {
     assert!(
         spans::request("r1", Some("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")).is_disabled()
     );
@@ -142,7 +142,7 @@ fn without_traces_a_span_is_nothing() {
 }
 
 #[test]
-fn the_path_of_the_traces_is_put_behind_the_collector_s_address_once() {
+fn traces_path_is_appended_to_the_collector_url_once() {
     for url in ["http://c:4318", "http://c:4318/", "http://c:4318/v1/traces", "http://c:4318/v1/traces/"] {
         assert_eq!(endpoint(url), "http://c:4318/v1/traces", "{url}");
     }
@@ -174,7 +174,7 @@ fn collector(answer: impl Fn(&mut TcpStream) + Send + 'static) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_collector_that_hangs_holds_a_stop_up_for_two_seconds_and_whoever_is_traced_not_at_all() {
+async fn hanging_collector_delays_shutdown_by_two_seconds_and_requests_not_at_all() {
     let otlp_url = collector(|_| {});
     let settings = TraceSettings { otlp_url: &otlp_url, sample: 1.0, role: "test" };
     let traces = Traces::open(&settings, Handle::current()).unwrap();
@@ -191,7 +191,7 @@ async fn a_collector_that_hangs_holds_a_stop_up_for_two_seconds_and_whoever_is_t
 }
 
 #[test]
-fn a_collector_that_refuses_is_told_in_the_log_once_and_without_its_address() {
+fn refusing_collector_is_logged_once_without_its_url() {
     let refusing = collector(|stream| {
         let _ = stream.read(&mut [0; 4096]);
         let _ = stream.write_all(b"HTTP/1.1 500 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");

@@ -24,7 +24,14 @@ const SECRET_KEYS: [&str; 7] = [
     "card.secret_key",
 ];
 const ADDRESS_KEYS: [&str; 3] = ["database.url", "queue.url", "redis.url"];
-const LIST_KEYS: [&str; 3] = ["api.trusted_proxies", "edge.trusted_proxies", "edge.font_hosts"];
+const LIST_KEYS: [&str; 6] = [
+    "api.trusted_proxies",
+    "edge.trusted_proxies",
+    "edge.font_hosts",
+    "edge.script_hosts",
+    "edge.image_hosts",
+    "edge.frame_hosts",
+];
 
 type Env = Vec<(String, String)>;
 

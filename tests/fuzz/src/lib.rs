@@ -11,6 +11,8 @@
 // A judge reports a violation by a panic.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[cfg(feature = "api")]
+pub mod archives;
 #[cfg(feature = "config")]
 pub mod configuration;
 #[cfg(feature = "api")]

@@ -78,5 +78,6 @@ fn file(path: &SitePath) -> ManifestFile {
         size_bytes: 1,
         content_type: content_type_of(path),
         variants: vec![],
+        bundled: None,
     }
 }

@@ -13,13 +13,13 @@ use bus::Bus;
 use card::CardPayments;
 use domain::link::{Addresses, UrlStyle};
 use domain::signing_key::{LinkKey, SigningKey};
-use domain::{Chance, Clock, Job, JobEnvelope, JobId, OperatorName, Queue, Tariff, Time};
+use domain::{Chance, Clock, ContentPolicy, Job, JobEnvelope, JobId, OperatorName, Queue, Tariff, Time};
 use poem::endpoint::BoxEndpoint;
 use poem::{Request, Response};
 use service::{
-    Board, BoardFigures, FileStoreWatch, JobDetail, JobList, JobQueue, JobsWanted, Planned, PublishBounds,
-    PublishTask, Push, PushResult, Rules, ScanTerms, Scans, Service, ServiceDependencies, Steered, TokenUses,
-    VerdictCommits,
+    Board, BoardFigures, FileStoreWatch, JobActionResult, JobDetail, JobFilter, JobList, JobQueue, Planned,
+    PublishBounds, PublishTask, Push, PushResult, Rules, ScanTerms, Scans, Service, ServiceDependencies,
+    TokenUses, VerdictCommits,
 };
 use store::{Blobs, DiskRoom, Store};
 use tempfile::TempDir;
@@ -134,6 +134,7 @@ fn rules() -> Rules {
         },
         signing_key: SigningKey::new("the signing secret of the judge's world"),
         link_key: LinkKey::new("the link secret of the judge's world"),
+        content_policy: ContentPolicy::default(),
         operator_password: None,
         operators: Vec::new(),
         is_dev_mode: true,
@@ -145,6 +146,7 @@ fn rules() -> Rules {
         claims_per_person: 0,
         claims_per_address_per_day: 0,
         publishes_per_minute: 0,
+        are_bundles_written: true,
         purge_grace: TEN_YEARS,
     }
 }
@@ -178,7 +180,7 @@ impl Board for NoBoard {
         bail!("no board")
     }
 
-    async fn jobs(&self, _wanted: JobsWanted) -> anyhow::Result<JobList> {
+    async fn jobs(&self, _wanted: JobFilter) -> anyhow::Result<JobList> {
         bail!("no board")
     }
 
@@ -190,15 +192,24 @@ impl Board for NoBoard {
         Ok(false)
     }
 
-    async fn retry(&self, _queue: Queue, _id: JobId, _by: &OperatorName) -> anyhow::Result<Steered> {
+    fn is_format_shared(&self) -> bool {
+        true
+    }
+
+    async fn retry(&self, _queue: Queue, _id: JobId, _by: &OperatorName) -> anyhow::Result<JobActionResult> {
         bail!("no board")
     }
 
-    async fn cancel(&self, _queue: Queue, _id: JobId, _by: &OperatorName) -> anyhow::Result<Steered> {
+    async fn cancel(&self, _queue: Queue, _id: JobId, _by: &OperatorName) -> anyhow::Result<JobActionResult> {
         bail!("no board")
     }
 
-    async fn discard(&self, _queue: Queue, _id: JobId, _by: &OperatorName) -> anyhow::Result<Steered> {
+    async fn discard(
+        &self,
+        _queue: Queue,
+        _id: JobId,
+        _by: &OperatorName,
+    ) -> anyhow::Result<JobActionResult> {
         bail!("no board")
     }
 

@@ -91,7 +91,7 @@ mod tests {
     const SHORT: Duration = Duration::from_millis(100);
 
     #[tokio::test]
-    async fn nothing_passes_while_it_is_cut() {
+    async fn cut_connection_passes_no_data() {
         let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let cable = Cable::to(&server.local_addr().unwrap().to_string()).await;
         let mut near = TcpStream::connect(cable.address()).await.unwrap();

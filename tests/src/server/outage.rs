@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_postgres_of_ones_own_comes_back_with_its_data() {
+    async fn private_postgres_restarts_with_its_data() {
         let server = OwnServer::of(Kind::Postgres).await;
         let mut connection = PgConnection::connect(&server.url()).await.unwrap();
         connection.execute("CREATE TABLE kept (id integer)").await.unwrap();
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_frozen_postgres_answers_nobody_until_it_is_thawed() {
+    async fn frozen_postgres_does_not_respond_until_resumed() {
         let server = OwnServer::of(Kind::Postgres).await;
         let mut connection = PgConnection::connect(&server.url()).await.unwrap();
         server.freeze();
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_redis_of_ones_own_can_be_taken_away_and_brought_back() {
+    async fn private_redis_can_be_stopped_and_restarted() {
         let server = OwnServer::of(Kind::Redis).await;
         let client = redis::Client::open(server.url()).unwrap();
         assert!(client.get_multiplexed_async_connection().await.is_ok());

@@ -32,7 +32,14 @@ pub struct S3 {
     folder: PathBuf,
     serving: Mutex<Option<JoinHandle<()>>>,
     health: watch::Sender<Health>,
+    requests: RequestCounts,
+}
+
+/// What an S3 server counts.
+#[derive(Clone, Debug, Default)]
+struct RequestCounts {
     in_flight: Arc<AtomicUsize>,
+    puts: Arc<AtomicUsize>,
 }
 
 /// The condition of an S3 server.
@@ -53,7 +60,7 @@ impl S3 {
             folder: folder.to_owned(),
             serving: Mutex::new(None),
             health: watch::Sender::new(Health::Well),
-            in_flight: Arc::default(),
+            requests: RequestCounts::default(),
         };
         s3.start().await;
         s3
@@ -69,13 +76,18 @@ impl S3 {
         service.set_auth(SimpleAuth::from_single(ACCESS_KEY_ID, SECRET_ACCESS_KEY));
         let listener = TcpListener::bind(self.port.address()).await.expect("the port of S3");
         let serving =
-            tokio::spawn(serve(listener, service.build(), self.health.subscribe(), self.in_flight.clone()));
+            tokio::spawn(serve(listener, service.build(), self.health.subscribe(), self.requests.clone()));
         *self.serving.lock().unwrap() = Some(serving);
     }
 
     /// The number of requests without a response.
     pub fn in_flight(&self) -> usize {
-        self.in_flight.load(Ordering::SeqCst)
+        self.requests.in_flight.load(Ordering::SeqCst)
+    }
+
+    /// The number of PUT requests so far.
+    pub fn puts(&self) -> usize {
+        self.requests.puts.load(Ordering::SeqCst)
     }
 
     /// Sets its condition.
@@ -99,18 +111,21 @@ async fn serve(
     listener: TcpListener,
     service: S3Service,
     health: watch::Receiver<Health>,
-    in_flight: Arc<AtomicUsize>,
+    requests: RequestCounts,
 ) {
     let mut connections = JoinSet::new();
     loop {
         let Ok((socket, _)) = listener.accept().await else { continue };
-        let (service, health, in_flight) = (service.clone(), health.clone(), in_flight.clone());
+        let (service, health, requests) = (service.clone(), health.clone(), requests.clone());
         connections.spawn(async move {
             let http = Builder::new(TokioExecutor::new());
-            let answering = service_fn(|request| {
-                let (service, health, in_flight) = (service.clone(), health.clone(), in_flight.clone());
+            let answering = service_fn(|request: hyper::Request<Incoming>| {
+                let (service, health, requests) = (service.clone(), health.clone(), requests.clone());
                 async move {
-                    let _counted = Counted::among(in_flight);
+                    let _counted = Counted::among(requests.in_flight);
+                    if request.method() == hyper::Method::PUT {
+                        requests.puts.fetch_add(1, Ordering::SeqCst);
+                    }
                     answer(service, health, request).await
                 }
             });
@@ -158,7 +173,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn it_can_be_taken_away_and_brought_back() {
+    async fn s3_server_can_be_stopped_and_restarted() {
         let folder = tempfile::tempdir().unwrap();
         let s3 = S3::start_in(folder.path()).await;
         let client = crate::call::client();
@@ -171,7 +186,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn it_can_be_made_ill_and_well() {
+    async fn s3_server_can_be_made_to_fail_and_recover() {
         let folder = tempfile::tempdir().unwrap();
         let s3 = S3::start_in(folder.path()).await;
         let client = crate::call::client();

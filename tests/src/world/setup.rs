@@ -81,7 +81,7 @@ impl Setup {
         self
     }
 
-    /// Gives every process an operator's address of its own.
+    /// Gives every process an operators' listener with its own address.
     #[must_use]
     pub fn with_ops(mut self) -> Self {
         self.has_ops = true;

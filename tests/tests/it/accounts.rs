@@ -9,7 +9,7 @@ use crate::expectations::{PAGE, front_page, millis_from_now};
 const MINUTE: Duration = Duration::from_secs(60);
 
 in_both_modes! {
-    async fn the_status_says_that_the_service_lives(world: World) {
+    async fn status_reports_that_the_service_is_running(world: World) {
         let status = world.stranger().get("/v1/status").await.expect(200);
         assert_eq!(status.field_names(), ["dev_mode", "status", "version"]);
         assert_eq!(status.string("status"), "ok");
@@ -30,7 +30,7 @@ in_both_modes! {
         assert!((29 * 60_000..=30 * 60_000).contains(&lifetime_ms), "{lifetime_ms}");
     }
 
-    async fn two_signups_share_nothing(world: World) {
+    async fn two_signups_are_fully_separate(world: World) {
         let (one, other) = (world.agent().await, world.agent().await);
         assert_ne!(one.handle(), other.handle());
         assert_ne!(one.token(), other.token());
@@ -39,7 +39,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__SIGNUPS_PER_MINUTE" = "3")]
-    async fn signups_are_limited_per_address_whatever_a_header_claims(world: World) {
+    async fn signups_are_limited_per_address_regardless_of_forwarded_headers(world: World) {
         let stranger = world.stranger();
         let sign_up_as =
             async |address: &str| stranger.post("/v1/signup").header("X-Forwarded-For", address).await;
@@ -58,7 +58,7 @@ in_both_modes! {
         "HANDBILL_LIMITS__SIGNUPS_PER_MINUTE" = "1",
         "HANDBILL_API__TRUSTED_PROXIES" = "127.0.0.0/8"
     )]
-    async fn behind_a_trusted_proxy_the_address_is_the_clients(world: World) {
+    async fn behind_a_trusted_proxy_the_client_address_is_used(world: World) {
         let stranger = world.stranger();
         for address in ["192.0.2.1", "192.0.2.2"] {
             stranger.post("/v1/signup").header("X-Forwarded-For", address).await.expect(201);
@@ -128,7 +128,7 @@ in_both_modes! {
         assert_eq!(usage.string("status"), "provisional");
     }
 
-    async fn without_a_good_token_every_call_is_401_and_says_to_sign_up(world: World) {
+    async fn calls_without_a_valid_token_get_401_with_a_sign_up_hint(world: World) {
         let stranger = world.stranger();
         let unknown = stranger.with_token("svc_sk_0123456789abcdefghijABCDEFGHIJxy");
         for agent in [&stranger, &unknown, &stranger.with_token("nonsense"), &stranger.with_token("")] {
@@ -160,7 +160,7 @@ in_both_modes! {
         assert_eq!(agent.usage().await.expect(200).integer("publishes.used"), 1);
     }
 
-    async fn the_pages_of_an_expired_account_are_gone_and_show_nothing_of_theirs(world: World) {
+    async fn pages_of_an_expired_account_are_gone_and_show_no_content(world: World) {
         let agent = world.agent().await;
         let published = agent.publish("a-page", PAGE).await.expect(201);
         let visitor = world.visitor();

@@ -14,7 +14,7 @@ const BROWSER: &str = "text/html,application/xhtml+xml";
 
 in_both_modes! {
     #[settings("HANDBILL_DEV_MODE" = "false", "HANDBILL_SECRETS__OPERATOR_PASSWORD" = OPERATOR_PASSWORD)]
-    async fn the_operators_people_sign_in_by_name_and_password(world: World) {
+    async fn operators_sign_in_with_name_and_password(world: World) {
         let human = world.human();
         let led = human.get("/admin/audit").await.expect(302);
         assert_eq!(led.header("Location"), "/admin/signin?next=/admin/audit");
@@ -64,7 +64,7 @@ in_both_modes! {
         "HANDBILL_SECRETS__OPERATOR_PASSWORD" = OPERATOR_PASSWORD,
         "HANDBILL_LIMITS__LOGINS_PER_MINUTE" = "3"
     )]
-    async fn passwords_are_not_tried_one_after_the_other(world: World) {
+    async fn operator_password_attempts_are_rate_limited(world: World) {
         let human = world.human();
         for _ in 0..3 {
             assert_eq!(sign_in(&human, "Ada", "wrong").await.status, 401);
@@ -74,7 +74,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_DEV_MODE" = "false")]
-    async fn without_a_password_outside_dev_mode_there_is_nothing_but_for_the_secret(world: World) {
+    async fn admin_pages_need_the_secret_outside_dev_mode_without_a_password(world: World) {
         let agent = world.agent().await;
         let host = agent.publish("my-page", PAGE).await.expect(201).string("host");
         let page = format!("/admin/moderation/{host}");
@@ -102,7 +102,7 @@ in_both_modes! {
         operator.call(Method::GET, "/admin/nothing").await.refused(404, "not_found");
     }
 
-    async fn in_dev_mode_without_a_password_it_is_open_but_not_to_other_sites(world: World) {
+    async fn dev_mode_admin_pages_without_a_password_reject_cross_site_requests(world: World) {
         let (agent, human) = (world.agent().await, world.human());
         let published = agent.publish("my-page", PAGE).await.expect(201);
         let page = format!("/admin/moderation/{}", published.string("host"));
@@ -115,7 +115,7 @@ in_both_modes! {
         front_page(&world.visitor(), &published).await.expect(451);
     }
 
-    async fn in_dev_mode_without_a_password_it_is_there_for_this_machine_alone(world: World) {
+    async fn dev_mode_admin_pages_without_a_password_are_local_only(world: World) {
         let human = world.human();
         human.get("/admin/moderation").await.expect(200);
         for path in ["/admin/moderation", "/admin/queues", "/admin/signin"] {
@@ -127,7 +127,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_SECRETS__OPERATOR_PASSWORD" = OPERATOR_PASSWORD)]
-    async fn a_decision_on_the_page_leads_on_and_a_late_one_shows_what_is_live_now(world: World) {
+    async fn decision_on_the_case_page_redirects_and_an_outdated_one_shows_the_live_version(world: World) {
         let (agent, human) = (world.agent().await, world.human());
         let published = agent.publish("my-page", DOUBTFUL).await.expect(201);
         let copy = agent.publish("copy", DOUBTFUL).await.expect(201);
@@ -180,7 +180,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_SECRETS__OPERATOR_PASSWORD" = OPERATOR_PASSWORD)]
-    async fn a_preview_can_do_nothing_counts_nothing_and_is_the_operators_alone(world: World) {
+    async fn preview_is_sandboxed_and_uncounted_and_only_for_operators(world: World) {
         let (agent, human) = (world.agent().await, world.human());
         agent.buy_credit(5.0).paying("dev:5").await.expect(200);
         let index = b"<link rel=stylesheet href=css/a.css><link rel=preconnect href=//x.example><h1>Hi</h1><script>x()</script>";

@@ -15,12 +15,12 @@ const DRESSED: &str = "<html><head><link rel=\"stylesheet\" href=\"css/a.css\"><
 const DOT: &[u8] = b"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"7\" height=\"7\"/>";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_moderator_works_off_the_queue() {
+async fn moderator_processes_the_review_queue() {
     work_off(Scripts::Run).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_scripts_a_moderator_works_off_the_queue() {
+async fn without_scripts_moderator_processes_the_review_queue() {
     work_off(Scripts::Refused).await;
 }
 

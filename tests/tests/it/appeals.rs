@@ -11,7 +11,7 @@ use crate::moderation::{SEED_PHRASE_FORM, becomes};
 use crate::moderation_queue::{DOUBTFUL, decide, hosts, list, review_item};
 
 in_both_modes! {
-    async fn the_owner_reads_in_plain_words_why_a_page_is_not_served(world: World) {
+    async fn owner_sees_a_plain_explanation_why_a_page_is_not_served(world: World) {
         let agent = world.agent().await;
         for (slug, html) in [("good", PAGE), ("doubtful", DOUBTFUL), ("bad", SEED_PHRASE_FORM)] {
             agent.publish(slug, html).await.expect(201);
@@ -109,7 +109,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__REPORTS_PER_MINUTE" = "100")]
-    async fn a_report_says_what_kind_of_abuse_it_is_about(world: World) {
+    async fn report_has_an_abuse_category(world: World) {
         let host = world.agent().await.publish("my-page", PAGE).await.expect(201).string("host");
         let report = |category: Value| {
             world.stranger().post("/v1/reports").json(&json!({ "host": host, "category": category }))

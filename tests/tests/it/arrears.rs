@@ -9,7 +9,7 @@ use crate::teams::person;
 
 in_both_modes! {
     #[settings("HANDBILL_LIMITS__CLAIMED_FREE_PUBLISHES" = "2")]
-    async fn while_the_balance_is_negative_publishes_answer_402_free_allowance_or_not(world: World) {
+    async fn publishes_get_402_while_the_balance_is_negative_even_with_allowance_left(world: World) {
         let agent = agent_in_arrears(&world, 1).await;
         assert_eq!(agent.account().await.expect(200).integer("free_publishes_left"), 2);
         let publishes = || [
@@ -41,7 +41,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__CLAIMED_FREE_PUBLISHES" = "0")]
-    async fn past_the_allowance_the_price_is_added_to_the_arrears(world: World) {
+    async fn price_is_added_to_the_arrears_beyond_the_allowance(world: World) {
         let agent = agent_in_arrears(&world, 1).await;
         for call in [agent.publish("page-0", PAGE), agent.add_version("page-0", PAGE)] {
             let challenge = call.await.refused(402, "payment_required");
@@ -57,7 +57,7 @@ in_both_modes! {
         sound_ledger(&world, &agent).await;
     }
 
-    async fn credit_brings_the_balance_back_and_costs_no_arrears(world: World) {
+    async fn credit_purchase_settles_the_arrears_without_extra_cost(world: World) {
         let agent = agent_in_arrears(&world, 3).await;
         assert_eq!(agent.account().await.expect(200).number("credits_usd"), -1.5);
         let challenge = agent.buy_credit(1.0).await.refused(402, "payment_required");
@@ -72,7 +72,7 @@ in_both_modes! {
         sound_ledger(&world, &agent).await;
     }
 
-    async fn leaving_the_public_in_arrears_costs_them_too_and_coming_back_is_free(world: World) {
+    async fn hiding_a_page_in_arrears_also_charges_them_and_making_it_public_is_free(world: World) {
         let agent = agent_in_arrears(&world, 1).await;
         assert_unpaid(&agent.set_visibility("page-0", "private").await.expect(200));
         assert_unpaid(&agent.set_visibility("page-0", "public").paying("dev:0.5").await.expect(200));
@@ -88,7 +88,7 @@ in_both_modes! {
         sound_ledger(&world, &agent).await;
     }
 
-    async fn arrears_are_paid_once_by_publishes_at_the_same_moment(world: World) {
+    async fn concurrent_publishes_pay_arrears_once(world: World) {
         let agent = agent_in_arrears(&world, 1).await;
         let callers = at_two_processes(&world, &agent, Agent::at).await;
         let publish = |caller: &Agent| caller.publish("page-0", PAGE).paying("dev:0.5").into_future();

@@ -99,7 +99,7 @@ in_both_modes! {
         assert_eq!(agent.account().await.expect(200).integer("free_publishes_left"), 3);
     }
 
-    async fn what_is_not_there_is_404(world: World) {
+    async fn missing_artifacts_and_versions_get_404(world: World) {
         let agent = world.agent().await;
         agent.publish("my-page", PAGE).await.expect(201);
         agent.artifact("no-such-page").await.refused(404, "not_found");
@@ -108,7 +108,7 @@ in_both_modes! {
         agent.activate("my-page", 2).await.refused(404, "not_found").naming("version");
     }
 
-    async fn a_version_that_is_no_number_from_1_on_is_an_invalid_body(world: World) {
+    async fn version_that_is_not_a_positive_integer_is_an_invalid_body(world: World) {
         let agent = world.agent().await;
         agent.publish("my-page", PAGE).await.expect(201);
         let activate = || agent.post("/v1/artifacts/my-page/activate");
@@ -150,7 +150,7 @@ in_both_modes! {
         assert_serves(&front_page(&visitor, &new).await, &page_saying("new"));
     }
 
-    async fn another_account_sees_and_touches_nothing(world: World) {
+    async fn other_accounts_can_neither_read_nor_change_an_artifact(world: World) {
         let (owner, other) = (world.agent().await, world.agent().await);
         let published = owner.publish("my-page", PAGE).await.expect(201);
         other.artifact("my-page").await.refused(404, "not_found");

@@ -21,7 +21,7 @@ in_both_modes! {
         "HANDBILL_LIMITS__SIGNUPS_PER_MINUTE" = "3",
         "HANDBILL_API__TRUSTED_PROXIES" = "127.0.0.0/8"
     )]
-    async fn a_network_of_addresses_is_no_way_around_the_limits(world: World) {
+    async fn ipv6_addresses_of_one_network_share_the_signup_limit(world: World) {
         let sign_up = async |from: String| world.stranger().post("/v1/signup").header("X-Forwarded-For", from).await;
         for host in 1..=3 {
             sign_up(format!("2001:db8:1:2::{host}")).await.expect(201);
@@ -30,7 +30,7 @@ in_both_modes! {
         sign_up("2001:db8:1:3::1".into()).await.expect(201);
     }
 
-    async fn a_pinned_token_hears_no_answer_that_was_another_s(world: World) {
+    async fn pinned_token_gets_no_idempotent_response_of_another_artifact(world: World) {
         let agent = world.agent().await;
         let mine = agent.publish("my-page", PAGE).await.expect(201).string("artifact_id");
         let other = agent.publish("other-page", PAGE).idempotency_key("1").await.expect(201);
@@ -44,7 +44,7 @@ in_both_modes! {
         assert_eq!(first.json(), again.json());
     }
 
-    async fn who_only_says_that_an_upload_will_come_keeps_nobody_out(world: World) {
+    async fn announced_uploads_without_a_body_block_nobody(world: World) {
         let (attacker, victim) = (world.agent().await, world.agent().await);
         let lengths = std::iter::repeat_n(LARGEST_BYTES, LARGEST_AT_ONCE).chain([REST_BYTES]);
         let mut announced = Vec::new();
@@ -71,7 +71,7 @@ async fn announce_upload(world: &World, token: &str, length: u64) -> TcpStream {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_else_on_the_machine_reads_what_is_kept() {
+async fn data_directory_is_private_to_its_owner() {
     let world = World::with(Mode::Embedded, program!()).start().await;
     let data = std::fs::metadata(world.folder().join("data")).unwrap();
     assert_eq!(data.permissions().mode() & 0o777, 0o700);

@@ -11,7 +11,7 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 
 in_both_modes! {
     #[settings("HANDBILL_API__TRUSTED_PROXIES" = "127.0.0.0/8", "HANDBILL_ALLOW_PUBLIC_DEV" = "true")]
-    async fn what_is_done_to_an_account_is_recorded_with_actor_address_and_way_in(world: World) {
+    async fn account_changes_are_audited_with_actor_address_and_interface(world: World) {
         let (agent, human) = owned(&world).await;
         let from = |call: handbill_tests::Call, address: &str| call.header("X-Forwarded-For", address);
         let published = from(agent.publish("my-page", PAGE), "192.0.2.1").header("User-Agent", "handbill/9.9.9");
@@ -45,7 +45,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "0", "HANDBILL_LIMITS__CLAIMED_FREE_PUBLISHES" = "0")]
-    async fn an_inline_payment_is_recorded_as_credit_and_a_visibility_that_stays_is_not_recorded(world: World) {
+    async fn audit_log_records_inline_payments_as_credit_but_not_unchanged_visibility(world: World) {
         let (agent, _human) = owned(&world).await;
         agent.publish("my-page", PAGE).paying("dev:0.005").await.expect(201);
         agent.set_visibility("my-page", "public").await.expect(200);
@@ -68,7 +68,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_API__TRUSTED_PROXIES" = "127.0.0.0/8", "HANDBILL_ALLOW_PUBLIC_DEV" = "true")]
-    async fn sign_ins_good_and_bad_stand_in_the_trails_of_the_persons_accounts(world: World) {
+    async fn successful_and_failed_sign_ins_are_in_the_audit_logs_of_the_persons_accounts(world: World) {
         let (agent, human) = owned(&world).await;
         let elsewhere = world.human();
         for _ in 0..3 {
@@ -103,7 +103,7 @@ in_both_modes! {
         }
     }
 
-    async fn the_trail_is_for_owners_admins_and_tokens_that_manage_the_account(world: World) {
+    async fn audit_log_is_readable_by_owners_and_admins_and_managing_tokens(world: World) {
         let (agent, owner) = owned(&world).await;
         let [admin, member] = ["admin", "member"].map(|role| (role, world.human()));
         for (role, human) in [&admin, &member] {
@@ -130,7 +130,7 @@ in_both_modes! {
         assert_eq!(trail(&other).await.len(), 0);
     }
 
-    async fn the_trail_is_read_page_by_page(world: World) {
+    async fn audit_log_is_paginated(world: World) {
         let (agent, human) = owned(&world).await;
         for number in 0..5 {
             agent.publish(&format!("page-{number}"), PAGE).await.expect(201);

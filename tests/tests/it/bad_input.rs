@@ -17,7 +17,7 @@ const HTML: Part<'static> = (b"name=\"html\"", b"<p>hello</p>");
 const FILE: Part<'static> = (b"name=\"files\"; filename=\"a.txt\"", b"a");
 
 in_both_modes! {
-    async fn a_form_that_does_not_fit_is_refused_by_name_and_leaves_nothing(world: World) {
+    async fn invalid_form_error_names_the_field_and_nothing_is_stored(world: World) {
         let agent = world.agent().await;
         agent.publish("my-page", PAGE).await.expect(201);
         let before = AccountSnapshot::of(&agent).await;
@@ -31,7 +31,7 @@ in_both_modes! {
         before.assert_unchanged(&agent).await;
     }
 
-    async fn a_path_that_leads_astray_is_refused_by_name_and_leaves_nothing(world: World) {
+    async fn invalid_path_error_names_the_path_and_nothing_is_stored(world: World) {
         let agent = world.agent().await;
         agent.publish("my-page", PAGE).await.expect(201);
         let before = AccountSnapshot::of(&agent).await;
@@ -54,7 +54,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__REGISTRATIONS_PER_MINUTE" = "1000", "HANDBILL_LIMITS__LOGINS_PER_MINUTE" = "1000")]
-    async fn json_that_does_not_fit_is_refused_by_name_and_leaves_nothing(world: World) {
+    async fn invalid_json_error_names_the_field_and_nothing_is_stored(world: World) {
         let (agent, human) = (world.agent().await, world.human());
         agent.publish("my-page", PAGE).await.expect(201);
         human.dev_login("ada").await.expect(200);
@@ -87,7 +87,7 @@ in_both_modes! {
         before.assert_unchanged(&agent).await;
     }
 
-    async fn what_is_not_in_utf_8_is_refused_by_name_and_leaves_nothing(world: World) {
+    async fn invalid_utf_8_error_names_the_field_and_nothing_is_stored(world: World) {
         let agent = world.agent().await;
         agent.publish("my-page", PAGE).await.expect(201);
         let before = AccountSnapshot::of(&agent).await;
@@ -106,7 +106,7 @@ in_both_modes! {
         before.assert_unchanged(&agent).await;
     }
 
-    async fn a_body_that_lies_about_its_length_is_refused_and_leaves_nothing(world: World) {
+    async fn body_with_a_wrong_content_length_is_refused_and_nothing_is_stored(world: World) {
         let agent = world.agent().await;
         agent.publish("my-page", PAGE).await.expect(201);
         let before = AccountSnapshot::of(&agent).await;

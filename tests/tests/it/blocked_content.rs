@@ -50,7 +50,7 @@ in_both_modes! {
         front_page(&visitor, &part).await.expect(200);
     }
 
-    async fn a_moderator_takes_a_content_off_the_list_and_what_it_blocked_is_served(world: World) {
+    async fn content_unblocked_by_a_moderator_is_served_again(world: World) {
         let (one, other, visitor) = (world.agent().await, world.agent().await, world.visitor());
         let bad = one.publish("bad", page_saying("bad")).await.expect(201);
         let host = bad.string("host");
@@ -75,7 +75,7 @@ in_both_modes! {
         front_page(&visitor, &bad).await.expect(451);
     }
 
-    async fn what_honest_pages_hold_is_not_listed_and_a_pass_takes_off_what_was(world: World) {
+    async fn content_of_passed_pages_is_not_blocked_and_a_pass_unblocks_content(world: World) {
         let (one, other) = (world.agent().await, world.agent().await);
         let honest: [(&str, &[u8]); 2] = [("index.html", PAGE.as_bytes()), ("library.js", LIBRARY)];
         let passed = other.publish_files("honest", &honest).await.expect(201);
@@ -136,7 +136,7 @@ in_both_modes! {
         front_page(&visitor, &first).await.expect(451);
     }
 
-    async fn a_version_from_before_does_not_bring_blocked_content_back(world: World) {
+    async fn activating_an_old_version_does_not_restore_blocked_content(world: World) {
         let (one, other, visitor) = (world.agent().await, world.agent().await, world.visitor());
         let early = one.publish("my-page", page_saying("bad")).await.expect(201);
         becomes(&one, "my-page", "pass").await;
@@ -150,7 +150,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_SERVICE__CONTACT" = "abuse@example.com")]
-    async fn the_page_of_a_blocked_site_names_the_contact(world: World) {
+    async fn error_page_of_a_blocked_site_shows_the_contact(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
         let page = agent.publish("my-page", page_saying("bad")).await.expect(201);
         decide(&world, &page.string("host"), &json!({ "action": "block" })).await.expect(200);
@@ -160,7 +160,7 @@ in_both_modes! {
         assert!(!missing.contains("abuse@example.com"), "{missing}");
     }
 
-    async fn people_take_a_content_off_the_list_on_its_page(world: World) {
+    async fn moderator_unblocks_content_on_its_page(world: World) {
         let (agent, human) = (world.agent().await, world.human());
         let bad = agent.publish("bad", page_saying("bad")).await.expect(201);
         let host = bad.string("host");

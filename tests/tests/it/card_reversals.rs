@@ -28,7 +28,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
-    async fn of_partial_refunds_each_takes_what_the_earlier_ones_left(world: World) {
+    async fn partial_refunds_never_take_back_more_than_the_payment(world: World) {
         let (agent, processor) = (world.agent().await, world.processor());
         report(&processor, &Processor::paid_by("pi_1", "cs_1", &agent.handle(), 2_000), true).await;
         report(&processor, &Processor::refunded("pi_1", "re_1", 500), false).await;
@@ -98,7 +98,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
-    async fn a_balance_that_was_spent_goes_negative_and_publishes_answer_402(world: World) {
+    async fn refund_of_spent_credit_makes_the_balance_negative_and_publishes_get_402(world: World) {
         let (agent, processor) = (world.agent().await, world.processor());
         report(&processor, &Processor::paid_by("pi_1", "cs_1", &agent.handle(), 500), true).await;
         for _ in 0..6 {
@@ -125,7 +125,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
-    async fn a_session_credits_one_account_ever(world: World) {
+    async fn checkout_session_credits_only_one_account(world: World) {
         let (first, second, processor) = (world.agent().await, world.agent().await, world.processor());
         report(&processor, &Processor::paid("cs_1", &first.handle(), 500), true).await;
         report(&processor, &Processor::paid("cs_1", &second.handle(), 500), false).await;
@@ -179,7 +179,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
-    async fn the_signature_is_also_read_under_the_name_that_stripe_gives_it(world: World) {
+    async fn signature_is_also_accepted_in_the_stripe_signature_header(world: World) {
         let (agent, processor) = (world.agent().await, world.processor());
         let body = Processor::paid("cs_1", &agent.handle(), 500).to_string();
         let now = processor.now_seconds;

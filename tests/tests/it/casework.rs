@@ -164,7 +164,7 @@ in_both_modes! {
         front_page(&world.visitor(), &published).await.expect(200);
     }
 
-    async fn a_case_shows_the_record_of_its_account(world: World) {
+    async fn case_shows_the_history_of_its_account(world: World) {
         let (human, agent, other) = (world.human(), world.agent().await, world.agent().await);
         let (shown, before) = (in_review(&agent, "shown").await, in_review(&agent, "before").await);
         let elsewhere = in_review(&other, "elsewhere").await;
@@ -188,7 +188,7 @@ in_both_modes! {
         assert!(history.contains("A copy of PayPal.") && history.contains("<dt>Pages</dt><dd>1 "), "{history}");
     }
 
-    async fn the_audit_shows_decisions_by_people_unless_all_are_asked_for(world: World) {
+    async fn audit_page_shows_decisions_by_people_unless_all_are_requested(world: World) {
         let (human, agent) = (world.human(), world.agent().await);
         let host = in_review(&agent, "page").await;
         let link = case_link(&host);

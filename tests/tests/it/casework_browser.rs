@@ -7,7 +7,7 @@ use crate::casework::in_review;
 use crate::moderation_queue::review_item;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn keys_walk_through_the_queue_and_decide() {
+async fn keyboard_shortcuts_navigate_the_queue_and_decide() {
     let world = World::with(Mode::Embedded, program!()).start().await;
     let agent = world.agent().await;
     let mut hosts = Vec::new();

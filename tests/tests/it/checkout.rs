@@ -10,7 +10,7 @@ pub const CHECKOUT: &str = "/v1/credits/checkout";
 
 in_both_modes! {
     #[given(with_card_processor)]
-    async fn the_owner_is_sent_to_the_processor_and_credited_when_that_says_so(world: World) {
+    async fn owner_is_redirected_to_the_processor_and_credited_on_its_event(world: World) {
         let (agent, owner) = claimed_by(&world, "owner").await;
         let opened = check_out(&owner, json!(20)).await.expect(200);
         assert_eq!(opened.field_names(), ["amount_usd", "hint", "session_id", "url"]);
@@ -51,7 +51,7 @@ in_both_modes! {
     }
 
     #[given(with_card_processor)]
-    async fn an_amount_is_5_to_500_dollars_in_whole_cents(world: World) {
+    async fn checkout_accepts_only_whole_cents_from_5_to_500_dollars(world: World) {
         let (_, owner) = claimed_by(&world, "owner").await;
         for (amount, cents) in [("5", "500"), ("500", "50000"), ("19.99", "1999"), ("5.10", "510")] {
             let opened = check_out_raw(&owner, &format!(r#"{{"amount_usd":{amount}}}"#)).await.expect(200);
@@ -76,7 +76,7 @@ in_both_modes! {
     }
 
     #[given(with_card_processor)]
-    async fn only_an_owner_in_person_buys_by_card(world: World) {
+    async fn only_a_signed_in_owner_buys_by_card(world: World) {
         let (agent, owner) = claimed_by(&world, "owner").await;
         let order = json!({ "amount_usd": 20 });
         let by_token = agent.post(CHECKOUT).json(&order).await.refused(403, "session_required");
@@ -98,7 +98,7 @@ in_both_modes! {
     }
 
     #[given(with_card_processor)]
-    async fn who_owns_several_accounts_names_the_one_that_is_credited(world: World) {
+    async fn owner_of_several_accounts_selects_the_one_to_credit(world: World) {
         let (first, owner) = claimed_by(&world, "owner").await;
         let second = world.agent().await;
         owner.claim(&second.account().await.expect(200).string("claim_url")).await.expect(200);
@@ -119,7 +119,7 @@ in_both_modes! {
     }
 
     #[given(with_card_processor)]
-    async fn a_processor_that_opens_no_session_is_502_and_never_500(world: World) {
+    async fn failed_session_creation_at_the_processor_is_502_and_never_500(world: World) {
         let (agent, owner) = claimed_by(&world, "owner").await;
         let behaviours = [
             CardBehaviour::Answers(402, r#"{"error":{"type":"card_error","code":"amount_too_small"}}"#.into()),
@@ -147,7 +147,7 @@ in_both_modes! {
     }
 
     #[given(with_card_processor)]
-    async fn many_checkouts_at_once_are_as_many_sessions(world: World) {
+    async fn concurrent_checkouts_open_separate_sessions(world: World) {
         let (_, owner) = claimed_by(&world, "owner").await;
         let opened = join_all((0..8).map(|_| check_out(&owner, json!(20)).into_future())).await;
         let mut sessions: Vec<_> =
@@ -157,7 +157,7 @@ in_both_modes! {
         assert_eq!(sessions.len(), 8);
     }
 
-    async fn without_a_card_rail_a_person_is_told_and_a_token_too(world: World) {
+    async fn checkout_without_card_payments_is_refused_for_people_and_tokens(world: World) {
         let (agent, owner) = claimed_by(&world, "owner").await;
         check_out(&owner, json!(20)).await.refused(501, "not_configured");
         check_out(&person(&world, "stranger").await, json!(20)).await.refused(501, "not_configured");
@@ -167,7 +167,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_CARD__API_URL" = "http://127.0.0.1:9")]
-    async fn a_processor_without_a_key_is_no_card_rail(world: World) {
+    async fn processor_without_a_key_disables_card_payments(world: World) {
         let (_, owner) = claimed_by(&world, "owner").await;
         check_out(&owner, json!(20)).await.refused(501, "not_configured");
     }

@@ -53,7 +53,7 @@ in_both_modes! {
         human.claim(&claim_url(&agent)).await.refused(409, "already_claimed");
     }
 
-    async fn who_is_not_signed_in_registers_or_signs_in_with_the_claim(world: World) {
+    async fn signed_out_visitor_registers_or_signs_in_with_the_claim(world: World) {
         let (first, second) = (world.agent().await, world.agent().await);
         let human = world.human();
         let claimed = submit(&human, &first, "Ada", PASSWORD).await.expect(302);
@@ -88,7 +88,7 @@ in_both_modes! {
         }
     }
 
-    async fn the_claim_page_lists_the_tokens_and_ends_them_on_request(world: World) {
+    async fn claim_page_lists_the_tokens_and_revokes_them_on_request(world: World) {
         let agent = world.agent().await;
         let other = agent.minted(&json!({ "name": "deploy <bot>" })).await;
         let human = world.human();
@@ -121,7 +121,7 @@ in_both_modes! {
         assert_eq!(human.tokens().await.expect(200).json(), json!([]));
     }
 
-    async fn a_claim_keeps_the_tokens_unless_it_says_otherwise_in_json_too(world: World) {
+    async fn json_claim_keeps_the_tokens_unless_revoke_tokens_is_set(world: World) {
         let (kept, ended) = (world.agent().await, world.agent().await);
         let human = world.human();
         human.dev_login("ada").await.expect(200);
@@ -132,7 +132,7 @@ in_both_modes! {
         human.claim(&claim_url(&kept)).json(&json!({ "revoke_tokens": "x" })).await.refused(400, "invalid_body");
     }
 
-    async fn the_button_says_whether_a_new_person_claims_or_one_who_is_known(world: World) {
+    async fn claim_form_button_decides_between_registration_and_sign_in(world: World) {
         let agent = world.agent().await;
         world.human().register("ada", PASSWORD).await.expect(201);
         let human = world.human();
@@ -154,7 +154,7 @@ in_both_modes! {
         assert_eq!(human.me().await.expect(200).string("user.username"), "ada");
     }
 
-    async fn who_registers_with_a_claim_and_comes_too_late_is_signed_in_all_the_same(world: World) {
+    async fn registration_with_a_lost_claim_race_still_signs_in(world: World) {
         let agent = world.agent().await;
         let claimers: Vec<Human> = (0..4).map(|_| world.human()).collect();
         let names = ["ada", "bea", "cleo", "dora"];
@@ -173,7 +173,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__LOGINS_PER_MINUTE" = "2", "HANDBILL_LIMITS__REGISTRATIONS_PER_MINUTE" = "1")]
-    async fn a_claim_is_no_way_around_the_limits(world: World) {
+    async fn claims_count_towards_the_sign_in_and_registration_limits(world: World) {
         let (agent, human) = (world.agent().await, world.human());
         human.register("ada", PASSWORD).await.expect(201);
         let stranger = world.human();
@@ -204,7 +204,7 @@ in_both_modes! {
         human.claim(&claim_url(&agent)).await.refused(404, "not_found");
     }
 
-    async fn a_code_that_nobody_gave_out_claims_nothing(world: World) {
+    async fn unknown_claim_code_claims_nothing(world: World) {
         let human = world.human();
         human.dev_login("ada").await.expect(200);
         for path in ["/claim/0123456789abcdefghijABCDEFGHIJxy", "/claim/x", "/claim/%00", "/claim/%27"] {
@@ -236,7 +236,7 @@ in_both_modes! {
         assert_eq!(agent.account().await.expect(200).string("status"), "provisional");
     }
 
-    async fn of_all_who_claim_at_once_one_becomes_the_owner(world: World) {
+    async fn only_one_of_concurrent_claims_succeeds(world: World) {
         let agent = world.agent().await;
         agent.publish("a-page", PAGE).await.expect(201);
         let processes = match world.mode() {
@@ -297,7 +297,7 @@ in_both_modes! {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn once_a_claim_is_answered_no_edge_shows_the_badge() {
+async fn no_edge_shows_the_badge_after_the_claim_response() {
     let world = World::with(Mode::Production, program!()).start().await;
     let (api, edge) = (world.start_api().await, world.start_edge().await);
     let agent = world.agent().await;

@@ -11,7 +11,7 @@ const BEHIND_BY_90_S: (&str, &str) = ("HANDBILL_TEST_CLOCK_AHEAD_MS", "-90000");
 const AHEAD_BY_A_YEAR: (&str, &str) = ("HANDBILL_TEST_CLOCK_AHEAD_MS", "31536000000");
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_page_expires_everywhere_at_once_whatever_the_clocks_of_the_machines_say() {
+async fn page_expires_everywhere_at_once_despite_clock_skew() {
     let lifetime = ("HANDBILL_LIMITS__PROVISIONAL_LIFETIME", "60s");
     let world = World::with(Mode::Production, program!()).env(lifetime.0, lifetime.1).start().await;
     world.api().restart_with(&[BEHIND_BY_90_S]).await;
@@ -29,7 +29,7 @@ async fn a_page_expires_everywhere_at_once_whatever_the_clocks_of_the_machines_s
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_session_goes_by_the_clock_of_the_database() {
+async fn session_expiry_uses_the_database_clock() {
     let world = World::with(Mode::Production, program!()).start().await;
     let human = world.human();
     human.dev_login("ada").await.expect(200);
@@ -40,7 +40,7 @@ async fn a_session_goes_by_the_clock_of_the_database() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_clock_that_is_off_is_logged_and_is_a_metric() {
+async fn clock_skew_is_logged_and_is_a_metric() {
     let world = World::with(Mode::Production, program!()).with_ops().start().await;
     let edge = world.edge();
     assert!(skew(&world, &edge).await.abs() < 5.0);

@@ -48,7 +48,7 @@ impl Cluster {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_publish_by_one_api_is_at_both_edges_when_it_is_answered() {
+async fn publish_is_visible_at_both_edges_when_the_response_arrives() {
     let cluster = Cluster::start().await;
     let world = &cluster.world;
     let agent = world.agent().await;
@@ -64,7 +64,7 @@ async fn a_publish_by_one_api_is_at_both_edges_when_it_is_answered() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_is_killed_stopped_or_added_under_load_nothing_is_lost_and_nothing_is_done_twice() {
+async fn killing_stopping_and_adding_processes_under_load_loses_and_duplicates_nothing() {
     let cluster = Cluster::start().await;
     let clients = Client::many(CLIENTS, Temper::Patient, &cluster.world, &cluster.apis, &cluster.edges).await;
     let load = Load::of(clients);

@@ -1,6 +1,7 @@
 //! The command line as users run it: each command from the start of its process to its exit code, with a
 //! running server.
 
+mod checks;
 mod manual;
 mod outages;
 mod paying;
@@ -55,7 +56,7 @@ in_both_modes! {
         assert_eq!(world.visitor().open(&url).await.status, 404);
     }
 
-    async fn the_same_key_twice_is_one_version(world: World) {
+    async fn repeated_idempotency_key_creates_one_version(world: World) {
         let shell = Shell::signed_up(&world).await;
         shell.write("page.html", PAGE);
         let arguments = ["publish", "page.html", "--slug", "my-page", "--idempotency-key", "one", "--json"];

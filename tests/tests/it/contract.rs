@@ -14,7 +14,7 @@ const USERNAME: &str = "ada";
 const PASSWORD: &str = "correct horse battery";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_api_keeps_what_its_description_promises() {
+async fn api_conforms_to_its_openapi_description() {
     let world = generous_world().await;
     let (agent, human) = (world.agent().await, world.human());
     human.register(USERNAME, PASSWORD).await.expect(201);

@@ -9,7 +9,7 @@ use crate::expectations::{PAGE, at_two_processes, entry, receipt_of, sound_ledge
 use crate::teams::{claimed_by, joined_as};
 
 in_both_modes! {
-    async fn without_a_payment_the_answer_is_the_exact_challenge(world: World) {
+    async fn credit_purchase_without_payment_returns_the_challenge(world: World) {
         let agent = world.agent().await;
         for amount in ["1", "12.5", "99.999999", "100"] {
             let challenge =
@@ -86,7 +86,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_DEV_MODE" = "false")]
-    async fn where_the_dev_rail_is_closed_no_header_buys_credit(world: World) {
+    async fn payment_header_buys_no_credit_when_dev_payments_are_closed(world: World) {
         let agent = world.agent().await;
         for call in [agent.buy_credit(5.0), agent.buy_credit(5.0).paying("dev:5")] {
             let refused = call.await.refused(402, "payment_required");
@@ -97,7 +97,7 @@ in_both_modes! {
         assert_eq!(sound_ledger(&world, &agent).await, []);
     }
 
-    async fn who_may_not_buy_is_told_before_the_amount_is_looked_at(world: World) {
+    async fn permission_to_buy_credit_is_checked_before_the_amount(world: World) {
         let agent = world.agent().await;
         world.stranger().buy_credit(5.0).paying("dev:5").await.refused(401, "unauthorized");
         let unknown = agent.with_token("svc_sk_00000000000000000000000000000000");
@@ -107,7 +107,7 @@ in_both_modes! {
         assert_eq!(sound_ledger(&world, &agent).await, []);
     }
 
-    async fn of_people_only_the_owner_buys(world: World) {
+    async fn only_the_owner_may_buy_credit(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
         let buy = |person: &Human| {
             person.post("/v1/credits").json(&json!({ "amount_usd": 5 })).paying("dev:5").into_future()
@@ -121,7 +121,7 @@ in_both_modes! {
         assert_eq!(sound_ledger(&world, &agent).await.len(), 1);
     }
 
-    async fn one_key_is_one_credit_however_often_it_is_sent(world: World) {
+    async fn repeated_idempotency_key_credits_once(world: World) {
         let agent = world.agent().await;
         let buy = |amount: f64| agent.buy_credit(amount).idempotency_key("top-up-1");
         // A 402 does not occupy its idempotency key, with or without a payment.
@@ -153,7 +153,7 @@ in_both_modes! {
         assert_eq!(sound_ledger(&world, &agent).await.len(), 2);
     }
 
-    async fn credit_bought_with_one_key_at_the_same_moment_is_credited_once(world: World) {
+    async fn concurrent_purchases_with_one_key_are_credited_once(world: World) {
         let agent = world.agent().await;
         let callers = at_two_processes(&world, &agent, Agent::at).await;
         let buy = |caller: &Agent| caller.buy_credit(5.0).paying("dev:5").idempotency_key("key").into_future();
@@ -163,7 +163,7 @@ in_both_modes! {
         assert_eq!(sound_ledger(&world, &agent).await.len(), 1);
     }
 
-    async fn credit_bought_without_a_key_at_the_same_moment_is_all_credited(world: World) {
+    async fn concurrent_purchases_without_a_key_are_all_credited(world: World) {
         let agent = world.agent().await;
         let callers = at_two_processes(&world, &agent, Agent::at).await;
         let buy = |caller: &Agent| caller.buy_credit(5.0).paying("dev:5").into_future();
@@ -175,7 +175,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "2")]
-    async fn publishes_at_the_same_moment_never_spend_a_credit_twice(world: World) {
+    async fn concurrent_publishes_never_spend_credit_twice(world: World) {
         const CREDITS: usize = 3;
         let agent = agent_with_credit_for_three(&world).await;
         let callers = at_two_processes(&world, &agent, Agent::at).await;

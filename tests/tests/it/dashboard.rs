@@ -52,7 +52,7 @@ async fn state_of(agent: &Agent) -> String {
 }
 
 in_both_modes! {
-    async fn every_page_shows_the_account_to_its_people_alone(world: World) {
+    async fn dashboard_pages_are_visible_to_members_only(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
         agent.publish("my-page", page_saying("one")).await.expect(201);
         agent.publish("my-page", page_saying("two")).await.expect(201);
@@ -151,7 +151,7 @@ in_both_modes! {
         assert_eq!(state_of(&agent).await, before);
     }
 
-    async fn who_has_several_accounts_chooses_among_them(world: World) {
+    async fn person_with_several_accounts_can_switch_between_them(world: World) {
         let (first, owner) = claimed_by(&world, "olga").await;
         let (second, other) = claimed_by(&world, "ben").await;
         joined_as(&world, &other, "olga", "member").await;

@@ -9,12 +9,12 @@ use crate::moderation::{SEED_PHRASE_FORM, becomes};
 use crate::teams::claimed_by;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_person_looks_after_pages_credit_team_and_tokens() {
+async fn person_manages_pages_credit_team_and_tokens() {
     manage(Scripts::Run).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_scripts_a_person_looks_after_pages_credit_team_and_tokens() {
+async fn without_scripts_person_manages_pages_credit_team_and_tokens() {
     manage(Scripts::Refused).await;
 }
 
@@ -131,7 +131,7 @@ async fn switch_account(session: &BrowserSession) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_wrong_with_a_page_stands_beside_it() {
+async fn moderation_status_is_shown_beside_its_page() {
     let world = World::with(Mode::Embedded, program!()).start().await;
     let agent = world.agent().await;
     agent.publish("my-page", PAGE).await.expect(201);
@@ -148,7 +148,7 @@ async fn what_is_wrong_with_a_page_stands_beside_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_person_is_led_to_the_card_processor() {
+async fn person_is_sent_to_the_card_processor() {
     let world = World::with(Mode::Embedded, program!()).with_card_processor().start().await;
     let agent = world.agent().await;
     let owner = sign_up(&world, "ada").await;

@@ -2,6 +2,7 @@
 //! migration from one machine to many without loss.
 
 mod backups;
+mod bundles;
 mod doctors;
 mod dumps;
 mod ledgers;

@@ -74,7 +74,7 @@ async fn every_endpoint_that_a_document_names_is_there() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_commands_of_the_skill_lead_from_nothing_to_a_claimed_page_that_others_share() {
+async fn skill_commands_work_from_sign_up_to_a_claimed_and_shared_account() {
     let world = world().start().await;
     let skill = read(&world, "/skill").await;
     let mut commands = Commands::of(&skill);
@@ -98,6 +98,12 @@ async fn the_commands_of_the_skill_lead_from_nothing_to_a_claimed_page_that_othe
     keep_token(&mut commands, &other);
     let published = commands.run("-F slug=my-page", &other).succeeds().json();
     assert_eq!((&published["version"], &published["account"]["expires_at"]), (&json!(4), &Value::Null));
+
+    let packed = commands.run("application/gzip", &other).succeeds().json();
+    let url = packed["url"].as_str().unwrap();
+    for (path, status) in [("", 200), ("css/app.css", 200), (".git/config", 404)] {
+        world.visitor().open(&format!("{url}{path}")).await.expect(status);
+    }
 
     assert_eq!(commands.left(), Vec::<&str>::new(), "never run");
 }
@@ -181,7 +187,7 @@ async fn pay(commands: &mut Commands<'_>, shell: &Shell, world: &World, skill: &
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_call_of_the_reference_is_understood() {
+async fn every_call_in_the_reference_is_accepted_by_the_api() {
     let world = world().env("HANDBILL_LIMITS__SIGNUPS_PER_MINUTE", "1000").start().await;
     let (agent, human) = (world.agent().await, world.human());
     human.register("ada", PASSWORD).await.expect(201);
@@ -210,7 +216,7 @@ async fn every_call_of_the_reference_is_understood() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_judges_from_outside_accept_the_skill_and_read_the_list_of_documents() {
+async fn external_validators_accept_the_skill_and_llms_txt() {
     let world = world().start().await;
     let folder = world.folder().join("documents");
     std::fs::create_dir_all(folder.join("handbill")).unwrap();

@@ -60,7 +60,7 @@ const PARTS: [&str; 8] = [
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_private_site_works_whole_by_its_signed_link() {
+async fn private_site_is_fully_usable_by_its_signed_link() {
     let world = World::with(Mode::Embedded, program!()).start().await;
     let signed_url = publish_privately(&world).await;
     assert!(signed_url.contains("/site/my-site-"), "{signed_url}");
@@ -68,7 +68,7 @@ async fn a_private_site_works_whole_by_its_signed_link() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_private_site_on_a_name_of_its_own_works_whole_by_its_signed_link() {
+async fn private_site_on_its_own_host_name_is_fully_usable_by_its_signed_link() {
     let setup = World::with(Mode::Embedded, program!()).env("HANDBILL_EDGE__URL_STYLE", "host");
     let world = setup.start().await;
     let signed_url = publish_privately(&world).await;
@@ -77,7 +77,7 @@ async fn a_private_site_on_a_name_of_its_own_works_whole_by_its_signed_link() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_private_xhtml_page_stays_well_formed_and_its_form_leads_on() {
+async fn private_xhtml_page_stays_well_formed_and_its_form_keeps_the_signature() {
     let world = World::with(Mode::Embedded, program!()).start().await;
     let signed_url = publish_privately(&world).await;
     let browser = Browser::start().await;
@@ -159,7 +159,7 @@ fn parts(reported: &Value) -> Vec<(String, u16)> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_closed_says_so_in_a_page_that_suits_the_screen() {
+async fn error_pages_of_closed_sites_fit_the_screen() {
     let world = World::with(Mode::Embedded, program!()).start().await;
     let agent = world.agent().await;
     let page = agent.publish("my-page", page_saying("nobody sees this")).await.expect(201).string("url");

@@ -51,7 +51,7 @@ impl Change {
 
 in_both_modes! {
     #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = PUBLISHES)]
-    async fn a_date_is_void_after_every_change_and_good_until_the_next(world: World) {
+    async fn last_modified_is_valid_until_the_next_change(world: World) {
         let (agent, visitor, human) = (world.agent().await, world.visitor(), world.human());
         human.dev_login("ada").await.expect(200);
         let published = agent.publish(SLUG, PAGE).await.expect(201);
@@ -71,7 +71,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = PUBLISHES)]
-    async fn two_versions_of_one_second_are_never_taken_for_each_other(world: World) {
+    async fn two_versions_in_one_second_are_distinguished(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
         let published = agent.publish(SLUG, page_saying("number 0")).await.expect(201);
         for number in 1..=10 {

@@ -7,7 +7,7 @@ const XHTML: &str = "<?xml version=\"1.0\"?><html xmlns=\"http://www.w3.org/1999
     <p>text</p><a href=\"b.html\"/></body></html>";
 
 in_both_modes! {
-    async fn a_large_page_wears_the_badge_and_comes_encoded_all_the_same(world: World) {
+    async fn large_page_gets_the_badge_and_is_still_compressed(world: World) {
         let agent = world.agent().await;
         let filler = "<p>filler</p>".repeat(150_000);
         let published = agent.publish("my-page", format!("<body>{filler}</body>")).await.expect(201);
@@ -27,7 +27,7 @@ in_both_modes! {
         }
     }
 
-    async fn a_large_page_that_stays_large_is_dressed_once_and_sent_from_memory(world: World) {
+    async fn incompressible_large_page_is_rewritten_once_and_served_from_memory(world: World) {
         let noise = Chance::seeded(1).base36(3_000_000);
         let published = world.agent().await.publish("my-page", format!("<body>{noise}</body>")).await.expect(201);
         let open = || world.visitor().open_site(&published, "");
@@ -43,7 +43,7 @@ in_both_modes! {
         assert_eq!(part.body, first.body[1_000_000..2_000_000]);
     }
 
-    async fn the_address_that_the_api_returned_is_signed_in_a_private_page(world: World) {
+    async fn url_returned_by_the_api_is_signed_in_a_private_page(world: World) {
         let agent = world.agent().await;
         let url = agent.publish("my-page", "first").await.expect(201).string("url");
         let page = format!("<a href=\"{url}about\"><a href=\"https&#58;//evil.example/\">");
@@ -54,7 +54,7 @@ in_both_modes! {
         assert!(seen.contains("<a href=\"https&#58;//evil.example/\">"), "{seen}");
     }
 
-    async fn xhtml_wears_the_badge_and_its_links_are_signed(world: World) {
+    async fn xhtml_gets_the_badge_and_its_links_are_signed(world: World) {
         let agent = world.agent().await;
         let files: [(&str, &[u8]); 2] = [("index.html", b"front"), ("a.xhtml", XHTML.as_bytes())];
         agent.publish_files("my-site", &files).await.expect(201);

@@ -132,7 +132,7 @@ async fn make_live(agent: &Agent, site: &Site, edges: &[Visitor], progress: &Pro
 }
 
 #[test]
-fn the_judge_of_what_could_be_seen_is_strict() {
+fn visibility_check_of_the_hammer_test_is_strict() {
     assert!(could_be_seen(2, 2, 2..=2) && could_be_seen(2, 3, 2..=3) && could_be_seen(3, 3, 2..=3));
     assert!(!could_be_seen(1, 2, 2..=3), "what was live before");
     assert!(!could_be_seen(2, 3, 2..=2), "what is not live yet, or a mix");

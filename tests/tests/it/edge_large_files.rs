@@ -16,7 +16,7 @@ const RECEIVED_AHEAD_BYTES: u32 = 16 << 10;
 const PATH: &str = "large.bin";
 
 in_both_modes! {
-    async fn a_visitor_who_rests_for_longer_than_any_timeout_gets_the_whole_file(world: World) {
+    async fn visitor_who_pauses_longer_than_any_timeout_gets_the_whole_file(world: World) {
         let (content, published) = publish_large(&world).await;
         let mut visit = begin_visit(&world, &published).await;
         sleep(PAUSE).await;
@@ -25,7 +25,7 @@ in_both_modes! {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_store_that_hangs_up_on_a_slow_visitor_is_asked_for_the_rest() {
+async fn edge_resumes_a_blob_read_that_the_store_closed_on_a_slow_visitor() {
     let world = World::with(handbill_tests::Mode::Production, handbill_tests::program!()).start().await;
     let (content, published) = publish_large(&world).await;
     let mut visit = begin_visit(&world, &published).await;

@@ -10,7 +10,7 @@ const FOREIGN: &str = "login.bank.example";
 
 in_both_modes! {
     #[settings("HANDBILL_EDGE__URL_STYLE" = "host")]
-    async fn in_host_style_a_path_leads_to_the_site_s_own_name_and_other_names_are_refused(world: World) {
+    async fn host_style_redirects_paths_to_the_sites_own_name_and_refuses_other_names(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
         let host = agent.publish("my-page", PAGE).await.expect(201).string("host");
         let port = world.serve_url().rsplit_once(':').unwrap().1.to_owned();
@@ -37,7 +37,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_EDGE__URL_STYLE" = "host")]
-    async fn in_host_style_a_host_that_is_no_dns_label_keeps_its_path(world: World) {
+    async fn host_style_keeps_path_urls_for_hosts_that_are_not_dns_labels(world: World) {
         let published = world.agent().await.publish("-my-page-", PAGE).await.expect(201);
         let path = format!("/site/{}/", published.string("host"));
         assert_eq!(published.string("url"), format!("{}{path}", world.serve_url()));
@@ -45,14 +45,14 @@ in_both_modes! {
         world.visitor().open_by_name(FOREIGN, &path).await.expect(421);
     }
 
-    async fn in_path_style_a_site_is_served_by_path_under_any_name(world: World) {
+    async fn path_style_serves_sites_by_path_under_any_host_name(world: World) {
         let published = world.agent().await.publish("my-page", PAGE).await.expect(201);
         let path = format!("/site/{}/", published.string("host"));
         assert_serves(&world.visitor().open_by_name(FOREIGN, &path).await, PAGE);
     }
 
     #[settings("HANDBILL_LIMITS__EDGE_MISSES_PER_MINUTE" = "20")]
-    async fn a_network_that_guesses_hosts_is_refused_what_it_does_not_know_yet(world: World) {
+    async fn network_that_guesses_hosts_is_refused_further_unknown_sites(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
         let known = agent.publish("known-page", PAGE).await.expect(201);
         let unlisted = agent.publish("my-page", PAGE).await.expect(201);
@@ -73,7 +73,7 @@ in_both_modes! {
         assert_serves(&front_page(&visitor, &unlisted).await, PAGE);
     }
 
-    async fn the_edge_s_own_address_has_an_icon_and_a_site_has_its_own(world: World) {
+    async fn edge_address_has_a_favicon_and_sites_have_their_own(world: World) {
         let icon = world.visitor().open("/favicon.ico").await.expect(200);
         assert_eq!(icon.header("Content-Type"), "image/x-icon");
         let head = world.visitor().call(Method::HEAD, "/favicon.ico").await.expect(200);

@@ -1,5 +1,5 @@
-//! Spec 4.12: whatever a request contains and however it is spelled, it opens what it names or nothing. Uses
-//! a bare socket, because every client library corrects such requests.
+//! Spec 4.12: a request gets the file that it names or none, whatever it contains and however it is spelled.
+//! Uses a bare socket, because every client library corrects such requests.
 
 use std::time::Duration;
 
@@ -115,7 +115,7 @@ fn get(target: &str, host: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_spelling_of_a_path_leads_out_of_a_site() {
+async fn no_path_encoding_reaches_outside_a_site() {
     let scene = Scene::set().await;
     for target in [
         "/../{b}/",
@@ -167,7 +167,7 @@ async fn no_spelling_of_a_path_leads_out_of_a_site() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_spelling_of_a_host_in_the_path_is_taken_for_another() {
+async fn no_encoding_of_a_host_in_the_path_matches_another_host() {
     let scene = Scene::set().await;
     for (target, expected) in [
         ("/site/{a}/", Mine),
@@ -208,7 +208,7 @@ async fn no_spelling_of_a_host_in_the_path_is_taken_for_another() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_spelling_of_a_name_is_taken_for_another() {
+async fn no_variant_of_a_host_name_matches_another_site() {
     let scene = Scene::set().await;
     for (host, expected) in [
         ("{a}.localhost", Mine),
@@ -255,7 +255,7 @@ async fn no_spelling_of_a_name_is_taken_for_another() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_names_no_host_or_two_is_refused_and_a_target_with_a_host_counts_alone() {
+async fn requests_without_exactly_one_host_are_refused_and_an_absolute_target_wins() {
     let scene = Scene::set().await;
     let close = "Connection: close\r\n\r\n";
     for (request, expected) in [
@@ -298,7 +298,7 @@ async fn who_names_no_host_or_two_is_refused_and_a_target_with_a_host_counts_alo
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn very_long_requests_are_answered_and_shortly_refused() {
+async fn very_long_requests_are_answered_or_refused_quickly() {
     let scene = Scene::set().await;
     let deep = "a/".repeat(20_000);
     let dots = "%2e%2e%2f".repeat(5_000);
@@ -325,7 +325,7 @@ async fn very_long_requests_are_answered_and_shortly_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn on_one_connection_each_request_names_its_own_host() {
+async fn requests_on_one_connection_are_routed_by_their_own_host() {
     let scene = Scene::set().await;
     let request = |host: &str| format!("GET / HTTP/1.1\r\nHost: {host}.localhost\r\n\r\n");
     let all =
@@ -362,7 +362,7 @@ async fn reading_login(world: &World) -> (String, String) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_edge_serves_and_counts_with_a_login_that_may_only_read_and_no_secret_but_the_links() {
+async fn edge_works_with_read_only_access_and_only_the_link_secret() {
     let links = ("HANDBILL_SECRETS__LINKS", "the-secret-of-the-links-of-a-test-world-0123456789");
     let world = World::with(Mode::Production, program!()).env(links.0, links.1).start().await;
     let (reader, role) = reading_login(&world).await;

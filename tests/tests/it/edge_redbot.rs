@@ -25,7 +25,7 @@ const IN_PARTS: &str = "RANGE_CORRECT";
 const COMPRESSED: &str = "CONNEG_GZIP_GOOD";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn redbot_finds_nothing_bad_in_what_the_edge_answers() {
+async fn redbot_finds_no_faults_in_edge_responses() {
     let world = World::with(Mode::Embedded, program!()).start().await;
     let url = publish_site(&world).await;
     // From then on the edge sends the time of the last change.

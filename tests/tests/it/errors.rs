@@ -38,7 +38,7 @@ in_both_modes! {
         }
     }
 
-    async fn a_call_without_a_token_is_told_to_sign_up_whatever_else_is_wrong_with_it(world: World) {
+    async fn call_without_a_token_gets_the_sign_up_hint_before_any_other_error(world: World) {
         let stranger = world.stranger();
         let calls = [
             (Method::GET, "/v1/artifacts"),
@@ -55,7 +55,7 @@ in_both_modes! {
         }
     }
 
-    async fn a_look_at_the_headers_is_answered_as_the_whole_would_be_but_for_the_body(world: World) {
+    async fn head_requests_are_answered_like_get_without_the_body(world: World) {
         let agent = world.agent().await;
         let paths = [("/v1/status", 200), ("/v1/account", 200), ("/docs/errors", 200), ("/v1/nothing", 404)];
         for (path, status) in paths.into_iter().chain([("/v1/artifacts/no-such-page", 404), ("/v1/artifacts/NO", 400)]) {
@@ -66,7 +66,7 @@ in_both_modes! {
         }
     }
 
-    async fn every_code_stands_on_a_page_that_the_documentation_leads_to(world: World) {
+    async fn every_error_code_is_on_the_linked_documentation_page(world: World) {
         let stranger = world.stranger();
         let docs = stranger.get("/docs").await.expect(200);
         assert!(docs.text().contains("href=\"/docs/errors\""));
@@ -85,7 +85,7 @@ in_both_modes! {
         }
     }
 
-    async fn json_that_does_not_parse_or_fit_is_an_invalid_body(world: World) {
+    async fn malformed_or_mismatching_json_is_an_invalid_body(world: World) {
         let agent = world.agent().await;
         agent.publish("my-page", "<p>").await.expect(201);
         let activate = || agent.post("/v1/artifacts/my-page/activate");
@@ -99,13 +99,13 @@ in_both_modes! {
         agent.artifact("NO").await.refused(400, "invalid_request").naming("slug");
     }
 
-    async fn errors_are_json_that_nobody_caches_or_sniffs(world: World) {
+    async fn errors_are_json_with_no_store_and_nosniff(world: World) {
         let refused = world.stranger().account().await.refused(401, "unauthorized");
         assert!(refused.header("Content-Type").starts_with("application/json"), "{refused:?}");
         assert!(!refused.header("Cache-Control").contains("public"), "{refused:?}");
     }
 
-    async fn the_description_lists_what_there_is(world: World) {
+    async fn openapi_document_lists_all_endpoints(world: World) {
         let description = world.stranger().get("/openapi.json").await.expect(200);
         assert_eq!(description.string("info.version"), "0.1.0");
         let paths = description.at("paths");
@@ -137,7 +137,7 @@ in_both_modes! {
         assert!(description.text().contains("X-PAYMENT"));
     }
 
-    async fn the_documentation_is_a_page(world: World) {
+    async fn documentation_is_an_html_page(world: World) {
         let docs = world.stranger().get("/docs").await;
         // With or without a trailing slash.
         let docs = if docs.status == 200 { docs } else { world.stranger().get("/docs/").await };

@@ -155,7 +155,7 @@ async fn a_stop_finishes_what_runs(mode: Mode, stopped: impl Fn(&World) -> Proce
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_house_that_is_stopped_answers_the_publishes_that_it_has() {
+async fn embedded_process_that_is_stopped_answers_its_pending_publishes() {
     a_stop_finishes_what_runs(Mode::Embedded, World::api).await;
 }
 

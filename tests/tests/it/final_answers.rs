@@ -43,7 +43,7 @@ async fn used(agent: &Agent) -> i64 {
 
 in_both_modes! {
     #[settings("HANDBILL_TEST_FAULTS" = SHORT)]
-    async fn what_was_answered_503_never_lands_over_a_newer_version(world: World) {
+    async fn publish_answered_with_503_never_replaces_a_newer_version(world: World) {
         let agent = world.agent().await;
         world.worker().restart_with(&[(FAULTS, NO_STORE)]).await;
         let without_key = agent.publish("my-page", page_saying("A")).await.refused(503, "overloaded");
@@ -61,7 +61,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_TEST_FAULTS" = SHORT)]
-    async fn what_was_answered_503_never_brings_a_deleted_page_back(world: World) {
+    async fn publish_answered_with_503_never_restores_a_deleted_page(world: World) {
         let agent = world.agent().await;
         agent.publish("my-page", page_saying("first")).await.expect(201);
         world.worker().restart_with(&[(FAULTS, NO_STORE)]).await;
@@ -92,7 +92,7 @@ in_both_modes! {
         assert_eq!(publish().await.expect(201).json(), first.json());
     }
 
-    async fn a_paused_queue_refuses_publishes_at_once_and_by_name(world: World) {
+    async fn paused_queue_refuses_publishes_at_once_and_is_named(world: World) {
         let agent = world.agent().await;
         steer(&world, "pause").await;
         let started = Instant::now();
@@ -117,7 +117,7 @@ async fn steer(world: &World, verb: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_absent_file_store_is_named_soon_and_then_at_once_and_what_it_refused_never_lands() {
+async fn missing_file_store_fails_fast_and_refused_publishes_never_land() {
     let world = World::with(Mode::Production, program!()).start().await;
     let agent = world.agent().await;
     world.s3().stop().await;
@@ -142,7 +142,7 @@ async fn an_absent_file_store_is_named_soon_and_then_at_once_and_what_it_refused
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_file_store_that_stalls_is_named_soon() {
+async fn stalling_file_store_is_named_in_the_refusal_soon() {
     let world = World::with(Mode::Production, program!()).start().await;
     let agent = world.agent().await;
     world.s3().be(Health::Stalls);
@@ -156,7 +156,7 @@ async fn a_file_store_that_stalls_is_named_soon() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_file_store_that_restarts_is_waited_for() {
+async fn publish_waits_for_a_restarting_file_store() {
     let world = World::with(Mode::Production, program!()).start().await;
     let agent = world.agent().await;
     world.s3().stop().await;
@@ -194,7 +194,7 @@ async fn a_publish_whose_api_is_gone_does_not_land_after_its_deadline() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_repeat_that_finds_its_expired_attempt_undecided_starts_a_new_one_in_the_same_call() {
+async fn retry_that_finds_its_expired_attempt_undecided_starts_a_new_one_at_once() {
     const WAIT: &str = "answer.wait_ms:instead=10000";
     let world = World::with(Mode::Production, program!()).env(FAULTS, WAIT).start().await;
     let agent = world.agent().await;
@@ -221,7 +221,7 @@ async fn a_repeat_that_finds_its_expired_attempt_undecided_starts_a_new_one_in_t
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn only_without_the_database_is_the_outcome_unknown_and_then_nothing_lands_either() {
+async fn outcome_is_unknown_only_without_the_database_and_nothing_lands_later() {
     let setup = World::with(Mode::Production, program!()).with_own_postgres();
     let world = setup.env(FAULTS, SHORT).start().await;
     let agent = world.agent().await;
@@ -248,7 +248,7 @@ async fn only_without_the_database_is_the_outcome_unknown_and_then_nothing_lands
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_full_disk_is_named_at_once_and_the_process_is_not_ready() {
+async fn full_disk_is_reported_at_once_and_the_process_is_not_ready() {
     let world = World::with(Mode::Embedded, program!()).with_ops().start().await;
     let agent = world.agent().await;
     world.api().restart_with(&[(FAULTS, "disk.free_bytes:instead=60000000")]).await;

@@ -8,7 +8,7 @@ use crate::expectations::{PAGE, PASSWORD};
 const BOUNDARY: &str = "a-boundary";
 
 in_both_modes! {
-    async fn a_path_that_the_client_has_escaped_is_the_path_that_it_means(world: World) {
+    async fn percent_encoded_paths_are_decoded(world: World) {
         for (disposition, address) in [
             (r#"filename="css%2Fapp.css""#, "css/app.css"),
             (r#"filename="b%C3%BCcher%2F%C3%BC.txt""#, "b%C3%BCcher/%C3%BC.txt"),
@@ -23,7 +23,7 @@ in_both_modes! {
         }
     }
 
-    async fn a_path_with_hidden_characters_is_refused_however_it_is_sent(world: World) {
+    async fn path_with_invisible_characters_is_refused_in_every_encoding(world: World) {
         let agent = world.agent().await;
         for disposition in [
             "filename=\"invoice\u{202e}fdp.exe\"",
@@ -38,7 +38,7 @@ in_both_modes! {
         assert_eq!(called.at("result.isError"), true, "{called:?}");
     }
 
-    async fn a_201_says_where_to_find_what_was_made(world: World) {
+    async fn created_responses_have_a_location(world: World) {
         let signed_up = world.stranger().call(Method::POST, "/v1/signup").await.expect(201);
         let base = world.base_url();
         assert_eq!(signed_up.header("Location"), format!("{base}/v1/account"));
@@ -72,7 +72,7 @@ in_both_modes! {
         }
     }
 
-    async fn documents_and_pages_are_compressed_and_known_by_their_tag(world: World) {
+    async fn documents_and_pages_are_compressed_and_have_etags(world: World) {
         for (path, is_public) in [
             ("/openapi.json", true), ("/docs", true), ("/skill", true), ("/skill/reference.md", true),
             ("/llms.txt", true), ("/assets/page.css", true), ("/", false), ("/signin", false),
@@ -94,7 +94,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_SERVICE__CONTACT" = "abuse@example.com")]
-    async fn the_files_that_every_site_is_asked_for_are_there(world: World) {
+    async fn favicon_and_robots_and_other_well_known_files_exist(world: World) {
         let icon = world.stranger().get("/favicon.ico").await.expect(200);
         assert_eq!(icon.header("Content-Type"), "image/x-icon");
         let robots = world.stranger().get("/robots.txt").await.expect(200).text();
@@ -104,7 +104,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_SERVICE__ROBOTS" = "User-agent: *, Disallow: /private")]
-    async fn without_a_contact_there_is_no_security_txt_and_robots_is_what_the_operator_wrote(world: World) {
+    async fn security_txt_needs_a_contact_and_robots_txt_is_configurable(world: World) {
         world.stranger().get("/.well-known/security.txt").await.refused(404, "not_found");
         let robots = world.stranger().get("/robots.txt").await.expect(200).text();
         assert_eq!(robots, "User-agent: *\nDisallow: /private\n");

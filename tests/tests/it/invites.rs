@@ -49,7 +49,7 @@ in_both_modes! {
         assert!(millis_from_now(&listed.string("2.created_at")).abs() < 60_000);
     }
 
-    async fn terms_out_of_bounds_are_refused_by_name(world: World) {
+    async fn invite_terms_out_of_range_are_refused_by_name(world: World) {
         let (agent, _) = claimed_by(&world, "olga").await;
         for (field, value) in [
             ("role", json!("owner")),
@@ -115,7 +115,7 @@ in_both_modes! {
         }
     }
 
-    async fn each_end_of_an_invite_refuses_and_says_which(world: World) {
+    async fn unusable_invite_says_whether_it_is_expired_revoked_or_used_up(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
         let made = async |terms| agent.invite(&terms).await.expect(201).string("code");
         let used_up = made(json!({})).await;
@@ -161,7 +161,7 @@ in_both_modes! {
         assert_eq!(guest.me().await.expect(200).at("accounts"), json!([]));
     }
 
-    async fn a_person_joins_by_the_page_and_only_once(world: World) {
+    async fn person_joins_on_the_invite_page_only_once(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
         let invite = owner.invite(&json!({ "role": "member", "max_uses": 2 })).await.expect(201);
         let (url, code) = (invite.string("invite_url"), invite.string("code"));
@@ -193,7 +193,7 @@ in_both_modes! {
         guest.join(&url).await.expect(302);
     }
 
-    async fn a_member_rises_by_an_admins_invite_and_never_falls(world: World) {
+    async fn invite_can_raise_a_members_role_but_never_lower_it(world: World) {
         let (_, owner) = claimed_by(&world, "olga").await;
         let member = joined_as(&world, &owner, "mia", "member").await;
         let other = joined_as(&world, &owner, "max", "member").await;
@@ -220,7 +220,7 @@ in_both_modes! {
         assert!(!refused.refused(429, "rate_limited").header("Retry-After").is_empty());
     }
 
-    async fn twenty_joins_at_once_by_an_invite_for_three_are_three(world: World) {
+    async fn concurrent_joins_never_exceed_the_uses_of_an_invite(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
         let code = owner.invite(&json!({ "max_uses": 3 })).await.expect(201).string("code");
         let stranger = world.stranger();
@@ -233,14 +233,14 @@ in_both_modes! {
         assert_eq!(owner.invites().await.expect(200).at("0.uses"), 3);
     }
 
-    async fn what_is_no_method_of_the_page_is_405(world: World) {
+    async fn wrong_method_on_the_invite_page_is_405(world: World) {
         let refused = world.stranger().call(Method::DELETE, "/invite/abc").await.refused(405, "method_not_allowed");
         assert_eq!(refused.header("Allow"), "GET, HEAD, POST");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_invite_is_never_used_once_too_often_from_two_processes() {
+async fn invite_limit_holds_across_two_processes() {
     let world = World::with(Mode::Production, program!()).start().await;
     let other_api = world.start_api().await;
     let (agent, owner) = claimed_by(&world, "olga").await;

@@ -21,7 +21,7 @@ in_both_modes! {
         "HANDBILL_API__TRUSTED_PROXIES" = "127.0.0.0/8",
         "HANDBILL_ALLOW_PUBLIC_DEV" = "true"
     )]
-    async fn ipv6_is_counted_by_64_and_56_and_48_together(world: World) {
+    async fn ipv6_is_limited_by_64_56_and_48_prefixes_together(world: World) {
         let sign_up = async |from: String| world.stranger().post("/v1/signup").header(FORWARDED, from).await;
         // Eight of 256 /64 networks, in each of eight of 256 /56 networks.
         for number in 0..64 {
@@ -43,7 +43,7 @@ in_both_modes! {
         "HANDBILL_API__TRUSTED_PROXIES" = "127.0.0.0/8",
         "HANDBILL_ALLOW_PUBLIC_DEV" = "true"
     )]
-    async fn the_operators_password_is_tried_60_times_a_minute_from_all_addresses_together(world: World) {
+    async fn operator_password_attempts_are_limited_to_60_a_minute_in_total(world: World) {
         let callers = at_two_processes(&world, &world.human(), Human::at).await;
         let sign_in = async |number: usize, password: &str| {
             let form = [("name", "Ada"), ("password", password), ("next", "/admin/audit")];
@@ -63,7 +63,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__CLAIMS_PER_PERSON" = "3", "HANDBILL_LIMITS__SIGNUPS_PER_MINUTE" = "100")]
-    async fn one_person_claims_so_many_accounts_and_not_one_more_at_once(world: World) {
+    async fn concurrent_claims_stay_within_the_limit_per_person(world: World) {
         let human = person(&world, "farmer").await;
         let callers = at_two_processes(&world, &human, Human::at).await;
         let agents = join_all((0..20).map(|_| world.agent())).await;
@@ -89,7 +89,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__CLAIMS_PER_ADDRESS_PER_DAY" = "2", "HANDBILL_LIMITS__SIGNUPS_PER_MINUTE" = "100")]
-    async fn from_one_address_so_many_accounts_are_claimed_a_day_by_whomever(world: World) {
+    async fn claims_per_day_are_limited_per_address(world: World) {
         let agents = join_all((0..6).map(|_| world.agent())).await;
         let processes = match world.mode() {
             Mode::Embedded => vec![world.api()],
@@ -119,7 +119,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__FREE_STORAGE_BYTES" = "1000000")]
-    async fn the_free_storage_is_the_owners_and_shared_by_their_accounts(world: World) {
+    async fn free_storage_is_shared_by_all_accounts_of_an_owner(world: World) {
         let (owner, other) = (person(&world, "owner").await, person(&world, "other").await);
         let (second, first, alone) = (world.agent().await, world.agent().await, world.agent().await);
         for (agent, human, bytes) in [(&first, &owner, 600_000), (&second, &owner, 1_000_000), (&alone, &other, 1_000_000)] {
@@ -139,7 +139,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__PUBLISHES_PER_MINUTE" = "2")]
-    async fn an_account_publishes_so_often_a_minute_whatever_the_way(world: World) {
+    async fn publishes_per_minute_are_limited_across_interfaces(world: World) {
         let (agent, other) = (world.agent().await, world.agent().await);
         let first = agent.publish("my-page", PAGE).idempotency_key("first").await.expect(201);
         let files = json!({ "slug": "my-page", "files": [{ "path": "index.html", "content": page_saying("two") }] });
@@ -161,7 +161,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__PUBLISHES_PER_MINUTE" = "2")]
-    async fn a_publish_that_was_answered_is_repeated_so_often_a_minute(world: World) {
+    async fn repeats_of_an_answered_publish_are_limited_per_minute(world: World) {
         let agent = world.agent().await;
         let publish = || agent.publish("my-page", PAGE).idempotency_key("first");
         let first = publish().await.expect(201);
@@ -178,7 +178,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__PUBLISHES_PER_MINUTE" = "3")]
-    async fn publishes_at_the_same_moment_stay_within_the_budget(world: World) {
+    async fn concurrent_publishes_stay_within_the_rate_limit(world: World) {
         let agent = world.agent().await;
         let callers = at_two_processes(&world, &agent, Agent::at).await;
         let publish = |number: usize| callers[number % 2].publish(&format!("page-{number}"), PAGE).into_future();
@@ -191,7 +191,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__PUBLISHES_PER_MINUTE" = "1", "HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "0")]
-    async fn a_publish_that_is_refused_for_another_reason_takes_nothing_of_the_budget(world: World) {
+    async fn publish_refused_for_another_reason_does_not_use_the_rate_limit(world: World) {
         let agent = world.agent().await;
         for _ in 0..3 {
             agent.publish("my-page", PAGE).await.refused(402, "payment_required");
@@ -203,7 +203,7 @@ in_both_modes! {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_redis_a_process_counts_publishes_by_itself() {
+async fn without_redis_each_process_limits_publishes_locally() {
     let setup = World::with(Mode::Production, program!()).with_own_redis();
     let world = setup.env("HANDBILL_LIMITS__PUBLISHES_PER_MINUTE", "2").start().await;
     let agent = world.agent().await;

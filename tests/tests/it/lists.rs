@@ -55,7 +55,7 @@ async fn open_list(owner: &Human, path: &str) -> Reply {
 }
 
 in_both_modes! {
-    async fn the_artifacts_are_listed_whole_however_many_there_are(world: World) {
+    async fn all_artifacts_are_listed_without_paging(world: World) {
         let agent = world.agent().await;
         world.crowd_with_artifacts(&agent.handle(), MANY).await;
         let list = agent.artifacts().await.expect(200);
@@ -95,7 +95,7 @@ in_both_modes! {
         assert_eq!(texts(&rows(&[agent.get(&after).await.expect(200).json()]), "slug"), expected);
     }
 
-    async fn a_page_that_cannot_be_is_refused_by_name(world: World) {
+    async fn invalid_paging_parameters_are_refused_by_name(world: World) {
         let (agent, _) = claimed_by(&world, "olga").await;
         agent.publish("my-page", "<h1>one</h1>").await.expect(201);
         let lists = [
@@ -116,7 +116,7 @@ in_both_modes! {
         world.stranger().get("/v1/artifacts?limit=0").await.refused(401, "unauthorized");
     }
 
-    async fn versions_are_listed_whole_or_in_pages(world: World) {
+    async fn versions_are_listed_with_and_without_paging(world: World) {
         let agent = world.agent().await;
         let host = agent.publish("my-page", "<h1>one</h1>").await.expect(201).string("host");
         world.crowd_with_versions(&host, MANY).await;
@@ -141,7 +141,7 @@ in_both_modes! {
         assert_eq!(seqs(&shown.at("result.structuredContent")), expected);
     }
 
-    async fn tokens_members_and_invites_come_in_pages(world: World) {
+    async fn tokens_members_and_invites_are_paginated(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
         for name in ["adam", "mia", "zoe"] {
             joined_as(&world, &owner, name, "member").await;
@@ -200,7 +200,7 @@ in_both_modes! {
         world.stranger().get("/v1/account/ledger").await.refused(401, "unauthorized");
     }
 
-    async fn the_tool_lists_a_hundred_at_a_time_and_says_how_to_go_on(world: World) {
+    async fn list_tool_returns_a_hundred_items_and_the_next_cursor(world: World) {
         let agent = world.agent().await;
         world.crowd_with_artifacts(&agent.handle(), 250).await;
         let (mut slugs, mut lengths, mut arguments) = (Vec::new(), Vec::new(), json!({}));
@@ -221,7 +221,7 @@ in_both_modes! {
         assert_eq!(whole.at("result.structuredContent.artifacts").as_array().unwrap().len(), 250);
     }
 
-    async fn the_dashboard_leads_through_all_pages_and_back_and_says_how_many_there_are(world: World) {
+    async fn dashboard_pager_goes_through_all_pages_and_back_with_a_total(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
         world.crowd_with_artifacts(&agent.handle(), 250).await;
         let path = format!("/dashboard/{}", agent.handle());

@@ -12,7 +12,7 @@ use crate::teams::{claimed_by, person};
 const MINUTE: Duration = Duration::from_secs(60);
 
 in_both_modes! {
-    async fn a_page_is_published_looked_at_rolled_back_and_deleted(world: World) {
+    async fn page_is_published_read_rolled_back_and_deleted_over_mcp(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
         let first = page_saying("first");
         let published = tool_result(&publish(&agent, "my-page", &first).await);
@@ -59,7 +59,7 @@ in_both_modes! {
         assert_eq!(&visitor.open(&format!("{url}img/dot.bin")).await.expect(200).body[..], b"\0\xff\0\xff");
     }
 
-    async fn what_is_published_to_a_private_page_comes_with_the_link_that_opens_it(world: World) {
+    async fn publish_to_a_private_page_returns_its_signed_link(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
         tool_result(&publish(&agent, "my-page", PAGE).await);
         agent.call_tool("add_credits", &json!({ "amount_usd": 1, "payment_scheme": "dev" })).await;
@@ -76,7 +76,7 @@ in_both_modes! {
         assert_eq!(public.get("signed_url"), None);
     }
 
-    async fn a_whole_number_may_be_written_with_a_point_and_an_encoding_be_null(world: World) {
+    async fn integral_floats_and_null_encodings_are_accepted(world: World) {
         let agent = world.agent().await;
         let files = json!([{ "path": "index.html", "content": PAGE, "encoding": null }]);
         tool_result(&agent.call_tool("publish_artifact", &json!({ "slug": "my-page", "files": files })).await);
@@ -124,7 +124,7 @@ in_both_modes! {
         assert!(refused["message"].as_str().unwrap().contains("account:manage"), "{refused}");
     }
 
-    async fn a_refusal_has_the_body_that_its_endpoint_gives(world: World) {
+    async fn mcp_refusal_has_the_body_of_its_rest_endpoint(world: World) {
         let agent = world.agent().await;
         tool_result(&publish(&agent, "my-page", PAGE).await);
         let missing = failed(&agent.call_tool("get_artifact", &json!({ "slug": "no-such-page" })).await, "not_found");
@@ -191,7 +191,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "1")]
-    async fn a_price_is_told_with_the_call_that_pays_it(world: World) {
+    async fn price_is_returned_with_the_call_that_pays_it(world: World) {
         let agent = world.agent().await;
         tool_result(&publish(&agent, "my-page", PAGE).await);
         let challenge = failed(&publish(&agent, "my-page", PAGE).await, "payment_required");
@@ -220,7 +220,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_DEV_MODE" = "false", "HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "0")]
-    async fn where_the_dev_rail_is_closed_no_call_pays(world: World) {
+    async fn no_tool_call_pays_when_dev_payments_are_closed(world: World) {
         let agent = world.agent().await;
         let arguments = json!({ "amount_usd": 1, "payment_scheme": "dev" });
         for reply in [agent.call_tool("add_credits", &arguments).await, publish(&agent, "my-page", PAGE).await] {
@@ -234,7 +234,7 @@ in_both_modes! {
         assert_eq!(sound_ledger(&world, &agent).await, []);
     }
 
-    async fn a_bad_argument_is_named_and_nothing_is_done(world: World) {
+    async fn invalid_argument_is_named_and_nothing_is_changed(world: World) {
         let agent = world.agent().await;
         let page = |path: &str| json!([{ "path": path, "content": PAGE }]);
         for (tool, arguments, named) in [
@@ -300,7 +300,7 @@ in_both_modes! {
         assert_eq!(sound_ledger(&world, &agent).await, []);
     }
 
-    async fn tools_without_arguments_take_them_left_out(world: World) {
+    async fn arguments_may_be_omitted_for_tools_without_any(world: World) {
         let agent = world.agent().await;
         for params in [json!({ "name": "get_account" }), json!({ "name": "get_account", "arguments": null })] {
             tool_result(&agent.ask_mcp("tools/call", &params).await);
@@ -310,7 +310,7 @@ in_both_modes! {
         tool_result(&agent.ask_mcp("tools/call", &params).await);
     }
 
-    async fn another_account_s_artifact_is_not_there(world: World) {
+    async fn artifact_of_another_account_is_not_found_over_mcp(world: World) {
         let (agent, _) = claimed_by(&world, "ada").await;
         tool_result(&publish(&agent, "my-page", PAGE).await);
         let other = world.agent().await;

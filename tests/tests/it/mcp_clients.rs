@@ -11,7 +11,7 @@ const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/mcp");
 
 in_both_modes! {
     #[settings("HANDBILL_LIMITS__CLAIMED_FREE_PUBLISHES" = "3")]
-    async fn the_sdk_for_python_tells_an_agents_whole_story(world: World) {
+    async fn python_sdk_runs_the_whole_agent_scenario(world: World) {
         // Older clients do a handshake, newer ones discover the server.
         for handshake in ["legacy", "auto"] {
             let mut story = command("HANDBILL_TEST_MCP", &world, &claimed_agent(&world, handshake).await);
@@ -21,7 +21,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__CLAIMED_FREE_PUBLISHES" = "3")]
-    async fn the_sdk_for_typescript_tells_an_agents_whole_story(world: World) {
+    async fn typescript_sdk_runs_the_whole_agent_scenario(world: World) {
         let mut story = command("HANDBILL_TEST_NODE", &world, &claimed_agent(&world, "ada").await);
         story.arg(beside_packages(&world, "story.mjs"));
         assert_says(story, "deleted").await;
@@ -29,7 +29,7 @@ in_both_modes! {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_conformance_suite_finds_no_fault_but_what_is_expected() {
+async fn conformance_suite_finds_only_expected_faults() {
     let world = World::with(Mode::Embedded, program!()).start().await;
     let mut suite = command("HANDBILL_TEST_NODE", &world, &world.agent().await);
     suite

@@ -19,7 +19,7 @@ const TOOLS: [&str; 11] = [
 const PING: &str = r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#;
 
 in_both_modes! {
-    async fn a_client_is_greeted_in_the_version_it_asks_for_or_in_the_newest(world: World) {
+    async fn initialize_uses_the_requested_protocol_version_or_the_newest(world: World) {
         let agent = world.agent().await;
         for (requested, spoken) in [
             ("2025-06-18", "2025-06-18"),
@@ -42,7 +42,7 @@ in_both_modes! {
         }
     }
 
-    async fn pings_are_answered_and_notifications_are_taken_without_an_answer(world: World) {
+    async fn pings_are_answered_and_notifications_get_no_response(world: World) {
         let agent = world.agent().await;
         let pong = agent.post("/mcp").raw("application/json", PING).await.expect(200);
         assert_eq!(pong.json(), json!({ "jsonrpc": "2.0", "id": 7, "result": {} }));
@@ -91,7 +91,7 @@ in_both_modes! {
         assert_eq!(schema_of("publish_upload")["required"], json!(["upload"]));
     }
 
-    async fn a_method_or_a_tool_that_is_not_there_is_an_error_of_the_protocol(world: World) {
+    async fn unknown_method_or_tool_is_a_protocol_error(world: World) {
         let agent = world.agent().await;
         let code = async |method: &str, params: Value| {
             let answer = agent.ask_mcp(method, &params).await.expect(200);
@@ -112,7 +112,7 @@ in_both_modes! {
         }
     }
 
-    async fn what_is_no_message_is_answered_in_the_form_of_the_protocol(world: World) {
+    async fn malformed_message_gets_a_json_rpc_error(world: World) {
         let agent = world.agent().await;
         for (body, code, id) in [
             ("", -32700, json!(null)),
@@ -133,7 +133,7 @@ in_both_modes! {
         }
     }
 
-    async fn only_who_has_a_token_is_answered_at_all(world: World) {
+    async fn mcp_requires_a_valid_token(world: World) {
         let agent = world.agent().await;
         let bare = world.stranger().post("/mcp").raw("application/json", PING).await;
         let bare = bare.refused(401, "unauthorized");
@@ -162,7 +162,7 @@ in_both_modes! {
         cookie.refused(401, "unauthorized");
     }
 
-    async fn other_methods_are_answered_with_the_one_that_there_is(world: World) {
+    async fn other_http_methods_get_405_with_the_allowed_one(world: World) {
         let agent = world.agent().await;
         for caller in [&agent, &world.stranger()] {
             for method in [Method::GET, Method::DELETE, Method::PUT] {
@@ -174,7 +174,7 @@ in_both_modes! {
         }
     }
 
-    async fn a_plain_client_is_served_and_one_that_speaks_something_else_is_told(world: World) {
+    async fn plain_http_clients_are_served_and_unsupported_content_types_are_refused(world: World) {
         let agent = world.agent().await;
         for accept in ["application/json", "*/*", "application/json, text/event-stream", "text/html"] {
             let pong = agent.post("/mcp").header("Accept", accept).raw("application/json", PING).await.expect(200);
@@ -195,7 +195,7 @@ in_both_modes! {
         }
     }
 
-    async fn a_page_of_another_origin_is_refused_and_a_program_behind_any_name_is_not(world: World) {
+    async fn cross_origin_browser_requests_are_refused_and_other_clients_are_not(world: World) {
         let agent = world.agent().await;
         let own = world.base_url();
         for (host, origin, status) in [
@@ -214,7 +214,7 @@ in_both_modes! {
         }
     }
 
-    async fn a_message_of_very_many_values_is_refused_before_it_is_read(world: World) {
+    async fn message_with_too_many_values_is_refused_before_parsing(world: World) {
         let agent = world.agent().await;
         let zeros = "0,".repeat(8_000_000);
         let call = format!(
@@ -227,7 +227,7 @@ in_both_modes! {
         refused.refused(413, "too_large");
     }
 
-    async fn a_message_is_bounded_and_one_of_ten_megabytes_still_fits(world: World) {
+    async fn mcp_messages_are_bounded_and_ten_megabytes_still_fit(world: World) {
         let agent = world.agent().await;
         let too_large = agent.post("/mcp").raw("application/json", vec![b' '; 17 * 1_048_576]).await;
         too_large.refused(413, "too_large");

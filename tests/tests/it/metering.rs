@@ -22,7 +22,7 @@ const PAGE_MICRO: i64 = 500_000;
 
 in_both_modes! {
     #[settings("HANDBILL_LIMITS__FREE_STORAGE_BYTES" = "1000000", "HANDBILL_LIMITS__FREE_VIEWS" = "2")]
-    async fn storage_traffic_and_pages_off_the_public_are_charged_once_a_month(world: World) {
+    async fn storage_traffic_and_non_public_pages_are_charged_once_a_month(world: World) {
         let tenant = Tenant::move_in(&world).await;
         let operator = world.operator();
         let before = sound_ledger(&world, &tenant.agent).await;
@@ -53,7 +53,7 @@ in_both_modes! {
         assert_eq!(tenant.agent.account().await.expect(200).number("credits_usd"), -1.000_203);
     }
 
-    async fn what_is_free_and_what_is_provisional_costs_nothing(world: World) {
+    async fn free_usage_and_provisional_accounts_are_not_charged(world: World) {
         let (claimed, provisional) = (world.agent().await, world.agent().await);
         for agent in [&claimed, &provisional] {
             agent.publish("my-page", PAGE).await.expect(201);
@@ -69,7 +69,7 @@ in_both_modes! {
         }
     }
 
-    async fn a_page_that_is_public_again_or_deleted_costs_no_more(world: World) {
+    async fn public_or_deleted_page_is_no_longer_charged(world: World) {
         let (agent, _) = claimed_by(&world, "owner").await;
         let mut charged = Vec::new();
         for slug in ["back-again", "deleted", "kept"] {
@@ -85,7 +85,7 @@ in_both_modes! {
         assert_eq!(sound_ledger(&world, &agent).await.last(), Some(&entry(reason, -PAGE_MICRO)));
     }
 
-    async fn a_month_is_written_as_a_month(world: World) {
+    async fn malformed_month_is_refused(world: World) {
         let operator = world.operator();
         for month in ["2026-13", "2026-00", "2026-1", "2026", "", "2026-01-01", "next", "２０２６-01"] {
             operator.run_metering_of(month).await.refused(400, "invalid_body").naming("month");
@@ -98,7 +98,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_DEV_MODE" = "false")]
-    async fn outside_dev_mode_a_later_month_is_not_charged(world: World) {
+    async fn outside_dev_mode_a_future_month_cannot_be_charged(world: World) {
         let (month, next) = (this_month(&world), next_month(&world));
         let refused = world.operator().run_metering_of(&next.to_string()).await;
         refused.refused(400, "invalid_request").naming("month");
@@ -106,7 +106,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__FREE_STORAGE_BYTES" = "1000000", "HANDBILL_LIMITS__FREE_VIEWS" = "2")]
-    async fn passes_at_the_same_moment_charge_once(world: World) {
+    async fn concurrent_metering_runs_charge_once(world: World) {
         let tenant = Tenant::move_in(&world).await;
         let before = sound_ledger(&world, &tenant.agent).await;
         let operators = at_two_processes(&world, &world.operator(), Operator::at).await;
@@ -120,7 +120,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__FREE_STORAGE_BYTES" = "1000000", "HANDBILL_LIMITS__FREE_VIEWS" = "2")]
-    async fn on_the_first_of_the_month_the_schedule_charges_by_itself_and_once(world: World) {
+    async fn schedule_charges_once_on_the_first_of_the_month(world: World) {
         let tenant = Tenant::move_in(&world).await;
         let before = sound_ledger(&world, &tenant.agent).await;
         let (ended, begun) = (this_month(&world), next_month(&world));
@@ -139,7 +139,7 @@ in_both_modes! {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_pass_that_died_is_made_good_when_the_workers_are_back() {
+async fn failed_metering_run_is_retried_when_the_workers_are_back() {
     let setup =
         World::with(Mode::Production, program!()).env("HANDBILL_LIMITS__FREE_STORAGE_BYTES", "1000000");
     let world = setup.env("HANDBILL_LIMITS__FREE_VIEWS", "2").start().await;

@@ -18,7 +18,7 @@ const SCRAPED_WITHIN: Duration = Duration::from_secs(4);
 
 in_both_modes! {
     #[given(with_ops)]
-    async fn what_was_done_is_counted(world: World) {
+    async fn operations_are_counted_in_metrics(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
         let before = Metrics::of(&world).await;
         let published = agent.publish("my-page", PAGE).await.expect(201);
@@ -66,7 +66,7 @@ in_both_modes! {
     }
 
     #[given(with_ops)]
-    async fn the_state_of_queues_and_connections_is_told(world: World) {
+    async fn metrics_report_queues_and_connections(world: World) {
         let worker = world.worker();
         let metrics = Metrics::at(&world, &worker).await;
         for queue in ["publish", "scan", "views", "upkeep", "rescan"] {
@@ -121,7 +121,7 @@ in_both_modes! {
     }
 
     #[given(with_ops)]
-    async fn what_waits_for_a_moderator_is_told(world: World) {
+    async fn metrics_report_the_review_backlog(world: World) {
         let (agent, api) = (world.agent().await, world.api());
         let metrics = Metrics::at(&world, &api).await;
         for name in ["handbill_moderation_waiting", "handbill_moderation_oldest_waiting_seconds", "handbill_reports_open"] {
@@ -149,7 +149,7 @@ in_both_modes! {
     }
 
     #[given(with_ops)]
-    async fn every_metric_says_what_it_is_and_none_names_a_page_or_an_account(world: World) {
+    async fn every_metric_has_help_text_and_no_page_or_account_labels(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
         let published = agent.publish("very-own-page", PAGE).await.expect(201);
         front_page(&visitor, &published).await.expect(200);
@@ -173,7 +173,7 @@ in_both_modes! {
     }
 
     #[given(with_ops)]
-    async fn the_api_tells_its_metrics_to_the_operator_alone(world: World) {
+    async fn api_metrics_are_for_the_operator_only(world: World) {
         let operator = world.operator();
         let reported = operator.call(Method::GET, "/metrics").await.expect(200);
         assert!(read(&reported.text()).await.iter().any(|family| family["name"] == "handbill_http_requests"));
@@ -186,7 +186,7 @@ in_both_modes! {
     }
 
     #[given(with_ops)]
-    async fn the_operators_address_tells_nothing_else(world: World) {
+    async fn ops_address_serves_only_metrics_and_probes(world: World) {
         let api = world.api();
         for path in ["/", "/v1/status", "/metrics/", "/admin", "/site/my-page-a1b2/"] {
             world.ask_ops(&api, path).await.expect(404);
@@ -195,7 +195,7 @@ in_both_modes! {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn while_the_database_is_away_a_scrape_tells_what_it_has() {
+async fn scrape_returns_the_available_metrics_without_the_database() {
     let world = World::with(Mode::Production, program!()).with_own_postgres().with_ops().start().await;
     world.agent().await.publish("my-page", PAGE).await.expect(201);
     let api = world.api();

@@ -30,7 +30,7 @@ in_both_modes! {
         assert_eq!(blocked.header("Cache-Control"), "no-store");
     }
 
-    async fn a_page_to_be_reviewed_is_still_served(world: World) {
+    async fn page_in_review_is_still_served(world: World) {
         let agent = world.agent().await;
         let published = agent.publish("my-page", BANK_LOGIN_FORM).await.expect(201);
         becomes(&agent, "my-page", "review").await;
@@ -50,7 +50,7 @@ in_both_modes! {
         front_page(&visitor, &activated).await.expect(451);
     }
 
-    async fn a_moderator_blocks_and_passes_a_page_and_it_is_seen_at_once(world: World) {
+    async fn moderator_decisions_take_effect_at_once(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
         let published = agent.publish("my-page", PAGE).await.expect(201);
         becomes(&agent, "my-page", "pass").await;
@@ -67,7 +67,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_TEST_FAULTS" = "scan.before_judge:pause_ms=3000")]
-    async fn a_moderator_s_word_holds_against_a_later_scan_and_a_pass_until_the_next_version(world: World) {
+    async fn moderator_decision_overrides_later_scans_and_a_pass_lasts_until_the_next_version(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
         let harmless = agent.publish("harmless", PAGE).await.expect(201);
         let harmful = agent.publish("harmful", SEED_PHRASE_FORM).await.expect(201);
@@ -87,7 +87,7 @@ in_both_modes! {
         front_page(&visitor, &harmless).await.expect(451);
     }
 
-    async fn a_slug_is_the_moderator_s_own_else_the_only_one_else_too_many(world: World) {
+    async fn moderated_slug_resolves_to_the_moderators_own_page_or_the_only_match(world: World) {
         let (one, other) = (world.agent().await, world.agent().await);
         let moderator = moderator(&world, "ada").await;
         let only = one.publish("only-one", PAGE).await.expect(201);
@@ -111,7 +111,7 @@ in_both_modes! {
         }
     }
 
-    async fn only_a_signed_in_person_moderates_and_only_with_a_word_that_is_known(world: World) {
+    async fn moderation_needs_a_signed_in_person_and_a_known_action(world: World) {
         let agent = world.agent().await;
         let published = agent.publish("my-page", PAGE).await.expect(201);
         for caller in [&agent, &world.stranger()] {

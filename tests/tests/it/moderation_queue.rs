@@ -68,7 +68,7 @@ in_both_modes! {
         review_item(&world, &host).await.refused(404, "not_found").naming("host");
     }
 
-    async fn a_word_on_a_version_that_is_not_live_any_more_is_refused(world: World) {
+    async fn decision_on_a_version_that_is_no_longer_live_is_refused(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
         let published = agent.publish("my-page", DOUBTFUL).await.expect(201);
         let host = published.string("host");
@@ -119,7 +119,7 @@ in_both_modes! {
         }
     }
 
-    async fn the_same_content_is_blocked_elsewhere_in_the_same_go(world: World) {
+    async fn block_also_applies_to_copies_on_other_pages(world: World) {
         let (one, another, visitor) = (world.agent().await, world.agent().await, world.visitor());
         let bad = one.publish("bad", DOUBTFUL).await.expect(201);
         let style = b"p{}".as_slice();
@@ -162,7 +162,7 @@ in_both_modes! {
         assert_eq!(review_item(&world, &host).await.expect(200).at("same_content.pages"), json!([]));
     }
 
-    async fn pages_that_share_a_script_with_a_blocked_one_are_not_its_copies(world: World) {
+    async fn pages_that_only_share_a_script_with_a_blocked_page_are_not_copies(world: World) {
         let (one, another) = (world.agent().await, world.agent().await);
         let (script, missing): (&[u8], &[u8]) = (b"function open() {}", b"<h1>There is no such page</h1>");
         let site = |index: &'static str| [("index.html", index.as_bytes()), ("lib.js", script), ("404.html", missing)];
@@ -174,7 +174,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_TEST_FAULTS" = "moderation.elsewhere:instead=1")]
-    async fn what_fails_elsewhere_leaves_the_decision_and_what_was_blocked_so_far(world: World) {
+    async fn failure_on_a_copy_keeps_the_decision_and_earlier_blocks(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
         let mut published = Vec::new();
         for slug in ["one", "two", "three"] {
@@ -195,7 +195,7 @@ in_both_modes! {
         }
     }
 
-    async fn more_copies_than_one_decision_deals_with_are_told(world: World) {
+    async fn decision_reports_copies_beyond_its_limit(world: World) {
         let (one, _) = claimed_by(&world, "one").await;
         let (another, _) = claimed_by(&world, "another").await;
         let mut last = String::new();
@@ -221,7 +221,7 @@ in_both_modes! {
         assert_eq!((made.integer("elsewhere.blocked"), made.at("elsewhere.has_more")), (1, json!(false)));
     }
 
-    async fn blocked_content_does_not_come_back_with_another_version(world: World) {
+    async fn blocked_content_stays_blocked_in_other_versions(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
         agent.publish("my-page", page_saying("bad")).await.expect(201);
         agent.publish("my-page", page_saying("good")).await.expect(201);
@@ -237,7 +237,7 @@ in_both_modes! {
         assert_eq!(log.at("items").as_array().map(Vec::len), Some(2));
     }
 
-    async fn nothing_is_decided_on_what_was_not_seen_and_later_reports_stay_open(world: World) {
+    async fn decision_on_an_outdated_case_is_refused_and_later_reports_stay_open(world: World) {
         let agent = world.agent().await;
         let host = agent.publish("my-page", DOUBTFUL).await.expect(201).string("host");
         becomes(&agent, "my-page", "review").await;
@@ -256,7 +256,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_TEST_FAULTS" = "moderation.before_rule:pause_ms=3000")]
-    async fn a_page_that_is_deleted_while_it_is_decided_on_is_gone(world: World) {
+    async fn page_deleted_during_a_decision_is_not_found(world: World) {
         let agent = world.agent().await;
         let host = agent.publish("my-page", PAGE).await.expect(201).string("host");
         let decision = json!({ "action": "block", "version": 1 });
@@ -269,7 +269,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__PROVISIONAL_LIFETIME" = "60s")]
-    async fn an_expired_page_waits_for_nobody_and_what_was_decided_outlives_its_account(world: World) {
+    async fn expired_page_leaves_the_review_queue_and_decisions_outlive_the_account(world: World) {
         let agent = world.agent().await;
         let host = agent.publish("my-page", DOUBTFUL).await.expect(201).string("host");
         becomes(&agent, "my-page", "review").await;
@@ -290,7 +290,7 @@ in_both_modes! {
         }
     }
 
-    async fn what_the_scan_blocked_and_what_people_report_can_be_passed(world: World) {
+    async fn scan_blocks_and_reported_pages_can_be_passed(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
         let published = agent.publish("my-page", SEED_PHRASE_FORM).await.expect(201);
         let reported = agent.publish("reported", PAGE).await.expect(201);
@@ -310,7 +310,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__REPORTS_PER_MINUTE" = "100")]
-    async fn a_list_that_is_longer_than_a_page_goes_on(world: World) {
+    async fn long_review_queue_is_paginated(world: World) {
         let (owner, _) = claimed_by(&world, "owner").await;
         let mut published = Vec::new();
         for number in 0..55 {
@@ -340,7 +340,7 @@ in_both_modes! {
         assert_eq!(hosts(&list(&world, "?status=pending").await.expect(200)), [""; 0]);
     }
 
-    async fn without_the_secret_the_queue_is_not_there(world: World) {
+    async fn review_queue_is_not_found_without_the_secret(world: World) {
         let operator = world.operator();
         let unknown = operator.call_knowing("wrong", Method::GET, "/internal/nothing").await;
         let agent = world.agent().await;

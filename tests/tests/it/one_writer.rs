@@ -28,7 +28,7 @@ async fn a_second_process_over_the_same_data_directory_is_refused_until_the_firs
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_process_that_others_cannot_hear_is_refused_while_they_are_alive() {
+async fn process_on_another_bus_is_refused_while_others_are_running() {
     let world = World::with(Mode::Production, program!()).start().await;
     let url = world.setting("HANDBILL_REDIS__URL");
     let (server, number) = url.rsplit_once('/').unwrap();
@@ -59,7 +59,7 @@ async fn a_process_that_others_cannot_hear_is_refused_while_they_are_alive() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn processes_start_beside_those_that_were_there_before_redis_lost_its_data() {
+async fn new_processes_start_beside_old_ones_after_redis_lost_its_data() {
     let world = World::with(Mode::Production, program!()).with_own_redis().start().await;
     let client = redis::Client::open(world.setting("HANDBILL_REDIS__URL")).unwrap();
     let mut connection = client.get_multiplexed_async_connection().await.unwrap();
@@ -80,7 +80,7 @@ async fn processes_start_beside_those_that_were_there_before_redis_lost_its_data
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_release_that_names_no_bus_may_run_beside() {
+async fn older_release_without_a_bus_identity_may_run_beside() {
     let world = World::with(Mode::Production, program!()).prepare().await;
     let mut database = PgConnection::connect(world.setting("HANDBILL_DATABASE__URL")).await.unwrap();
     // A row of the release before, with a heartbeat in the future so that it counts for the whole test.

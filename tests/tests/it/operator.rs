@@ -14,7 +14,7 @@ const EXPIRY: Duration = Duration::from_secs(31 * 60);
 const ROUTES: [&str; 3] = ["/internal/run-metering", "/internal/run-cleanup", "/internal/views"];
 
 in_both_modes! {
-    async fn without_the_secret_the_operators_routes_are_not_there(world: World) {
+    async fn operator_routes_are_not_found_without_the_secret(world: World) {
         let operator = world.operator();
         let unknown = operator.call_knowing("wrong", Method::POST, "/internal/nothing").await;
         let looks_unknown = |reply: Reply| {
@@ -50,7 +50,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
-    async fn the_cleanup_purges_what_has_expired_and_keeps_the_rest(world: World) {
+    async fn cleanup_purges_expired_accounts_and_keeps_the_rest(world: World) {
         let [expired, played, paid] = join_all((0..3).map(|_| world.agent())).await.try_into().unwrap();
         let (claimed, _) = claimed_by(&world, "owner").await;
         let shared = page_saying("shared by all");
@@ -92,7 +92,7 @@ in_both_modes! {
         assert_eq!(nothing.json(), json!({ "purged": 0, "blobs_deleted": 0, "bytes_freed": 0 }));
     }
 
-    async fn a_content_that_was_cleaned_away_can_be_published_again(world: World) {
+    async fn content_removed_by_cleanup_can_be_published_again(world: World) {
         let leaver = world.agent().await;
         leaver.publish("my-page", page_saying("once more")).await.expect(201);
         world.advance(EXPIRY);
@@ -127,7 +127,7 @@ in_both_modes! {
         }
     }
 
-    async fn a_view_that_the_operator_counts_shows_at_once(world: World) {
+    async fn view_recorded_by_the_operator_is_counted_at_once(world: World) {
         let agent = world.agent().await;
         let published = agent.publish("my-page", PAGE).await.expect(201);
         let host = published.string("host");
@@ -149,7 +149,7 @@ in_both_modes! {
         world.operator().count_view(&host).await.refused(404, "not_found").naming("host");
     }
 
-    async fn a_view_of_nothing_is_not_counted(world: World) {
+    async fn view_of_an_unknown_host_is_not_counted(world: World) {
         let operator = world.operator();
         operator.count_view("no-such-page-0000").await.refused(404, "not_found").naming("host");
         for host in ["", "A-Page-0000", "short", "a/b-0000", "my page-0000", "../../x-0000", &"a".repeat(46), "ä-page-0000"] {

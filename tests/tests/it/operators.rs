@@ -22,7 +22,7 @@ in_both_modes! {
         "HANDBILL_SECRETS__OPERATORS" = format!("{ADA},{BEN}"),
         "HANDBILL_SECRETS__OPERATOR_PASSWORD" = OPERATOR_PASSWORD
     )]
-    async fn an_operator_signs_in_with_their_own_password_and_nobody_else_under_their_name(world: World) {
+    async fn operator_signs_in_only_with_their_own_password(world: World) {
         let human = world.human();
         for (name, password) in [
             ("ada", BENS_PASSWORD),
@@ -57,7 +57,7 @@ in_both_modes! {
         assert_eq!(sign_in(&ada, "ada", ADAS_PASSWORD).await.status, 401);
     }
 
-    async fn an_operator_gives_credit_once_and_takes_it(world: World) {
+    async fn operator_grants_credit_once_and_takes_it_back(world: World) {
         let agent = world.agent().await;
         let id = "01KC4GZJ2Q8W5T7RXN3VB6M9DE";
         let give = || grant(&world, &agent, json!(7.5), id);
@@ -95,7 +95,7 @@ in_both_modes! {
         assert!(checked.status.success(), "{checked:?}");
     }
 
-    async fn a_grant_that_was_answered_503_is_never_made_and_can_be_repeated_with_its_id(world: World) {
+    async fn credit_grant_answered_with_503_is_never_made_and_can_be_retried_with_its_id(world: World) {
         let agent = world.agent().await;
         let id = "01KC4GZJ2Q8W5T7RXN3VB6M9DE";
         let credits = async || agent.account().await.expect(200).number("credits_usd");
@@ -114,7 +114,7 @@ in_both_modes! {
         assert_eq!(credits().await, 7.5);
     }
 
-    async fn credit_is_given_and_taken_at_a_shell(world: World) {
+    async fn credit_is_granted_and_taken_from_the_command_line(world: World) {
         let agent = world.agent().await;
         let handle = agent.handle();
         let id = "01KC4GZJ2Q8W5T7RXN3VB6M9DE";
@@ -134,7 +134,7 @@ in_both_modes! {
 }
 
 #[tokio::test]
-async fn the_command_that_adds_an_operator_prints_a_hash_that_their_password_opens() {
+async fn add_operator_command_prints_a_hash_that_matches_the_password() {
     let (code, output) = add_operator("Grace", "a password of Mine 3\n").await;
     assert_eq!(code, Some(0), "{output}");
     assert!(!output.contains("a password of Mine 3"), "{output}");

@@ -5,18 +5,21 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use handbill_tests::{Cable, Mode, PATIENCE, World, eventually, program};
+use handbill_tests::{Agent, Cable, Mode, PATIENCE, Reply, Visitor, World, eventually, program};
 
 use crate::expectations::{assert_serves, front_page, page_saying};
 
-/// Without Redis a change waits until every edge's lease has expired, which is two seconds, and for polling
-/// its outcome.
+/// Without Redis a change waits until every edge's lease has expired, which is five seconds at first, and for
+/// polling its outcome.
 const WITHOUT_REDIS: Duration = Duration::from_secs(10);
 /// A silent edge is waited for until its lease has expired, which is two seconds. The rest is for the publish
 /// itself.
 const CUT_OFF: Duration = Duration::from_secs(4);
 /// An edge waits one second for a hanging database. The rest is for a busy machine.
 const NOTICED: Duration = Duration::from_secs(3);
+/// Longer than any trust that ends by itself.
+const OUTAGE: Duration = Duration::from_secs(10);
+const HEARD: Duration = Duration::from_secs(3);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_redis_publishes_go_on() {
@@ -37,7 +40,7 @@ async fn without_redis_publishes_go_on() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_edge_that_alone_is_cut_off_from_redis_serves_nothing_old() {
+async fn edge_cut_off_from_redis_serves_nothing_stale() {
     let world = World::with(Mode::Production, program!()).start().await;
     let (scheme, rest) = world.setting("HANDBILL_REDIS__URL").split_once("://").unwrap();
     let (server, database) = rest.split_once('/').unwrap();
@@ -70,7 +73,7 @@ async fn an_edge_that_alone_is_cut_off_from_redis_serves_nothing_old() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_postgres_the_caller_is_told_to_retry_and_the_retry_is_answered() {
+async fn calls_without_postgres_get_retry_after_and_the_retry_succeeds() {
     let world = World::with(Mode::Production, program!()).with_own_postgres().start().await;
     let agent = world.agent().await;
     let page = page_saying("after the outage");
@@ -91,36 +94,93 @@ async fn without_postgres_the_caller_is_told_to_retry_and_the_retry_is_answered(
     assert_eq!(agent.usage().await.expect(200).integer("publishes.used"), 2);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn while_postgres_hangs_a_page_is_refused_soon_and_then_served_again() {
-    let world = World::with(Mode::Production, program!()).with_own_postgres().start().await;
-    let published = world.agent().await.publish("my-page", page_saying("hot")).await.expect(201);
-    let (visitor, url) = (world.visitor(), published.string("url"));
-    let ask = async |path: &str| {
-        let started = Instant::now();
-        (visitor.open(path).await, started.elapsed())
-    };
+/// A page that is in the edge's cache, and its path.
+async fn hot_page(world: &World, agent: &Agent) -> (Reply, String) {
+    let published = agent.publish("my-page", page_saying("hot")).await.expect(201);
     // The scan's verdict would evict the page from the edge's cache.
     eventually(PATIENCE, "no job is left", async || world.unfinished_jobs().await.is_empty().then_some(()))
         .await;
-    assert_serves(&ask(&url).await.0, &page_saying("hot"));
+    let (visitor, url) = (world.visitor(), published.string("url"));
+    // Until the edge has read the log, which lists the publish, and has heard all writers since.
+    let read_at = Instant::now();
+    while read_at.elapsed() < HEARD {
+        assert_serves(&visitor.open(&url).await, &page_saying("hot"));
+    }
+    (published, url)
+}
+
+/// How long the response took.
+async fn timed(visitor: &Visitor, path: &str) -> (Reply, Duration) {
+    let started = Instant::now();
+    (visitor.open(path).await, started.elapsed())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn while_postgres_hangs_a_page_in_memory_is_served_and_then_the_next_change_at_once() {
+    let world = World::with(Mode::Production, program!()).with_own_postgres().start().await;
+    let (agent, visitor) = (world.agent().await, world.visitor());
+    let (published, url) = hot_page(&world, &agent).await;
+    world.postgres().freeze();
+    let frozen_at = Instant::now();
+    while frozen_at.elapsed() < OUTAGE {
+        let (reply, waited) = timed(&visitor, &url).await;
+        assert_serves(&reply, &page_saying("hot"));
+        assert!(waited < NOTICED, "{waited:?}");
+    }
+    let (cold, waited) = timed(&visitor, "/site/cold-page-a1b2/").await;
+    assert!(waited < NOTICED, "{waited:?}");
+    assert_eq!(cold.expect(503).header("Retry-After"), "2");
+    world.postgres().thaw();
+    let changed = eventually(PATIENCE, "the next publish", async || {
+        let reply = agent.publish("my-page", page_saying("changed")).await;
+        (reply.status == 201).then_some(reply)
+    })
+    .await;
+    assert_eq!(changed.string("url"), url);
+    assert_serves(&front_page(&visitor, &published).await, &page_saying("changed"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_postgres_and_redis_a_page_is_refused_soon_and_then_served_again() {
+    let setup = World::with(Mode::Production, program!()).with_own_postgres().with_own_redis();
+    let world = setup.start().await;
+    let (agent, visitor) = (world.agent().await, world.visitor());
+    let (_, url) = hot_page(&world, &agent).await;
+    world.redis().stop();
     world.postgres().freeze();
     let first = eventually(PATIENCE, "a route that is trusted no more", async || {
-        let (reply, waited) = ask(&url).await;
+        let (reply, waited) = timed(&visitor, &url).await;
         (reply.status != 200).then_some((reply, waited))
     })
     .await;
-    let (again, cold) = (ask(&url).await, ask("/site/cold-page-a1b2/").await);
+    let (again, cold) = (timed(&visitor, &url).await, timed(&visitor, "/site/cold-page-a1b2/").await);
     for (reply, waited) in [first, again, cold] {
         assert!(waited < NOTICED, "{waited:?}");
         assert_eq!(reply.expect(503).header("Retry-After"), "2");
     }
     world.postgres().thaw();
-    eventually(PATIENCE, "the page", async || (ask(&url).await.0.status == 200).then_some(())).await;
+    eventually(PATIENCE, "the page", async || (visitor.open(&url).await.status == 200).then_some(())).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_the_blob_store_nothing_is_done_until_the_caller_repeats_it() {
+async fn without_postgres_a_page_is_refused_once_a_writer_may_have_lost_redis() {
+    let world = World::with(Mode::Production, program!()).with_own_postgres().start().await;
+    let (agent, visitor) = (world.agent().await, world.visitor());
+    let (_, url) = hot_page(&world, &agent).await;
+    world.worker().kill();
+    world.postgres().freeze();
+    let refused = eventually(PATIENCE, "a route that is trusted no more", async || {
+        let reply = visitor.open(&url).await;
+        (reply.status != 200).then_some(reply)
+    })
+    .await;
+    refused.expect(503);
+    world.postgres().thaw();
+    eventually(PATIENCE, "the page", async || (visitor.open(&url).await.status == 200).then_some(())).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn publish_without_the_blob_store_is_done_only_on_retry() {
     let world = World::with(Mode::Production, program!()).start().await;
     let agent = world.agent().await;
     world.s3().stop().await;
@@ -146,7 +206,7 @@ async fn without_the_blob_store_nothing_is_done_until_the_caller_repeats_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_a_worker_the_caller_is_told_to_retry_and_the_retry_is_answered() {
+async fn calls_without_a_worker_get_retry_after_and_the_retry_succeeds() {
     let world = World::with(Mode::Production, program!()).start().await;
     let agent = world.agent().await;
     assert!(world.worker().terminate().await.status.success());
@@ -178,7 +238,7 @@ impl Drop for SmallDisk<'_> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn on_a_full_disk_nothing_is_half_written_and_room_mends_it() {
+async fn full_disk_leaves_no_partial_writes_and_free_space_restores_service() {
     // Otherwise a disk as small as this is refused beforehand.
     let faults = "disk.free_bytes:instead=4000000000,answer.wait_ms:instead=4000";
     let setup = World::with(Mode::Embedded, program!()).env("HANDBILL_TEST_FAULTS", faults);

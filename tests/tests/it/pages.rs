@@ -7,7 +7,7 @@ use crate::expectations::{PAGE, PASSWORD, assert_page, assert_serves};
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
 in_both_modes! {
-    async fn a_person_signs_up_in_and_out_by_the_pages_alone(world: World) {
+    async fn person_signs_up_and_in_and_out_on_the_pages(world: World) {
         let human = world.human();
         let dashboard = human.get("/dashboard").header("Accept", BROWSER).await.expect(302);
         let signin = dashboard.header("Location").to_owned();
@@ -33,7 +33,7 @@ in_both_modes! {
         human.me().await.expect(200);
     }
 
-    async fn a_sign_in_never_leads_to_another_site(world: World) {
+    async fn sign_in_never_redirects_to_another_site(world: World) {
         let human = world.human();
         human.register("ada", PASSWORD).await.expect(201);
         let elsewhere = ["//evil.example", "/\\evil.example", "https://evil.example/", "javascript:alert(1)", "/\t/evil"];
@@ -50,7 +50,7 @@ in_both_modes! {
         }
     }
 
-    async fn a_form_that_is_refused_says_why_where_it_stands(world: World) {
+    async fn refused_form_shows_its_error_in_place(world: World) {
         let human = world.human();
         let name = "<script>alert(1)</script>\"'";
         let refused = submit(&human, "register", name, PASSWORD, "/dashboard").await;
@@ -71,7 +71,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__LOGINS_PER_MINUTE" = "1")]
-    async fn the_form_is_limited_as_the_call_is(world: World) {
+    async fn sign_in_form_has_the_rate_limit_of_the_call(world: World) {
         let human = world.human();
         assert_page(&submit(&human, "sign_in", "ada", PASSWORD, "").await, 401);
         let limited = submit(&human, "sign_in", "ada", PASSWORD, "").await;
@@ -79,7 +79,7 @@ in_both_modes! {
         assert!((1..=60).contains(&limited.header("Retry-After").parse::<u64>().unwrap()), "{limited:?}");
     }
 
-    async fn a_page_is_published_by_the_front_pages_form(world: World) {
+    async fn page_is_published_with_the_front_page_form(world: World) {
         let human = world.human();
         assert_page(&human.get("/").header("Accept", BROWSER).await, 200);
         let shown = paste(&human, PAGE).await;
@@ -95,7 +95,7 @@ in_both_modes! {
         assert_serves(&world.visitor().open(&url).await, PAGE);
     }
 
-    async fn what_the_front_page_cannot_publish_it_shows_again(world: World) {
+    async fn front_page_shows_refused_input_with_its_error(world: World) {
         let human = world.human();
         let empty = paste(&human, "").await;
         assert_page(&empty, 400);
@@ -115,7 +115,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__SIGNUPS_PER_MINUTE" = "2")]
-    async fn the_front_page_is_no_way_around_the_limit_of_sign_ups(world: World) {
+    async fn front_page_publishes_count_towards_the_sign_up_limit(world: World) {
         let human = world.human();
         assert_page(&paste(&human, PAGE).await, 201);
         world.stranger().post("/v1/signup").await.expect(201);
@@ -131,7 +131,7 @@ in_both_modes! {
         assert!(large.text().contains("Go back in your browser"), "{large:?}");
     }
 
-    async fn a_wrong_method_says_which_are_right(world: World) {
+    async fn wrong_method_on_a_page_lists_the_allowed_ones(world: World) {
         let human = world.human();
         for (path, allowed) in
             [("/signin", "GET, HEAD, POST"), ("/claim/abc", "GET, HEAD, POST"), ("/dashboard", "GET, HEAD")]
@@ -147,7 +147,7 @@ in_both_modes! {
         human.get("/v1/account").header("Accept", BROWSER).await.refused(401, "unauthorized");
     }
 
-    async fn the_look_of_the_pages_is_the_services_own(world: World) {
+    async fn stylesheet_and_script_load_nothing_external(world: World) {
         let style = world.human().get("/assets/page.css").await.expect(200);
         assert_eq!(style.header("Content-Type"), "text/css; charset=utf-8");
         assert!(!style.text().contains("@import") && !style.text().contains("url("), "{style:?}");

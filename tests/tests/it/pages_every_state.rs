@@ -54,16 +54,16 @@ async fn glance_at(is_wanted: fn(&str) -> bool) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_public_pages_are_without_barriers_in_every_state() {
+async fn public_pages_are_accessible_in_every_state() {
     glance_at(|name| !name.starts_with("dashboard") && !name.starts_with("admin")).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_operators_pages_are_without_barriers_in_every_state() {
+async fn admin_pages_are_accessible_in_every_state() {
     glance_at(|name| name.starts_with("admin")).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_dashboard_is_without_barriers_in_every_state() {
+async fn dashboard_is_accessible_in_every_state() {
     glance_at(|name| name.starts_with("dashboard")).await;
 }

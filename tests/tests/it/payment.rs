@@ -7,7 +7,7 @@ use crate::expectations::{
 };
 
 in_both_modes! {
-    async fn past_the_free_publishes_the_exact_challenge_is_answered(world: World) {
+    async fn publish_beyond_the_allowance_returns_the_challenge(world: World) {
         let agent = agent_out_of_allowance(&world).await;
         let challenge = agent.publish("my-page", PAGE).await.refused(402, "payment_required");
         assert_eq!(challenge.string("reason"), "publish");
@@ -64,7 +64,7 @@ in_both_modes! {
         assert_publishes(&agent, 3).await;
     }
 
-    async fn every_spelling_of_the_exact_amount_is_the_amount(world: World) {
+    async fn every_notation_of_the_exact_amount_is_accepted(world: World) {
         let agent = agent_out_of_allowance(&world).await;
         for (payments, spelling) in (1..).zip(["0.0050000", "0.00500000000000", "00.005"]) {
             let paid = agent.publish("my-page", PAGE).paying(format!("dev:{spelling}")).await.expect(201);
@@ -136,7 +136,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_DEV_MODE" = "false")]
-    async fn outside_dev_mode_the_dev_rail_settles_nothing(world: World) {
+    async fn dev_payments_settle_nothing_outside_dev_mode(world: World) {
         let agent = agent_out_of_allowance(&world).await;
         let refused =
             agent.publish("my-page", PAGE).paying("dev:0.005").await.refused(402, "payment_required");
@@ -146,7 +146,7 @@ in_both_modes! {
         assert_publishes(&agent, 5).await;
     }
 
-    async fn one_key_is_one_publish_however_often_it_is_sent(world: World) {
+    async fn repeated_idempotency_key_publishes_once(world: World) {
         let agent = world.agent().await;
         let send = async |html: &str| agent.publish("my-page", html).idempotency_key("key-1").await;
         let first = send(PAGE).await.expect(201);
@@ -165,7 +165,7 @@ in_both_modes! {
         assert_ne!(mine.string("host"), theirs.string("host"));
     }
 
-    async fn a_key_that_was_answered_402_may_be_used_with_the_payment(world: World) {
+    async fn idempotency_key_of_a_402_may_be_reused_with_the_payment(world: World) {
         let agent = agent_out_of_allowance(&world).await;
         let send = || agent.publish("my-page", PAGE).idempotency_key("key");
         send().await.refused(402, "payment_required");

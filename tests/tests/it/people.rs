@@ -11,7 +11,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 const WRONG_PASSWORD: &str = "wrong horse battery";
 
 in_both_modes! {
-    async fn a_registration_signs_in_and_the_name_is_one_however_it_is_written(world: World) {
+    async fn registration_signs_in_and_usernames_are_case_insensitive(world: World) {
         let human = world.human();
         human.me().await.refused(401, "unauthorized");
         let registered = human.register("Ada_L", PASSWORD).await.expect(201);
@@ -33,7 +33,7 @@ in_both_modes! {
 
     // More refusals than the registrations that are allowed in a minute, because invalid attempts do not
     // count.
-    async fn a_registration_that_does_not_fit_is_told_why(world: World) {
+    async fn invalid_registration_is_refused_with_the_reason(world: World) {
         let human = world.human();
         for malformed in ["", "ab", "-ada", "ada lovelace", "äda", &"a".repeat(31)] {
             human.register(malformed, PASSWORD).await.refused(400, "invalid_request").naming("username");
@@ -64,7 +64,7 @@ in_both_modes! {
         human.register("ada", &"ä1".repeat(100)).await.expect(201);
     }
 
-    async fn two_who_want_one_name_at_once_are_one_person(world: World) {
+    async fn concurrent_registrations_of_one_name_create_one_person(world: World) {
         let callers = humans_at_two_processes(&world).await;
         let calls = callers.iter().map(|human| human.register("ada", PASSWORD).into_future());
         let mut statuses: Vec<_> = join_all(calls).await.into_iter().map(|reply| reply.status).collect();
@@ -73,7 +73,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__LOGINS_PER_MINUTE" = "100")]
-    async fn a_failed_login_tells_nothing_by_its_words_nor_by_its_time(world: World) {
+    async fn failed_login_reveals_nothing_by_message_or_timing(world: World) {
         let human = world.human();
         human.register("ada", PASSWORD).await.expect(201);
         human.dev_login("dev").await.expect(200);
@@ -136,7 +136,7 @@ in_both_modes! {
         register("eve", "192.0.2.1").await.expect(201);
     }
 
-    async fn dev_mode_signs_in_as_anybody_and_gives_them_no_password(world: World) {
+    async fn dev_login_signs_in_as_anybody_and_sets_no_password(world: World) {
         let human = world.human();
         let signed_in = human.dev_login("Ada").await.expect(200);
         assert_eq!(signed_in.field_names(), ["user"]);

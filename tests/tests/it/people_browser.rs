@@ -12,12 +12,12 @@ use crate::teams::claimed_by;
 const MINUTE: Duration = Duration::from_secs(60);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_person_claims_what_an_agent_made_and_another_joins() {
+async fn person_claims_an_agents_account_and_another_joins() {
     from_claim_to_join(Scripts::Run).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_scripts_a_person_claims_what_an_agent_made_and_another_joins() {
+async fn without_scripts_person_claims_an_agents_account_and_another_joins() {
     from_claim_to_join(Scripts::Refused).await;
 }
 
@@ -169,7 +169,7 @@ async fn from_front_page(scripts: Scripts) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_call_on_the_front_page_publishes_as_it_stands_there() {
+async fn curl_command_on_the_front_page_works_unchanged() {
     let world = World::with(Mode::Embedded, program!()).start().await;
     let browser = Browser::start().await;
     browser.open(&world.base_url()).await;
@@ -211,7 +211,7 @@ async fn a_page_is_reported() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_link_that_has_come_to_its_end_says_which_and_leads_on() {
+async fn unusable_link_says_why_and_shows_the_next_step() {
     let world = World::with(Mode::Embedded, program!()).start().await;
     let (_, owner) = claimed_by(&world, "olga").await;
     let made = async |terms| owner.invite(&terms).await.expect(201).string("invite_url");
@@ -241,7 +241,7 @@ async fn a_link_that_has_come_to_its_end_says_which_and_leads_on() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_countdown_that_ends_shows_what_is_true_then() {
+async fn expired_countdown_reloads_the_page() {
     let lifetime = ("HANDBILL_LIMITS__PROVISIONAL_LIFETIME", "6s");
     let world = World::with(Mode::Embedded, program!()).env(lifetime.0, lifetime.1).start().await;
     let browser = Browser::start().await;
@@ -257,7 +257,7 @@ async fn a_countdown_that_ends_shows_what_is_true_then() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_sign_in_that_is_refused_says_why_beside_the_field() {
+async fn refused_sign_in_shows_the_reason_beside_the_field() {
     let setup = World::with(Mode::Embedded, program!());
     let world = setup.env("HANDBILL_LIMITS__LOGINS_PER_MINUTE", "2").start().await;
     world.human().register("ada", PASSWORD).await.expect(201);

@@ -14,7 +14,7 @@ use crate::expectations::{PAGE, assert_serves, front_page};
 const GRACE: Duration = Duration::from_secs(30);
 
 in_both_modes! {
-    async fn asked_to_stop_every_process_ends_well_and_its_pages_come_back(world: World) {
+    async fn every_process_stops_gracefully_and_its_pages_are_served_after_a_restart(world: World) {
         let agent = world.agent().await;
         let published = agent.publish("my-page", PAGE).await.expect(201);
         for process in [world.api(), world.edge(), world.worker()] {
@@ -39,7 +39,7 @@ in_both_modes! {
         assert_eq!(agent.publish("my-page", PAGE).await.expect(201).integer("version"), 2);
     }
 
-    async fn a_killed_process_loses_nothing_that_was_answered(world: World) {
+    async fn killed_process_loses_nothing_acknowledged(world: World) {
         let agent = world.agent().await;
         let published = agent.publish("my-page", PAGE).await.expect(201);
         for process in [world.api(), world.edge(), world.worker()] {
@@ -70,7 +70,7 @@ async fn the_settings_in_effect_are_shown_without_their_secrets() {
 }
 
 #[tokio::test]
-async fn all_bad_settings_stop_the_start_with_a_line_each() {
+async fn all_bad_settings_prevent_the_start_with_one_line_each() {
     let world = World::with(Mode::Embedded, program!()).prepare().await;
     let env = [("HANDBILL_API__LISSTEN", "127.0.0.1:1"), ("HANDBILL_LIMITS__PROVISIONAL_LIFETIME", "soon")];
     let refused = world.command(&["serve"], &env).await;
@@ -82,7 +82,7 @@ async fn all_bad_settings_stop_the_start_with_a_line_each() {
 }
 
 #[tokio::test]
-async fn a_queue_that_is_named_twice_stops_the_start() {
+async fn duplicate_queue_prevents_the_start() {
     let world = World::with(Mode::Embedded, program!()).prepare().await;
     let refused = world.command(&["worker", "--queues", "publish=2,publish=4"], &[]).await;
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
@@ -90,7 +90,7 @@ async fn a_queue_that_is_named_twice_stops_the_start() {
 }
 
 #[tokio::test]
-async fn a_panic_is_told_by_its_place_and_never_by_its_words() {
+async fn panic_is_logged_with_its_location_and_never_with_its_message() {
     let world = World::with(Mode::Embedded, program!()).start().await;
     let agent = world.agent().await;
     let fault = [("HANDBILL_TEST_FAULTS", "publish.before_push:panic"), ("RUST_BACKTRACE", "1")];
@@ -100,13 +100,13 @@ async fn a_panic_is_told_by_its_place_and_never_by_its_words() {
     let reported = log.lines().find(|line| line.contains("panicked at")).expect("a line about the panic");
     assert!(reported.contains("ERROR") && reported.contains("faults/src/lib.rs:"), "{reported}");
     assert!(reported.contains("thread.name=\"tokio-"), "{reported}");
-    assert!(!log.contains("the words of a page"), "{log}");
+    assert!(!log.contains("the payload of a requested panic"), "{log}");
     // A world that ends by itself fails on every panic.
     std::fs::remove_dir_all(world.end_and_keep()).unwrap();
 }
 
 #[tokio::test]
-async fn dev_mode_refuses_to_listen_to_the_world() {
+async fn dev_mode_refuses_public_listeners() {
     let world = World::with(Mode::Embedded, program!()).prepare().await;
     let refused = world.command(&["serve"], &[("HANDBILL_API__LISTEN", "0.0.0.0:0")]).await;
     assert!(!refused.status.success() && refused.status.signal().is_none(), "{refused:?}");
@@ -114,7 +114,7 @@ async fn dev_mode_refuses_to_listen_to_the_world() {
 }
 
 #[tokio::test]
-async fn a_single_role_without_redis_says_what_it_needs() {
+async fn single_role_without_redis_reports_the_missing_setting() {
     let world = World::with(Mode::Embedded, program!()).prepare().await;
     for role in ["api", "edge", "worker"] {
         let refused = world.command(&[role], &[]).await;
@@ -136,7 +136,7 @@ async fn a_single_role_refuses_an_old_schema_and_names_the_command() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn roles_whose_data_is_all_elsewhere_ask_for_no_folder() {
+async fn roles_with_remote_data_need_no_data_directory() {
     let world = World::with(Mode::Production, program!()).without_folder().start().await;
     let migrated = world.command(&["migrate"], &[]).await;
     assert!(migrated.status.success(), "{migrated:?}");
@@ -160,7 +160,7 @@ async fn migrating_twice_changes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_process_opens_as_many_connections_to_the_databases_as_it_is_told() {
+async fn database_connections_are_limited_by_the_settings() {
     let world = World::with(Mode::Production, program!())
         .with_ops()
         .env("HANDBILL_DATABASE__CONNECTIONS_MAX", "4")
@@ -191,7 +191,7 @@ fn program_with_few_files(folder: &Path) -> &'static str {
 }
 
 #[tokio::test]
-async fn a_process_takes_all_the_open_files_that_it_may_have_and_says_when_they_are_too_few() {
+async fn process_raises_its_open_file_limit_and_warns_if_it_is_too_low() {
     let folder = tempfile::tempdir().unwrap();
     let world = World::with(Mode::Embedded, program_with_few_files(folder.path())).with_ops().start().await;
     let metrics = world.ask_ops(&world.api(), "/metrics").await.expect(200).text();
@@ -218,7 +218,7 @@ async fn a_process_takes_all_the_open_files_that_it_may_have_and_says_when_they_
 }
 
 #[tokio::test]
-async fn a_host_that_is_all_edge_can_be_prepared_shown_and_examined() {
+async fn edge_only_machine_can_run_migrate_config_and_doctor() {
     let world = World::with(Mode::Embedded, program!()).prepare().await;
     let secret = "the-secret-of-the-links-and-no-other";
     let env = [

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use handbill_tests::{fields_of, in_both_modes, json};
+use handbill_tests::{fields_of, in_both_modes};
 
 use crate::expectations::{PAGE, assert_serves, assert_untouched, front_page, page_saying};
 
@@ -53,7 +53,7 @@ in_both_modes! {
         assert!(visitor.open_site(&published, "empty.txt").await.expect(200).body.is_empty());
     }
 
-    async fn the_same_slug_again_is_a_new_version_under_the_same_address(world: World) {
+    async fn repeated_slug_creates_a_new_version_at_the_same_url(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
         let first = agent.publish("my-page", page_saying("one")).await.expect(201);
         assert_serves(&front_page(&visitor, &first).await, &page_saying("one"));
@@ -78,7 +78,7 @@ in_both_modes! {
         }
     }
 
-    async fn the_same_slug_on_two_accounts_is_two_sites(world: World) {
+    async fn equal_slugs_of_two_accounts_are_separate_sites(world: World) {
         let (one, other) = (world.agent().await, world.agent().await);
         let mine = one.publish("index", page_saying("mine")).await.expect(201);
         let theirs = other.publish("index", page_saying("theirs")).await.expect(201);
@@ -86,7 +86,7 @@ in_both_modes! {
         assert_serves(&front_page(&world.visitor(), &mine).await, &page_saying("mine"));
     }
 
-    async fn either_html_or_files_but_not_both_and_not_neither(world: World) {
+    async fn publish_needs_exactly_one_of_html_and_files(world: World) {
         let agent = world.agent().await;
         let both = agent.publish("my-page", PAGE).file("index.html", PAGE).await;
         both.refused(400, "invalid_request").naming("html");
@@ -142,10 +142,10 @@ in_both_modes! {
         assert_untouched(&agent).await;
     }
 
-    async fn a_body_that_is_no_whole_form_is_refused_and_nothing_is_stored(world: World) {
+    async fn incomplete_form_is_refused_and_nothing_is_stored(world: World) {
         let agent = world.agent().await;
         let publish = || agent.post("/v1/publish");
-        publish().json(&json!({ "html": PAGE })).await.refused(415, "unsupported_media_type");
+        publish().form(&[("html", PAGE)]).await.refused(415, "unsupported_media_type");
         publish().await.refused(415, "unsupported_media_type");
         let head = "--b\r\nContent-Disposition: form-data; name=\"html\"\r\n\r\n<p>half a pa";
         publish().raw("multipart/form-data; boundary=b", head).await.refused(400, "invalid_request");

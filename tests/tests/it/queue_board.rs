@@ -19,7 +19,7 @@ const BROWSER: &str = "text/html,application/xhtml+xml";
 const NO_JOB: &str = "01KC4GZJ2Q8W5T7RXN3VB6M9DE";
 
 in_both_modes! {
-    async fn a_job_made_to_fail_is_seen_dead_is_retried_and_succeeds(world: World) {
+    async fn failed_job_is_listed_as_dead_and_succeeds_after_a_retry(world: World) {
         let host = scanned_page(&world).await;
         world.worker().restart_with(&[FAILING]).await;
         let path = dead_rescan(&world, &host).await;
@@ -52,7 +52,7 @@ in_both_modes! {
         }
     }
 
-    async fn the_dead_of_a_queue_begin_anew_together(world: World) {
+    async fn dead_jobs_of_a_queue_are_requeued_together(world: World) {
         let host = scanned_page(&world).await;
         world.worker().restart_with(&[FAILING]).await;
         let path = dead_rescan(&world, &host).await;
@@ -130,7 +130,7 @@ in_both_modes! {
         assert_eq!(counts(&world, "scan").await["paused"], Value::Null);
     }
 
-    async fn the_processes_tell_who_they_are_and_what_they_take(world: World) {
+    async fn processes_are_listed_with_role_and_queues(world: World) {
         let board = get(&world, "/internal/queues").await.expect(200);
         let names: Vec<_> = list(&board, "queues").into_iter().map(|queue| queue["name"].clone()).collect();
         assert_eq!(names, ["publish", "scan", "views", "upkeep", "rescan"]);
@@ -159,7 +159,7 @@ in_both_modes! {
         }
     }
 
-    async fn a_job_shows_nothing_of_what_somebody_publishes(world: World) {
+    async fn job_details_show_no_published_content(world: World) {
         let agent = world.agent().await;
         let secret = "the recipe that nobody may know";
         agent.publish("my-page", page_saying(secret)).paying("dev:0.005").await.expect(201);
@@ -194,7 +194,7 @@ in_both_modes! {
         steer(&world, "/internal/schedules/sweep-nothing/run").await.refused(404, "not_found").naming("schedule");
     }
 
-    async fn whoever_is_not_the_operator_finds_no_board(world: World) {
+    async fn queue_board_is_not_found_without_the_secret(world: World) {
         let job = format!("/internal/queues/scan/jobs/{NO_JOB}");
         let unknown = world.operator().call_knowing("wrong", Method::GET, "/internal/nothing").await;
         for path in [
@@ -225,7 +225,7 @@ in_both_modes! {
         assert_eq!(counts(&world, "scan").await["paused"], Value::Null);
     }
 
-    async fn what_is_no_queue_no_job_and_no_state_is_told_so(world: World) {
+    async fn unknown_queue_job_and_state_are_named_in_the_error(world: World) {
         get(&world, "/internal/queues/burnt/jobs").await.refused(404, "not_found").naming("queue");
         let job = get(&world, &format!("/internal/queues/scan/jobs/{NO_JOB}")).await.refused(404, "not_found").naming("job");
         assert!(job.string("hint").contains("GET /internal/queues/{queue}/jobs"), "{job:?}");
@@ -237,7 +237,7 @@ in_both_modes! {
         assert_eq!(wrong.refused(405, "method_not_allowed").header("Allow"), "POST");
     }
 
-    async fn the_board_s_pages_lead_back_to_the_board(world: World) {
+    async fn queue_pages_link_back_to_the_board(world: World) {
         let human = world.human();
         assert_page(&human.get("/admin/queues").header("Accept", BROWSER).await, 200);
         for (path, status) in [
@@ -274,7 +274,7 @@ in_both_modes! {
         human.post(&path).form(&[("action", "retry")]).await.refused(409, "job_state");
     }
 
-    async fn the_same_is_done_at_a_shell(world: World) {
+    async fn queues_are_managed_from_the_command_line(world: World) {
         let host = scanned_page(&world).await;
         let board = admin(&world, &["queues"]).await;
         assert!(board.output.contains("QUEUE") && board.output.contains("rescan"), "{board:?}");

@@ -11,7 +11,7 @@ const TO_DIE: Duration = Duration::from_secs(40);
 const TO_RESTART: Duration = Duration::from_secs(60);
 
 in_both_modes! {
-    async fn a_job_made_to_fail_is_seen_dead_on_the_page_is_retried_by_a_click_and_succeeds(world: World) {
+    async fn dead_job_is_retried_on_the_board_page_and_succeeds(world: World) {
         let host = scanned_page(&world).await;
         world.worker().restart_with(&[FAILING]).await;
         let browser = Browser::start().await;
@@ -61,7 +61,7 @@ in_both_modes! {
         assert_eq!(browser.evaluate("document.querySelectorAll('#retry, #cancel').length").await, 0);
     }
 
-    async fn the_dead_are_discarded_by_a_click_and_one_of_them_had_back(world: World) {
+    async fn dead_jobs_are_discarded_on_the_board_page_and_one_is_restored(world: World) {
         let host = scanned_page(&world).await;
         world.worker().restart_with(&[FAILING]).await;
         let browser = Browser::start().await;
@@ -90,7 +90,7 @@ in_both_modes! {
         .await;
     }
 
-    async fn a_queue_is_paused_and_resumed_by_clicks_also_without_scripts(world: World) {
+    async fn queue_is_paused_and_resumed_on_the_board_page_even_without_scripts(world: World) {
         let browser = Browser::start().await;
         browser.with_scripts(Scripts::Refused).await;
         browser.open(&format!("{}/admin", world.base_url())).await;
@@ -108,7 +108,7 @@ in_both_modes! {
         assert!(browser.text(".notice").await.contains("Schedule sweep-records queued in upkeep."));
     }
 
-    async fn when_the_service_does_not_answer_the_page_says_so(world: World) {
+    async fn board_page_reports_an_unresponsive_service(world: World) {
         let browser = Browser::start().await;
         browser.open(&format!("{}/admin/queues", world.base_url())).await;
         let is_lost = async |wanted: bool| {

@@ -10,7 +10,7 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 
 in_both_modes! {
     #[settings("HANDBILL_LIMITS__CLAIMED_FREE_PUBLISHES" = "3", "HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "2")]
-    async fn the_free_publishes_of_a_claimed_account_begin_afresh_with_the_claim_and_on_the_first(world: World) {
+    async fn free_publishes_reset_at_the_claim_and_on_the_first_of_the_month(world: World) {
         let agent = world.agent().await;
         for _ in 0..2 {
             agent.publish("my-page", PAGE).await.expect(201);
@@ -35,7 +35,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__CLAIMED_ARTIFACTS" = "2")]
-    async fn a_claimed_account_has_so_many_artifacts_and_a_deleted_one_makes_room(world: World) {
+    async fn claimed_account_has_an_artifact_limit_and_deletion_frees_a_slot(world: World) {
         let agent = world.agent().await;
         claim(&world, &agent).await;
         for slug in ["first", "second"] {

@@ -27,7 +27,7 @@ in_both_modes! {
         assert_eq!(status_of(&agent, "harmless").await, "review");
     }
 
-    async fn a_report_leaves_a_page_that_was_looked_at_as_it_is(world: World) {
+    async fn report_does_not_change_the_status_of_a_scanned_page(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
         let passed = agent.publish("passed", PAGE).await.expect(201);
         let blocked = agent.publish("blocked", SEED_PHRASE_FORM).await.expect(201);
@@ -43,7 +43,7 @@ in_both_modes! {
         front_page(&visitor, &blocked).await.expect(451);
     }
 
-    async fn only_a_page_that_is_there_can_be_reported(world: World) {
+    async fn only_existing_pages_can_be_reported(world: World) {
         let agent = world.agent().await;
         let published = agent.publish("my-page", PAGE).await.expect(201);
         agent.delete("my-page").await.expect(200);
@@ -54,7 +54,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__REPORTS_PER_MINUTE" = "100")]
-    async fn a_report_that_does_not_fit_is_refused_by_the_name_of_the_field(world: World) {
+    async fn invalid_report_error_names_the_field(world: World) {
         let published = world.agent().await.publish("my-page", PAGE).await.expect(201);
         let host = published.string("host");
         let report = || world.stranger().post("/v1/reports");
@@ -96,7 +96,7 @@ in_both_modes! {
         report(&world, &host).await.expect(201);
     }
 
-    async fn people_report_by_a_form(world: World) {
+    async fn report_form_works(world: World) {
         let agent = world.agent().await;
         let host = agent.publish("my-page", page_saying("hello")).await.expect(201).string("host");
         let human = world.human();

@@ -16,7 +16,7 @@ const RISEN: (&str, &str) = ("HANDBILL_TEST_FAULTS", "scan.rules:instead=1000");
 
 in_both_modes! {
     #[settings("HANDBILL_TEST_FAULTS" = "scan.before_judge:pause_ms=1500")]
-    async fn a_blocked_page_is_off_the_edge_before_its_scan_is_done(world: World) {
+    async fn blocked_page_is_off_the_edge_before_its_scan_job_ends(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
         let published = agent.publish("my-page", SEED_PHRASE_FORM).await.expect(201);
         assert_serves(&front_page(&visitor, &published).await, SEED_PHRASE_FORM);
@@ -29,7 +29,7 @@ in_both_modes! {
         front_page(&visitor, &published).await.expect(451);
     }
 
-    async fn a_scan_that_dies_between_verdict_and_notice_tells_the_edges_when_it_comes_again(world: World) {
+    async fn scan_killed_between_verdict_and_notice_notifies_the_edges_on_retry(world: World) {
         let agent = world.agent().await;
         let worker = world.worker();
         worker.restart_with(&[("HANDBILL_TEST_FAULTS", "scan.after_judge:kill")]).await;
@@ -64,7 +64,7 @@ in_both_modes! {
         assert_eq!(world.jobs("scan").await.len(), 1);
     }
 
-    async fn when_the_rules_rise_everything_is_judged_again_and_a_moderator_s_word_holds(world: World) {
+    async fn new_rules_rescan_everything_and_moderator_decisions_stay(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
         world.worker().restart_with(&[BLIND]).await;
         let harmful = passes(&agent, "harmful", SEED_PHRASE_FORM).await;
@@ -99,7 +99,7 @@ in_both_modes! {
         assert!(rescans.len() == 5 && rescans.iter().all(|rescan| rescan.attempts == 1), "{rescans:?}");
     }
 
-    async fn an_operator_has_one_page_or_everything_judged_again(world: World) {
+    async fn operator_can_rescan_one_page_or_everything(world: World) {
         let agent = world.agent().await;
         world.worker().restart_with(&[BLIND]).await;
         let one = passes(&agent, "one", SEED_PHRASE_FORM).await;
@@ -129,7 +129,7 @@ in_both_modes! {
         .await;
     }
 
-    async fn a_process_with_older_rules_leaves_what_newer_ones_are_to_judge_as_it_is(world: World) {
+    async fn process_with_older_rules_leaves_newer_rescans_alone(world: World) {
         let agent = world.agent().await;
         world.worker().restart_with(&[BLIND]).await;
         let one = passes(&agent, "one", SEED_PHRASE_FORM).await;

@@ -47,7 +47,7 @@ const QUEUE_FILE_HISTORY: &str =
     VALUES (29990101000000, 'the next release', true, x'00', 0)";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn this_release_does_not_mind_the_schema_of_the_next_one_coming_while_it_runs() {
+async fn running_release_tolerates_the_migration_to_the_next_schema() {
     let world = paying_world().start().await;
     let clients = Client::many(CLIENTS, Temper::Strict, &world, &[world.api()], &[world.edge()]).await;
     let load = Load::of(clients);
@@ -62,7 +62,7 @@ async fn this_release_does_not_mind_the_schema_of_the_next_one_coming_while_it_r
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_process_of_this_release_starts_and_works_on_the_schema_of_the_next_one() {
+async fn this_release_starts_and_works_on_the_next_schema() {
     let world = paying_world().start().await;
     let agent = world.agent().await;
     agent.publish("my-page", page_saying("before")).await.expect(201);
@@ -86,7 +86,7 @@ async fn a_process_of_this_release_starts_and_works_on_the_schema_of_the_next_on
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn this_release_starts_and_works_on_the_files_that_the_next_one_left() {
+async fn this_release_starts_and_works_on_files_of_the_next_release() {
     let world = World::with(Mode::Embedded, program!()).start().await;
     let agent = world.agent().await;
     agent.publish("my-page", page_saying("before")).await.expect(201);

@@ -24,7 +24,7 @@ in_both_modes! {
         "HANDBILL_LIMITS__CLAIMED_FREE_PUBLISHES" = "1000000",
         "HANDBILL_LIMITS__CLAIMED_ARTIFACTS" = "1000000"
     )]
-    async fn in_dev_mode_every_route_answers_every_caller_as_the_rules_say(world: World) {
+    async fn dev_mode_route_access_matches_the_rules_for_every_caller(world: World) {
         assert_rules_are_kept(&world, Mode::Dev).await;
     }
 
@@ -38,7 +38,7 @@ in_both_modes! {
         "HANDBILL_LIMITS__CLAIMED_FREE_PUBLISHES" = "1000000",
         "HANDBILL_LIMITS__CLAIMED_ARTIFACTS" = "1000000"
     )]
-    async fn outside_dev_mode_every_route_answers_every_caller_as_the_rules_say(world: World) {
+    async fn outside_dev_mode_route_access_matches_the_rules_for_every_caller(world: World) {
         assert_rules_are_kept(&world, Mode::Closed).await;
     }
 }

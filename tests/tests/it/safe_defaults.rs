@@ -48,7 +48,7 @@ fn add_credits(agent: &Agent) -> Call {
 }
 
 in_both_modes! {
-    async fn what_only_dev_mode_offers_is_refused_to_a_request_from_elsewhere(world: World) {
+    async fn dev_mode_features_are_refused_to_remote_requests(world: World) {
         let (agent, human) = with_a_page(&world).await;
         for (name, value) in FROM_ELSEWHERE {
             for call in offers_of_dev_mode(&agent, &human) {
@@ -66,7 +66,7 @@ in_both_modes! {
         }
     }
 
-    async fn a_request_from_elsewhere_is_asked_for_no_payment_that_it_may_not_make(world: World) {
+    async fn remote_request_is_not_offered_dev_payment(world: World) {
         let (agent, _) = with_a_page(&world).await;
         for (name, value) in FROM_ELSEWHERE {
             for call in [agent.set_visibility("my-page", "private"), agent.buy_credit(5.0)] {
@@ -80,7 +80,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "0")]
-    async fn a_tool_call_from_elsewhere_is_asked_for_no_payment_that_it_may_not_make(world: World) {
+    async fn remote_tool_call_is_not_offered_dev_payment(world: World) {
         let agent = world.agent().await;
         let page = json!({ "slug": "my-page", "files": [{ "path": "index.html", "content": PAGE }] });
         let publish = || agent.call_tool("publish_artifact", &page);
@@ -91,7 +91,7 @@ in_both_modes! {
         assert!(publish().await.expect(200).text().contains("add_credits"));
     }
 
-    async fn a_payment_that_a_call_does_not_need_is_ignored_from_wherever_it_comes(world: World) {
+    async fn unneeded_payment_is_ignored_from_local_and_remote_requests(world: World) {
         let (agent, _) = with_a_page(&world).await;
         for (name, value) in FROM_ELSEWHERE {
             agent.publish("my-page", PAGE).paying("dev:0.005").header(name, value).await.expect(201);
@@ -100,7 +100,7 @@ in_both_modes! {
         assert_eq!(agent.account().await.expect(200).number("credits_usd"), 0.0);
     }
 
-    async fn in_dev_mode_every_other_route_ignores_what_a_request_says_of_its_way(world: World) {
+    async fn other_dev_mode_routes_ignore_forwarded_headers(world: World) {
         let (agent, human) = with_a_page(&world).await;
         for (name, value) in FROM_ELSEWHERE {
             world.stranger().post("/v1/signup").header(name, value).await.expect(201);
@@ -114,7 +114,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_ALLOW_PUBLIC_DEV" = "true")]
-    async fn public_dev_mode_is_for_everybody_but_admin_stays_with_this_machine(world: World) {
+    async fn public_dev_mode_serves_remote_requests_but_admin_stays_local(world: World) {
         let (agent, human) = with_a_page(&world).await;
         let through = |call: Call| call.header("X-Forwarded-For", "203.0.113.10").header("Host", "api.example.com");
         through(world.human().get("/auth/dev?user=anybody")).await.expect(200);
@@ -125,7 +125,7 @@ in_both_modes! {
     }
 
     #[given(with_ops)]
-    async fn dev_mode_is_told_in_the_status_the_log_the_doctor_and_a_metric(world: World) {
+    async fn dev_mode_is_reported_in_status_log_doctor_and_metrics(world: World) {
         assert_eq!(world.stranger().get("/v1/status").await.expect(200).at("dev_mode"), true);
         for process in [world.api(), world.edge(), world.worker()] {
             assert!(process.log().contains("DEV MODE"), "{}", process.log());
@@ -138,7 +138,7 @@ in_both_modes! {
 
     #[given(with_ops)]
     #[settings("HANDBILL_DEV_MODE" = "false")]
-    async fn outside_dev_mode_nothing_speaks_of_it(world: World) {
+    async fn dev_mode_is_reported_as_off_outside_dev_mode(world: World) {
         assert_eq!(world.stranger().get("/v1/status").await.expect(200).at("dev_mode"), false);
         assert!(!world.logs().contains("DEV MODE"), "{}", world.logs());
         let metrics = world.ask_ops(&world.api(), "/metrics").await.expect(200).text();
@@ -152,7 +152,7 @@ in_both_modes! {
         "HANDBILL_API__BASE_URL" = "https://handbill.example",
         "HANDBILL_EDGE__URL_STYLE" = "host"
     )]
-    async fn a_planted_session_claims_for_nobody(world: World) {
+    async fn planted_session_cookie_cannot_claim(world: World) {
         let session = async |username: &str| {
             let human = world.human().on_a_page_of("https://handbill.example");
             let registered = human.register(username, PASSWORD).await.expect(201);
@@ -231,7 +231,7 @@ async fn dev_mode_does_not_start_behind_a_proxy() {
 }
 
 #[tokio::test]
-async fn outside_dev_mode_pages_beside_the_api_stop_the_start_and_are_a_fault_for_the_doctor() {
+async fn pages_on_the_api_site_prevent_the_start_and_are_a_doctor_fault() {
     let world = world().await;
     let shared = [
         ("HANDBILL_DEV_MODE", "false"),
@@ -254,7 +254,7 @@ async fn outside_dev_mode_pages_beside_the_api_stop_the_start_and_are_a_fault_fo
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn pages_beside_the_api_start_where_they_are_wanted() {
+async fn pages_on_the_api_site_are_allowed_by_setting() {
     let setup = World::with(Mode::Embedded, program!())
         .env("HANDBILL_DEV_MODE", "false")
         .env("HANDBILL_API__BASE_URL", "https://example.com")
@@ -265,7 +265,7 @@ async fn pages_beside_the_api_start_where_they_are_wanted() {
 }
 
 #[tokio::test]
-async fn outside_dev_mode_secrets_that_can_be_guessed_stop_the_start() {
+async fn outside_dev_mode_guessable_secrets_prevent_the_start() {
     let world = world().await;
     let zeros = "0".repeat(64);
     for (name, value, key) in [
@@ -280,7 +280,7 @@ async fn outside_dev_mode_secrets_that_can_be_guessed_stop_the_start() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_kept_is_its_owners_alone_also_in_a_directory_that_was_there_before() {
+async fn data_files_are_private_even_in_an_existing_directory() {
     let world = world().await;
     let data_dir = world.folder().join("data");
     fs::DirBuilder::new().mode(0o755).create(&data_dir).unwrap();

@@ -47,7 +47,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_TEST_FAULTS" = "scan.compute:pause_ms=3000", "HANDBILL_WORKERS__SCAN_MEMORY_MB" = "300")]
-    async fn the_same_content_is_judged_once_whichever_account_publishes_it(world: World) {
+    async fn identical_content_is_scanned_once_across_accounts(world: World) {
         let agents = join_all((0..ACCOUNTS).map(|_| world.agent())).await;
         join_all(agents.iter().map(async |agent| agent.publish("my-page", PAGE).await.expect(201))).await;
         let published = Instant::now();
@@ -118,7 +118,7 @@ in_both_modes! {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_version_whose_scan_is_given_up_is_left_to_the_moderators() {
+async fn version_with_an_abandoned_scan_goes_to_the_moderators() {
     /// Eight attempts with their backoff.
     const TO_DIE: Duration = Duration::from_secs(150);
     let world = World::with(Mode::Embedded, program!())

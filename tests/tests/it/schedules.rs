@@ -27,7 +27,7 @@ async fn assert_fired(world: &World, slots: usize) {
 }
 
 in_both_modes! {
-    async fn a_slot_fires_once_and_one_that_passed_while_all_was_down_is_made_good(world: World) {
+    async fn schedule_fires_once_and_catches_up_after_downtime(world: World) {
         if world.mode() == Mode::Production {
             world.start_worker(&[]).await;
             world.start_worker(&["--queues", "upkeep"]).await;

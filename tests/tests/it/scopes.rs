@@ -97,7 +97,7 @@ fn assert_refused(reply: Reply, code: &str) -> Reply {
 }
 
 in_both_modes! {
-    async fn the_table_holds_every_call_that_takes_a_token(world: World) {
+    async fn scope_table_lists_every_call_with_a_token(world: World) {
         let document = world.stranger().get("/openapi.json").await.expect(200).json();
         let mut documented = BTreeSet::new();
         for (path, item) in document["paths"].as_object().unwrap().iter().filter(|(path, _)| path.starts_with("/v1/")) {
@@ -118,7 +118,7 @@ in_both_modes! {
         assert_eq!(listed, documented);
     }
 
-    async fn a_token_without_the_scope_of_a_call_is_refused_and_told_which(world: World) {
+    async fn missing_scope_is_refused_and_named(world: World) {
         let agent = world.agent().await;
         agent.publish("my-page", PAGE).await.expect(201);
         for lacking in ALL {
@@ -176,7 +176,7 @@ in_both_modes! {
         assert_eq!(owner.account().await.expect(200).at("allow_agent_join"), true);
     }
 
-    async fn an_invited_agent_works_on_artifacts_and_on_nothing_else(world: World) {
+    async fn invited_agent_works_only_on_artifacts(world: World) {
         let (agent, _) = claimed_by(&world, "olga").await;
         agent.publish("my-page", PAGE).await.expect(201);
         let code = agent.invite(&json!({})).await.expect(201).string("code");
@@ -205,7 +205,7 @@ in_both_modes! {
         assert_eq!(agent.artifacts().await.expect(200).json().as_array().unwrap().len(), 1);
     }
 
-    async fn without_a_good_token_no_call_is_answered(world: World) {
+    async fn calls_without_a_valid_token_are_refused(world: World) {
         let stranger = world.stranger();
         let unknown = stranger.with_token("svc_sk_0123456789abcdefghijABCDEFGHIJxy");
         for agent in [&stranger, &unknown] {

@@ -53,14 +53,14 @@ in_both_modes! {
         agent.publish("my-page", page_saying(&format!("svc_sk_{}", "a".repeat(32)))).await.expect(201);
     }
 
-    async fn more_texts_like_tokens_than_can_be_looked_up_are_refused(world: World) {
+    async fn publish_with_more_token_like_strings_than_the_lookup_limit_is_refused(world: World) {
         let agent = world.agent().await;
         let texts = |count| (0..count).map(|number| format!("svc_sk_{number:032}\n")).collect::<String>();
         agent.publish("my-page", page_saying(&texts(1_000))).await.expect(201);
         agent.publish("my-page", page_saying(&texts(1_001))).await.refused(400, "invalid_request").naming("files");
     }
 
-    async fn a_key_of_another_provider_is_warned_of_and_published(world: World) {
+    async fn key_of_another_provider_gives_a_warning_and_is_published(world: World) {
         let agent = world.agent().await;
         assert_eq!(agent.publish("my-page", PAGE).await.expect(201).at("warnings"), json!([]));
         // In two parts, so that secret scanners do not report this file.
@@ -82,7 +82,7 @@ in_both_modes! {
         assert_eq!(tool_result(&tool)["warnings"][0]["path"], "index.html");
     }
 
-    async fn the_front_page_tells_of_both(world: World) {
+    async fn front_page_shows_token_errors_and_key_warnings(world: World) {
         let agent = world.agent().await;
         let paste = async |html: String| {
             world.human().post("/").header("Accept", BROWSER).field("html", html).await
@@ -96,7 +96,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__SIGNUPS_PER_MINUTE" = "2")]
-    async fn a_page_that_is_refused_for_a_secret_uses_up_no_sign_up_of_the_front_page(world: World) {
+    async fn front_page_refusal_for_a_secret_does_not_use_the_sign_up_limit(world: World) {
         let agent = world.agent().await;
         let paste = async |html: String| {
             world.human().post("/").header("Accept", BROWSER).field("html", html).await

@@ -9,7 +9,7 @@ use crate::expectations::{PAGE, assert_serves, front_page, page_saying};
 const STYLE: &str = "body { color: teal; }\n";
 
 in_both_modes! {
-    async fn a_page_is_dressed_with_its_headers(world: World) {
+    async fn page_is_served_with_its_headers(world: World) {
         let site = publish_site(&world).await;
         let page = world.visitor().open_site(&site, "").await.expect(200);
         assert!(page.header("Content-Type").starts_with("text/html"), "{page:?}");
@@ -25,7 +25,7 @@ in_both_modes! {
         assert_eq!(style.header("Cache-Control"), "public, max-age=60");
     }
 
-    async fn a_provisional_page_wears_a_badge_before_the_end_of_its_body(world: World) {
+    async fn provisional_page_has_a_badge_before_its_body_end_tag(world: World) {
         let agent = world.agent().await;
         let html = "<html><body><p>text</p></body></html>";
         let published = agent.publish("my-page", html).await.expect(201);
@@ -38,7 +38,7 @@ in_both_modes! {
         assert!(badge.to_lowercase().contains("hosted on"), "{badge}");
     }
 
-    async fn only_html_wears_the_badge(world: World) {
+    async fn only_html_gets_the_badge(world: World) {
         let agent = world.agent().await;
         let script = "document.write('</body>')";
         let files: [(&str, &[u8]); 2] = [("index.html", PAGE.as_bytes()), ("app.js", script.as_bytes())];
@@ -64,7 +64,7 @@ in_both_modes! {
         visitor.open_by_name(&format!("{host}.example.com"), "/").await.expect(404);
     }
 
-    async fn what_is_unknown_is_a_styled_404(world: World) {
+    async fn unknown_pages_get_a_styled_404(world: World) {
         let site = publish_site(&world).await;
         let host = site.string("host");
         let addresses = [
@@ -94,7 +94,7 @@ in_both_modes! {
         }
     }
 
-    async fn folders_and_clean_addresses_find_their_pages(world: World) {
+    async fn directories_and_clean_urls_resolve_to_their_pages(world: World) {
         let agent = world.agent().await;
         let pages = ["front", "about", "docs"].map(page_saying);
         let files = [
@@ -165,7 +165,7 @@ in_both_modes! {
         }
     }
 
-    async fn a_range_is_answered_in_part(world: World) {
+    async fn range_request_gets_partial_content(world: World) {
         let site = publish_site(&world).await;
         let ask =
             async |range: &str| world.visitor().open_site(&site, "css/app.css").header("Range", range).await;
@@ -177,7 +177,7 @@ in_both_modes! {
         assert_eq!(ask("lines=1-2").await.expect(200).text(), STYLE);
     }
 
-    async fn a_large_text_is_sent_compressed_to_who_asks(world: World) {
+    async fn large_text_is_compressed_on_request(world: World) {
         let agent = world.agent().await;
         let style = "p { color: teal; }\n".repeat(500);
         let published = agent.publish_files("my-site", &[("app.css", style.as_bytes())]).await.expect(201);
@@ -203,7 +203,7 @@ in_both_modes! {
         }
     }
 
-    async fn views_of_pages_are_counted_and_views_of_their_parts_are_not(world: World) {
+    async fn page_views_are_counted_and_asset_requests_are_not(world: World) {
         let agent = world.agent().await;
         let files: [(&str, &[u8]); 3] =
             [("index.html", PAGE.as_bytes()), ("more.html", PAGE.as_bytes()), ("a.css", b"a{}")];

@@ -9,7 +9,7 @@ use crate::expectations::{PAGE, PASSWORD};
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 in_both_modes! {
-    async fn the_cookie_is_out_of_reach_of_scripts_and_of_other_sites(world: World) {
+    async fn session_cookie_is_http_only_and_same_site_in_responses(world: World) {
         let human = world.human();
         for signed_in in [human.dev_login("ada").await.expect(200), human.me().await.expect(200)] {
             let flags = flags_of(&signed_in);
@@ -24,7 +24,7 @@ in_both_modes! {
         "HANDBILL_API__BASE_URL" = "https://handbill.example",
         "HANDBILL_EDGE__URL_STYLE" = "host"
     )]
-    async fn under_https_the_cookie_is_secure(world: World) {
+    async fn session_cookie_is_secure_with_https(world: World) {
         let human = world.human().on_a_page_of("https://handbill.example");
         let registered = human.register("ada", PASSWORD).await.expect(201);
         let signed_in = human.login("ada", PASSWORD).await.expect(200);
@@ -34,7 +34,7 @@ in_both_modes! {
         }
     }
 
-    async fn every_sign_in_is_a_session_of_its_own_whatever_cookie_came_along(world: World) {
+    async fn every_sign_in_creates_a_new_session_regardless_of_cookies(world: World) {
         let planted = "planted0planted0planted0planted0planted0pla";
         let stranger = world.stranger();
         let call = || stranger.get("/auth/dev?user=ada").header("Cookie", format!("svc_sess={planted}"));
@@ -93,7 +93,7 @@ in_both_modes! {
         world.human().login("ada", new).await.expect(200);
     }
 
-    async fn a_page_of_one_person_changes_no_password_of_another(world: World) {
+    async fn password_form_of_one_person_cannot_change_anothers_password(world: World) {
         let here = world.human();
         here.register("ada", PASSWORD).await.expect(201);
         // Bob has signed in in another tab meanwhile, with the same password.
@@ -170,7 +170,7 @@ in_both_modes! {
         here.me().await.refused(401, "unauthorized");
     }
 
-    async fn a_present_password_is_not_tried_one_after_the_other(world: World) {
+    async fn current_password_attempts_are_rate_limited(world: World) {
         let human = world.human();
         human.register("ada", PASSWORD).await.expect(201);
         for _ in 0..10 {
@@ -216,7 +216,7 @@ in_both_modes! {
         human.call(Method::DELETE, "/v1/artifacts/a-page").await.expect(200);
     }
 
-    async fn in_dev_mode_a_session_stands_for_an_account(world: World) {
+    async fn dev_mode_accepts_a_session_instead_of_a_token(world: World) {
         let human = world.human();
         human.dev_login("ada").await.expect(200);
         human.get("/v1/account").await.refused(403, "forbidden");
@@ -245,7 +245,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_DEV_MODE" = "false")]
-    async fn outside_dev_mode_a_session_does_not_do_where_a_token_is_asked_for(world: World) {
+    async fn outside_dev_mode_a_session_cannot_replace_a_token(world: World) {
         let agent = world.agent().await;
         let human = world.human();
         human.register("ada", PASSWORD).await.expect(201);
@@ -256,7 +256,7 @@ in_both_modes! {
         assert_eq!(human.me().await.expect(200).string("accounts.0.handle"), agent.handle());
     }
 
-    async fn a_token_is_no_session(world: World) {
+    async fn token_is_not_accepted_as_a_session(world: World) {
         world.agent().await.get("/auth/me").await.refused(401, "unauthorized");
     }
 }

@@ -9,7 +9,7 @@ const CALLERS: i64 = 32;
 
 in_both_modes! {
     #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "100")]
-    async fn versions_published_at_once_are_numbered_without_gaps_or_doubles(world: World) {
+    async fn concurrent_versions_are_numbered_without_gaps_or_duplicates(world: World) {
         let agent = world.agent().await;
         let calls = (0..CALLERS)
             .map(|number| agent.publish("my-page", page_saying(&number.to_string())).into_future());
@@ -33,7 +33,7 @@ in_both_modes! {
         assert_serves(&front_page(&world.visitor(), &published[0]).await, &page_saying(&sent.to_string()));
     }
 
-    async fn a_new_slug_published_twice_at_once_is_one_artifact_with_two_versions(world: World) {
+    async fn concurrent_publishes_of_a_new_slug_create_one_artifact_with_two_versions(world: World) {
         let agent = world.agent().await;
         let callers = at_two_processes(&world, &agent, Agent::at).await;
         if world.mode() == Mode::Production {
@@ -61,7 +61,7 @@ in_both_modes! {
         assert_eq!(agent.account().await.expect(200).integer("free_publishes_left"), 0);
     }
 
-    async fn one_key_sent_many_times_at_once_is_one_publish(world: World) {
+    async fn concurrent_requests_with_one_idempotency_key_publish_once(world: World) {
         let agent = world.agent().await;
         let calls = (0..8).map(|_| agent.publish("my-page", PAGE).idempotency_key("key").into_future());
         let replies = join_all(calls).await;
@@ -71,7 +71,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__SIGNUPS_PER_MINUTE" = "100")]
-    async fn accounts_do_not_wait_for_each_other_nor_mix(world: World) {
+    async fn concurrent_accounts_neither_block_nor_mix(world: World) {
         let agents = join_all((0..16).map(|_| world.agent())).await;
         let calls =
             agents.iter().map(|agent| agent.publish("my-page", page_saying(&agent.handle())).into_future());
@@ -84,7 +84,7 @@ in_both_modes! {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_edge_serves_what_any_api_has_answered() {
+async fn every_edge_serves_publishes_of_every_api() {
     let world = World::with(Mode::Production, program!()).start().await;
     let (api, edge) = (world.start_api().await, world.start_edge().await);
     world.start_worker(&["--queues", "publish"]).await;

@@ -159,7 +159,7 @@ in_both_modes! {
         team.member.remove_member(&team.member_id).await.expect(200);
     }
 
-    async fn the_people_and_agents_of_a_suspended_account_read_why(world: World) {
+    async fn members_and_agents_of_a_suspended_account_see_the_reason(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
         agent.publish("my-page", PAGE).await.expect(201);
         assert_eq!(agent.account().await.expect(200).at("suspended"), json!(null));
@@ -237,7 +237,7 @@ in_both_modes! {
         visitor.open(&signed).await.expect(200);
     }
 
-    async fn an_account_that_is_suspended_cannot_be_claimed_or_joined_and_is_purged_in_its_time(world: World) {
+    async fn suspended_account_cannot_be_claimed_or_joined_and_is_purged_on_expiry(world: World) {
         let (agent, human) = (world.agent().await, person(&world, "hanna").await);
         let published = agent.publish("my-page", PAGE).await.expect(201);
         let claim_url = agent.signup.as_ref().unwrap().string("claim_url");
@@ -265,7 +265,7 @@ in_both_modes! {
         front_page(&world.visitor(), &published).await.expect(404);
     }
 
-    async fn a_lift_gives_a_provisional_account_the_time_that_it_was_suspended(world: World) {
+    async fn lifting_a_suspension_extends_a_provisional_account_by_its_duration(world: World) {
         let agent = world.agent().await;
         let published = agent.publish("my-page", PAGE).await.expect(201);
         suspend(&world, &agent.handle()).await.expect(200);
@@ -275,7 +275,7 @@ in_both_modes! {
         agent.publish("my-page", PAGE).await.expect(201);
     }
 
-    async fn the_account_reads_of_a_suspension_but_not_the_address_of_the_operator(world: World) {
+    async fn account_audit_log_shows_a_suspension_without_the_operators_address(world: World) {
         let agent = world.agent().await;
         suspend(&world, &agent.handle()).await.expect(200);
         let trail = agent.get("/v1/account/audit").await.expect(200).json();
@@ -284,7 +284,7 @@ in_both_modes! {
         assert_eq!((&entry["actor"], &entry["address"]), (&json!("operator"), &Value::Null));
     }
 
-    async fn a_publish_that_is_queued_when_the_suspension_comes_is_refused(world: World) {
+    async fn publish_queued_before_a_suspension_is_refused(world: World) {
         let agent = world.agent().await;
         // By then the worker has stored the files, and only the ledger's commit is left.
         world.worker().restart_with(&[("HANDBILL_TEST_FAULTS", "publish.after_blob_put:pause_ms=6000")]).await;
@@ -322,7 +322,7 @@ in_both_modes! {
         agent.account().await.refused(401, "unauthorized");
     }
 
-    async fn only_an_operator_with_a_name_and_a_reason_suspends(world: World) {
+    async fn suspension_needs_an_operator_name_and_a_reason(world: World) {
         let agent = world.agent().await;
         let path = format!("/internal/accounts/{}/suspend", agent.handle());
         let body = json!({ "reason": REASON });
@@ -383,7 +383,7 @@ in_both_modes! {
         assert_eq!(agent.account().await.expect(200).at("suspended"), json!(null));
     }
 
-    async fn an_account_is_suspended_at_a_shell(world: World) {
+    async fn account_is_suspended_from_the_command_line(world: World) {
         let agent = world.agent().await;
         let handle = agent.handle();
         let published = agent.publish("my-page", PAGE).await.expect(201);

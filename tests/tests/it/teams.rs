@@ -60,7 +60,7 @@ in_both_modes! {
         world.stranger().members().await.refused(401, "unauthorized");
     }
 
-    async fn only_who_may_read_the_invites_sees_the_code_in_a_tokens_name(world: World) {
+    async fn invite_code_in_a_token_name_needs_permission_to_read_invites(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
         let member = joined_as(&world, &owner, "mia", "member").await;
         let code = owner.invite(&json!({ "role": "admin", "max_uses": 3 })).await.expect(201).string("code");
@@ -76,7 +76,7 @@ in_both_modes! {
         }
     }
 
-    async fn only_who_has_the_owners_rights_sees_the_claim_link(world: World) {
+    async fn claim_link_needs_owner_rights(world: World) {
         let agent = world.agent().await;
         let published = agent.publish("my-page", PAGE).await.expect(201);
         let account = agent.account().await.expect(200);
@@ -91,7 +91,7 @@ in_both_modes! {
         }
     }
 
-    async fn a_role_may_what_it_may_and_no_more(world: World) {
+    async fn roles_have_exactly_their_permissions(world: World) {
         let (_, owner) = claimed_by(&world, "olga").await;
         let admin = joined_as(&world, &owner, "adam", "admin").await;
         let member = joined_as(&world, &owner, "mia", "member").await;
@@ -117,7 +117,7 @@ in_both_modes! {
         owner.allow_agent_join(false).await.expect(200);
     }
 
-    async fn with_a_member_goes_everything_that_came_from_them(world: World) {
+    async fn removing_a_member_revokes_everything_they_created(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
         let admin = joined_as(&world, &owner, "adam", "admin").await;
         let of_admin = agent.with_token(&admin.mint(&json!({})).await.expect(201).string("token"));
@@ -235,7 +235,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_DEV_MODE" = "false")]
-    async fn outside_dev_mode_a_session_leads_the_team_and_does_nothing_else(world: World) {
+    async fn outside_dev_mode_a_session_manages_only_the_team(world: World) {
         let (agent, owner) = (world.agent().await, world.human());
         owner.register("olga", "correct horse 9").await.expect(201);
         owner.claim(&agent.signup.as_ref().unwrap().string("claim_url")).await.expect(200);
@@ -271,7 +271,7 @@ in_both_modes! {
         assert_eq!(owner.account().await.expect(200).at("allow_agent_join"), true);
     }
 
-    async fn a_session_stands_for_the_account_that_it_names(world: World) {
+    async fn session_acts_for_the_account_in_its_header(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
         let (other, _) = claimed_by(&world, "emil").await;
         let invite = other.invite(&json!({})).await.expect(201);
@@ -305,7 +305,7 @@ async fn a_member_removed_at_one_process_is_gone_at_another() {
 // A removal and concurrent creations by the removed person are decided under one lock, so that the removal
 // includes them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_that_is_made_during_a_removal_outlives_it() {
+async fn tokens_and_invites_created_during_a_removal_do_not_outlive_it() {
     let world = World::with(Mode::Production, program!()).start().await;
     let other_api = world.start_api().await;
     let (agent, owner) = claimed_by(&world, "olga").await;

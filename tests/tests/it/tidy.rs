@@ -66,7 +66,7 @@ fn assert_listed(rule: &str, found: &BTreeSet<String>, listed: &[&str]) {
 
 #[test]
 #[should_panic(expected = "too long: [\n    \"b\"")]
-fn what_is_not_listed_fails() {
+fn unlisted_violation_fails() {
     assert_listed("too long", &["a", "b"].map(str::to_owned).into(), &["a"]);
 }
 

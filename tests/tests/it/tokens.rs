@@ -20,7 +20,7 @@ const TOKEN_FIELDS: [&str; 8] =
     ["artifact_id", "created_at", "created_by", "expires_at", "id", "last_used_at", "name", "scopes"];
 
 in_both_modes! {
-    async fn the_list_shows_every_active_token_newest_first_and_never_a_secret(world: World) {
+    async fn token_list_shows_active_tokens_newest_first_without_secrets(world: World) {
         let agent = world.agent().await;
         let ends = agent.mint(&json!({ "name": "ends", "expires_at": in_time(HOUR) })).await.expect(201);
         let revoked = agent.mint(&json!({ "name": "revoked" })).await.expect(201);
@@ -44,7 +44,7 @@ in_both_modes! {
         assert_ne!(ends.string("token"), stays.string("token"));
     }
 
-    async fn asking_for_nothing_gives_all_that_the_minter_has(world: World) {
+    async fn token_has_the_minters_rights_by_default(world: World) {
         let agent = world.agent().await;
         let bare = agent.post("/v1/tokens").await.expect(201);
         for minted in [bare, agent.mint(&json!({})).await.expect(201)] {
@@ -64,7 +64,7 @@ in_both_modes! {
         assert_eq!(lesser.mint(&json!({})).await.expect(201).string("scopes"), "artifacts:read,tokens:manage");
     }
 
-    async fn a_token_never_mints_more_scopes_than_it_has(world: World) {
+    async fn token_cannot_mint_scopes_that_it_lacks(world: World) {
         let agent = world.agent().await;
         let lesser = agent.minted(&json!({ "scopes": "artifacts:read,tokens:manage" })).await;
         for scopes in ["artifacts:write", ALL, "artifacts:read,account:manage"] {
@@ -121,7 +121,7 @@ in_both_modes! {
         agent.account().await.expect(200);
     }
 
-    async fn the_end_of_the_year_9999_is_kept_as_it_was_asked_for(world: World) {
+    async fn expiry_at_the_end_of_year_9999_is_stored_exactly(world: World) {
         let agent = world.agent().await;
         let never = "9999-12-31T23:59:59Z";
         let minted = agent.mint(&json!({ "expires_at": never })).await.expect(201);
@@ -130,7 +130,7 @@ in_both_modes! {
         agent.with_token(&minted.string("token")).account().await.expect(200);
     }
 
-    async fn what_is_asked_for_and_malformed_is_refused_by_name(world: World) {
+    async fn malformed_token_request_error_names_the_field(world: World) {
         let agent = world.agent().await;
         let refused = [
             ("scopes", json!("artifacts:admin")),
@@ -200,7 +200,7 @@ in_both_modes! {
         assert_eq!(names(&owner.tokens().await), ["other", "signup"]);
     }
 
-    async fn a_token_that_may_not_revoke_invites_leaves_those_of_a_leaked_token_to_one_that_may(world: World) {
+    async fn revoking_a_leaked_token_keeps_its_invites_without_permission_to_revoke_them(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
         let leaked = agent.mint(&json!({ "name": "leaked" })).await.expect(201);
         let holder = agent.with_token(&leaked.string("token"));
@@ -221,7 +221,7 @@ in_both_modes! {
         assert!(!revoked_at().await.is_null());
     }
 
-    async fn a_member_ends_what_their_own_token_minted_and_nothing_else(world: World) {
+    async fn member_revokes_only_tokens_minted_by_their_own_token(world: World) {
         let (_, owner) = claimed_by(&world, "olga").await;
         let admin = joined_as(&world, &owner, "adam", "admin").await;
         let root = admin.mint(&json!({})).await.expect(201);
@@ -235,7 +235,7 @@ in_both_modes! {
         child.account().await.refused(401, "unauthorized");
     }
 
-    async fn whoever_finds_a_token_revokes_it_and_learns_nothing(world: World) {
+    async fn leaked_token_report_revokes_it_and_reveals_nothing(world: World) {
         let agent = world.agent().await;
         let leaked = agent.minted(&json!({ "name": "leaked" })).await;
         let child = leaked.minted(&json!({ "name": "child" })).await;
@@ -263,7 +263,7 @@ in_both_modes! {
         world.assert_no_secret_was_logged();
     }
 
-    async fn an_address_reports_a_bounded_number_of_tokens_a_minute(world: World) {
+    async fn leaked_token_reports_are_limited_per_address(world: World) {
         let report = |_| {
             let body = json!({ "token": format!("svc_sk_{}", "A".repeat(32)) });
             world.stranger().post("/v1/tokens/revoke").json(&body).into_future()
@@ -292,7 +292,7 @@ in_both_modes! {
         assert_ne!(used_at().await, first);
     }
 
-    async fn a_person_mints_what_their_role_may(world: World) {
+    async fn person_mints_only_tokens_that_their_role_allows(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
         let admin = joined_as(&world, &owner, "adam", "admin").await;
         let member = joined_as(&world, &owner, "mia", "member").await;
@@ -336,7 +336,7 @@ in_both_modes! {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_token_revoked_at_one_process_is_401_at_another_and_its_use_is_known_to_both() {
+async fn token_revocation_and_use_are_visible_across_processes() {
     let world = World::with(Mode::Production, program!()).start().await;
     let other_api = world.start_api().await;
     let agent = world.agent().await;
@@ -352,7 +352,7 @@ async fn a_token_revoked_at_one_process_is_401_at_another_and_its_use_is_known_t
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_stop_writes_the_uses_that_wait() {
+async fn stop_flushes_pending_token_uses() {
     let world = World::with(Mode::Embedded, program!()).start().await;
     let agent = world.agent().await;
     let other = agent.minted(&json!({})).await;

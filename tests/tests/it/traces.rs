@@ -52,7 +52,7 @@ in_both_modes! {
     }
 
     #[given(with_collector)]
-    async fn a_stranger_begins_no_trace_of_its_choice(world: World) {
+    async fn traceparent_of_an_untrusted_client_is_ignored(world: World) {
         let agent = world.agent().await;
         let traceparent = format!("00-{TRACE}-{PROXY_SPAN}-01");
         agent.publish("my-page", PAGE).header("traceparent", traceparent).await.expect(201);
@@ -62,7 +62,7 @@ in_both_modes! {
 
     #[given(with_collector)]
     #[settings("HANDBILL_DEV_MODE" = "false", "HANDBILL_API__TRUSTED_PROXIES" = "127.0.0.0/8")]
-    async fn a_proxy_that_is_trusted_may_have_begun_the_trace(world: World) {
+    async fn traceparent_of_a_trusted_proxy_is_used(world: World) {
         let agent = world.agent().await;
         let traceparent = format!("00-{TRACE}-{PROXY_SPAN}-01");
         agent.publish("my-page", PAGE).header("traceparent", traceparent).await.expect(201);
@@ -80,7 +80,7 @@ in_both_modes! {
     }
 
     #[given(with_collector)]
-    async fn no_trace_holds_a_secret_or_what_is_published(world: World) {
+    async fn traces_contain_no_secrets_and_no_published_content(world: World) {
         let agent = world.agent().await;
         let signup = agent.signup.clone().unwrap();
         let claim_url = signup.string("claim_url");
@@ -110,7 +110,7 @@ in_both_modes! {
     }
 
     #[given(with_collector)]
-    async fn a_stop_sends_what_is_left(world: World) {
+    async fn stop_flushes_pending_spans(world: World) {
         let agent = world.agent().await;
         agent.get("/v1/usage").await.expect(200);
         assert!(world.api().terminate().await.status.success());
@@ -118,7 +118,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_TRACES__OTLP_URL" = "http://127.0.0.1:9")]
-    async fn a_collector_that_is_not_there_holds_nothing_up(world: World) {
+    async fn unreachable_collector_delays_nothing(world: World) {
         let agent = world.agent().await;
         for number in 0..3 {
             agent.publish("my-page", page_saying(&format!("number {number}"))).await.expect(201);
@@ -133,7 +133,7 @@ in_both_modes! {
 
     #[given(with_collector)]
     #[settings("HANDBILL_TRACES__SAMPLE" = "0")]
-    async fn of_what_is_not_sampled_nothing_is_sent(world: World) {
+    async fn unsampled_traces_are_not_sent(world: World) {
         let agent: Agent = world.agent().await;
         agent.publish("my-page", PAGE).await.expect(201);
         becomes(&agent, "my-page", "pass").await;
@@ -147,7 +147,7 @@ in_both_modes! {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_job_that_fails_shows_in_its_trace_and_goes_on_in_it() {
+async fn failed_job_and_its_retry_are_in_the_same_trace() {
     let setup = World::with(Mode::Embedded, program!()).with_collector();
     let world = setup.env("HANDBILL_TEST_FAULTS", "scan.before_judge:fail").start().await;
     let agent = world.agent().await;

@@ -16,7 +16,7 @@ use crate::mcp::{failed, tool_result};
 const MINUTE: Duration = Duration::from_secs(60);
 
 in_both_modes! {
-    async fn a_site_is_uploaded_as_the_curl_line_says_and_published_by_name(world: World) {
+    async fn site_is_uploaded_with_the_documented_curl_command_and_published(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
         let staged = stage(&agent).await;
         assert_eq!(fields_of(&staged), ["curl", "expires_at", "hint", "upload", "url"]);
@@ -47,7 +47,7 @@ in_both_modes! {
         assert_eq!((&versions[0]["created_via"], &versions[0]["file_count"]), (&json!("mcp"), &json!(2)));
     }
 
-    async fn a_page_is_uploaded_as_it_is(world: World) {
+    async fn single_page_is_uploaded_as_a_raw_body(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
         let large = page_saying(&"large ".repeat(100_000));
         for (method, kind) in [
@@ -67,7 +67,7 @@ in_both_modes! {
         assert_serves(&visitor.open(published["url"].as_str().unwrap()).await, PAGE);
     }
 
-    async fn an_upload_ends_with_the_publish_that_used_it(world: World) {
+    async fn upload_is_deleted_by_the_publish_that_uses_it(world: World) {
         let agent = world.agent().await;
         let staged = stage(&agent).await;
         address(&world, &staged).field("html", PAGE).await.expect(201);
@@ -81,7 +81,7 @@ in_both_modes! {
         address(&world, &staged).field("html", PAGE).await.refused(409, "upload_taken");
     }
 
-    async fn publishes_of_one_upload_at_the_same_time_make_one_version(world: World) {
+    async fn concurrent_publishes_of_one_upload_create_one_version(world: World) {
         let agent = world.agent().await;
         let staged = stage(&agent).await;
         address(&world, &staged).field("html", PAGE).await.expect(201);
@@ -97,7 +97,7 @@ in_both_modes! {
         assert_eq!(agent.artifact("my-page").await.expect(200).at("versions").as_array().unwrap().len(), 1);
     }
 
-    async fn an_address_takes_one_upload(world: World) {
+    async fn upload_url_accepts_one_upload(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
         let staged = stage(&agent).await;
         let put = |html: &str| world.stranger().call(Method::PUT, path_of(&staged)).raw("text/html", html.to_owned());
@@ -112,7 +112,7 @@ in_both_modes! {
         assert_serves(&visitor.open(published["url"].as_str().unwrap()).await, &page_saying("first"));
     }
 
-    async fn an_address_and_what_was_put_there_have_their_time(world: World) {
+    async fn upload_urls_and_staged_uploads_expire(world: World) {
         let (agent, _) = crate::teams::claimed_by(&world, "ada").await;
         let (early, late, never) = (stage(&agent).await, stage(&agent).await, stage(&agent).await);
         address(&world, &early).field("html", PAGE).await.expect(201);
@@ -127,7 +127,7 @@ in_both_modes! {
         assert!(lapsed["hint"].as_str().unwrap().contains("stage_upload"), "{lapsed}");
     }
 
-    async fn an_address_that_we_did_not_give_is_none(world: World) {
+    async fn forged_upload_url_is_not_found(world: World) {
         let agent = world.agent().await;
         let staged = stage(&agent).await;
         let good = path_of(&staged).to_owned();
@@ -148,7 +148,7 @@ in_both_modes! {
         address(&world, &staged).field("html", PAGE).await.expect(201);
     }
 
-    async fn an_upload_is_its_account_s_alone(world: World) {
+    async fn staged_upload_belongs_to_its_account(world: World) {
         let (agent, other) = (world.agent().await, world.agent().await);
         let staged = stage(&agent).await;
         address(&world, &staged).field("html", PAGE).await.expect(201);
@@ -162,7 +162,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "0")]
-    async fn an_upload_outlasts_a_price(world: World) {
+    async fn staged_upload_survives_a_402(world: World) {
         let agent = world.agent().await;
         let staged = stage(&agent).await;
         address(&world, &staged).field("html", PAGE).await.expect(201);
@@ -173,7 +173,7 @@ in_both_modes! {
         assert_eq!(published["account"]["credits_usd"], json!(0.995));
     }
 
-    async fn an_upload_keeps_the_rules_of_a_publish(world: World) {
+    async fn staged_upload_has_the_limits_of_a_publish(world: World) {
         let agent = world.agent().await;
         let staged = stage(&agent).await;
         let call = || address(&world, &staged);
@@ -190,7 +190,7 @@ in_both_modes! {
         call().raw("text/html", vec![b'x'; 10 * 1_048_576]).await.expect(201);
     }
 
-    async fn the_newest_uploads_of_an_account_are_kept_and_the_oldest_makes_way(world: World) {
+    async fn newest_uploads_are_kept_and_the_oldest_is_evicted(world: World) {
         let (agent, other) = (world.agent().await, world.agent().await);
         let theirs = stage(&other).await;
         address(&world, &theirs).field("html", PAGE).await.expect(201);
@@ -213,7 +213,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__PROVISIONAL_LIFETIME" = "5m")]
-    async fn an_account_that_has_expired_keeps_no_more_uploads(world: World) {
+    async fn expired_account_accepts_no_uploads(world: World) {
         let agent = world.agent().await;
         let staged = stage(&agent).await;
         world.advance(6 * MINUTE);
@@ -221,7 +221,7 @@ in_both_modes! {
         assert!(refused.string("hint").contains("POST /v1/signup"), "{refused:?}");
     }
 
-    async fn an_account_gets_so_many_addresses_a_minute(world: World) {
+    async fn upload_urls_are_limited_per_account_and_minute(world: World) {
         let (agent, other) = (world.agent().await, world.agent().await);
         let mut given = 0;
         let refused = loop {
@@ -238,7 +238,7 @@ in_both_modes! {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_uploaded_is_swept_away_when_it_has_had_its_time() {
+async fn expired_uploads_are_swept() {
     let world = World::with(Mode::Embedded, program!()).start().await;
     let agent = world.agent().await;
     let uploads = world.folder().join("data/blobs/uploads");

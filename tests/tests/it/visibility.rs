@@ -14,7 +14,7 @@ const PRICE_MICRO: i64 = 500_000;
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 in_both_modes! {
-    async fn leaving_the_public_costs_half_a_dollar_which_is_said_before_it_is_charged(world: World) {
+    async fn hiding_a_page_costs_half_a_dollar_and_the_price_is_shown_first(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
         let published = agent.publish("my-page", PAGE).await.expect(201);
         for visibility in ["unlisted", "private"] {
@@ -48,7 +48,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__PROVISIONAL_LIFETIME" = "365d")]
-    async fn a_month_is_charged_once_however_often_the_page_leaves_the_public(world: World) {
+    async fn visibility_is_charged_once_a_month_regardless_of_changes(world: World) {
         let agent = world.agent().await;
         agent.publish("my-page", PAGE).await.expect(201);
         let first = agent.set_visibility("my-page", "unlisted").paying("dev:0.5").await.expect(200);
@@ -73,7 +73,7 @@ in_both_modes! {
         assert_eq!(ledger.len(), 4);
     }
 
-    async fn what_costs_nothing_ignores_a_payment_and_needs_no_credit(world: World) {
+    async fn free_visibility_change_ignores_a_payment_and_needs_no_credit(world: World) {
         let agent = world.agent().await;
         agent.publish("my-page", PAGE).await.expect(201);
         for payment in ["dev:0.5", "dev:100", "nonsense"] {
@@ -112,7 +112,7 @@ in_both_modes! {
         assert_eq!(sound_ledger(&world, &agent).await.len(), 3);
     }
 
-    async fn a_private_page_is_opened_by_its_signed_link_and_every_change_is_seen_at_once(world: World) {
+    async fn private_page_opens_with_its_signed_link_and_changes_apply_at_once(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
         let published = agent.publish("my-page", PAGE).await.expect(201);
         assert_serves(&front_page(&visitor, &published).await, PAGE);
@@ -137,7 +137,7 @@ in_both_modes! {
         assert_eq!(agent.usage().await.expect(200).integer("private_artifacts.count"), 0);
     }
 
-    async fn a_new_artifact_under_a_freed_slug_pays_for_itself(world: World) {
+    async fn new_artifact_with_a_reused_slug_is_charged_separately(world: World) {
         let agent = world.agent().await;
         for _ in 0..2 {
             agent.publish("my-page", PAGE).await.expect(201);
@@ -148,7 +148,7 @@ in_both_modes! {
         assert_eq!(sound_ledger(&world, &agent).await.len(), 4);
     }
 
-    async fn an_artifact_that_is_not_the_account_s_is_404_whatever_is_paid(world: World) {
+    async fn artifact_of_another_account_is_404_even_with_a_payment(world: World) {
         let (owner, other) = (world.agent().await, world.agent().await);
         owner.publish("my-page", PAGE).await.expect(201);
         other.set_visibility("my-page", "private").await.refused(404, "not_found");
@@ -159,7 +159,7 @@ in_both_modes! {
         assert_eq!(world.ledger().await, []);
     }
 
-    async fn a_visibility_that_is_none_is_an_invalid_body(world: World) {
+    async fn unknown_visibility_is_an_invalid_body(world: World) {
         let agent = world.agent().await;
         agent.publish("my-page", PAGE).await.expect(201);
         let patch = || agent.call(Method::PATCH, "/v1/artifacts/my-page").paying("dev:0.5");
@@ -182,7 +182,7 @@ in_both_modes! {
         assert_eq!(sound_ledger(&world, &agent).await, []);
     }
 
-    async fn an_expired_account_changes_no_visibility(world: World) {
+    async fn expired_account_cannot_change_visibility(world: World) {
         let agent = world.agent().await;
         agent.publish("my-page", PAGE).await.expect(201);
         world.advance(Duration::from_secs(31 * 60));
@@ -193,7 +193,7 @@ in_both_modes! {
         assert_eq!(sound_ledger(&world, &agent).await, []);
     }
 
-    async fn changes_at_the_same_moment_are_charged_once(world: World) {
+    async fn concurrent_visibility_changes_are_charged_once(world: World) {
         let agent = world.agent().await;
         agent.publish("my-page", PAGE).await.expect(201);
         let callers = at_two_processes(&world, &agent, Agent::at).await;
@@ -207,7 +207,7 @@ in_both_modes! {
         assert_eq!(sound_ledger(&world, &agent).await.len(), 2);
     }
 
-    async fn pages_hidden_at_the_same_moment_never_spend_a_credit_twice(world: World) {
+    async fn concurrent_visibility_changes_never_spend_credit_twice(world: World) {
         let agent = world.agent().await;
         let slugs = ["page-one", "page-two", "page-three", "page-four", "page-five"];
         for slug in slugs {
@@ -225,7 +225,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_DEV_MODE" = "false")]
-    async fn outside_dev_mode_no_header_pays_for_leaving_the_public(world: World) {
+    async fn outside_dev_mode_no_payment_header_pays_for_visibility(world: World) {
         let agent = world.agent().await;
         agent.publish("my-page", PAGE).await.expect(201);
         for call in [

@@ -32,7 +32,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
-    async fn any_other_event_is_acknowledged_and_does_nothing(world: World) {
+    async fn other_event_types_are_acknowledged_and_ignored(world: World) {
         let (agent, processor) = (world.agent().await, world.processor());
         let paid = || Processor::paid("cs_1", &agent.handle(), 500);
         let with = |path: &str, value: Value| {
@@ -59,7 +59,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
-    async fn what_cannot_be_credited_is_acknowledged_counted_and_stands_in_the_log(world: World) {
+    async fn uncreditable_payment_is_acknowledged_counted_and_logged(world: World) {
         let (agent, processor) = (world.agent().await, world.processor());
         let handle = agent.handle();
         let unknown = ["acct_nobody", "", "01K0000000000000000000000A", &handle.to_uppercase(), "a'; --", "\n"];
@@ -93,7 +93,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
-    async fn a_call_that_is_not_signed_as_it_should_be_is_refused_and_credits_nothing(world: World) {
+    async fn wrongly_signed_webhook_call_is_refused_and_credits_nothing(world: World) {
         let (agent, processor) = (world.agent().await, world.processor());
         let body = Processor::paid("cs_1", &agent.handle(), 500).to_string();
         let now = processor.now_seconds;
@@ -135,7 +135,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
-    async fn a_signature_within_five_minutes_is_good_and_so_is_any_of_several(world: World) {
+    async fn webhook_accepts_signatures_within_five_minutes_and_any_of_several(world: World) {
         let (agent, processor) = (world.agent().await, world.processor());
         let now = processor.now_seconds;
         let event = |number: usize| Processor::paid(&format!("cs_{number}"), &agent.handle(), 500).to_string();
@@ -169,7 +169,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
-    async fn a_long_event_that_does_nothing_is_acknowledged_and_an_endless_one_is_not_read(world: World) {
+    async fn long_ignored_event_is_acknowledged_and_an_oversized_one_is_rejected(world: World) {
         let processor = world.processor();
         let event = |bytes: usize| {
             let object = json!({ "id": "in_1", "lines": "x".repeat(bytes) });
@@ -187,7 +187,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
-    async fn what_the_body_is_said_to_be_does_not_matter(world: World) {
+    async fn webhook_ignores_the_content_type(world: World) {
         let (agent, processor) = (world.agent().await, world.processor());
         for (number, content_type) in ["text/plain", "application/octet-stream", "x"].iter().enumerate() {
             let body = Processor::paid(&format!("cs_{number}"), &agent.handle(), 500).to_string();
@@ -209,7 +209,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_CARD__WEBHOOK_SECRET" = WEBHOOK_SECRET)]
-    async fn of_many_redeliveries_at_once_one_credits(world: World) {
+    async fn concurrent_redeliveries_credit_once(world: World) {
         let agent = world.agent().await;
         let processors = at_two_processes(&world, &world.processor(), Processor::at).await;
         let event = Processor::paid("cs_1", &agent.handle(), 500);
@@ -220,7 +220,7 @@ in_both_modes! {
         assert_eq!(sound_ledger(&world, &agent).await, [entry("topup-card-processor:cs_1", 5_000_000)]);
     }
 
-    async fn without_a_secret_nothing_is_taken(world: World) {
+    async fn webhook_without_a_secret_is_disabled(world: World) {
         let agent = world.agent().await;
         let event = Processor::paid("cs_1", &agent.handle(), 500);
         let processor = world.processor();
@@ -232,7 +232,7 @@ in_both_modes! {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn while_the_database_is_out_the_processor_is_told_to_come_again() {
+async fn webhook_returns_503_without_the_database() {
     let setup =
         World::with(Mode::Production, program!()).env("HANDBILL_CARD__WEBHOOK_SECRET", WEBHOOK_SECRET);
     let world = setup.with_own_postgres().start().await;

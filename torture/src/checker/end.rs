@@ -75,12 +75,13 @@ fn check_objects(scene: &Scene) {
         }
     }
     possible.insert(BlobHash::of(super::leftovers::PROBE.as_bytes()).to_string());
-    let stored = objects(&folder_of_objects(scene));
+    let mut stored = objects(&folder_of_objects(scene).join("blobs"));
     let strays: Vec<_> = stored.difference(&possible).collect();
     if !strays.is_empty() {
         let text = format!("{} objects are unused, such as {:?}", strays.len(), strays.first());
         scene.journal.violation("the blob store", text);
     }
+    stored.extend(bundled(&folder_of_objects(scene).join("bundles"), &possible, scene));
     let missing: Vec<_> = needed.difference(&stored).collect();
     if !missing.is_empty() {
         let text = format!("{} contents are missing, such as {:?}", missing.len(), missing.first());
@@ -90,8 +91,8 @@ fn check_objects(scene: &Scene) {
 
 fn folder_of_objects(scene: &Scene) -> PathBuf {
     match scene.world.mode() {
-        Mode::Embedded => scene.world.folder().join("data/blobs/blobs"),
-        Mode::Production => scene.world.folder().join("s3/handbill/blobs/blobs"),
+        Mode::Embedded => scene.world.folder().join("data/blobs"),
+        Mode::Production => scene.world.folder().join("s3/handbill/blobs"),
     }
 }
 
@@ -108,6 +109,34 @@ fn objects(folder: &Path) -> BTreeSet<String> {
         }
     }
     found
+}
+
+/// The contents of the bundles below a directory, by their hash. A bundle may have contents that are not in
+/// use any more, but none that were never published.
+fn bundled(folder: &Path, possible: &BTreeSet<String>, scene: &Scene) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for object in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = object.file_name().to_string_lossy().into_owned();
+        if name.parse::<domain::BundleId>().is_err() {
+            continue;
+        }
+        let bytes = std::fs::read(object.path()).unwrap_or_default();
+        match hashes_in(&bytes) {
+            Some(hashes) if hashes.iter().any(|hash| possible.contains(hash)) => found.extend(hashes),
+            _ => scene.journal.violation("the blob store", format!("the bundle {name} is unused or broken")),
+        }
+    }
+    found
+}
+
+/// The hashes that a bundle's index lists: see `store/src/bundle.rs`.
+fn hashes_in(bundle: &[u8]) -> Option<Vec<String>> {
+    const ENTRY_BYTES: usize = 64;
+    let (rest, end) = bundle.split_at_checked(bundle.len().checked_sub(16)?)?;
+    let number = usize::try_from(u64::from_be_bytes(end.get(..8)?.try_into().ok()?)).ok()?;
+    let index = rest.get(rest.len().checked_sub(number.checked_mul(ENTRY_BYTES)?)?..)?;
+    let hash = |entry: &[u8]| Some(BlobHash::from_bytes(entry.get(..32)?.try_into().ok()?).to_string());
+    index.chunks_exact(ENTRY_BYTES).map(hash).collect()
 }
 
 /// The logs contain no panic and no secret.

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ledger_that_tells_what_was_told_is_sound() {
+    fn ledger_that_matches_the_responses_is_sound() {
         let entries = [entry("topup-dev:a", 1_000_000), entry("publish:b", -5_000)];
         assert_eq!(faults(&paid_once(), &entries, 0.995), [""; 0]);
     }
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_payment_that_was_not_answered_counts_once_at_most() {
+    fn payment_without_a_response_counts_at_most_once() {
         let unanswered = ExpectedLedger { unanswered: vec![1_000_000], ..ExpectedLedger::default() };
         let twice = [entry("topup-dev:a", 1_000_000), entry("topup-dev:c", 1_000_000)];
         assert_eq!(faults(&unanswered, &twice, 2.0).len(), 1);
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_left_the_public_for_nothing_is_found() {
+    fn page_hidden_without_a_charge_is_found() {
         let expected_ledger = ExpectedLedger { hidden: ["art".to_owned()].into(), ..paid_once() };
         let entries = [entry("topup-dev:a", 1_000_000)];
         assert_eq!(faults(&expected_ledger, &entries, 1.0).len(), 1);

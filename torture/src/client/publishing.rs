@@ -24,7 +24,7 @@ struct Publish<'a> {
     change: Change,
     key: Option<String>,
     payment: Option<Micro>,
-    /// An attempt had no response, so that a later response is not the whole truth.
+    /// An attempt had no response, so a later response does not show everything that happened.
     is_doubtful: bool,
     /// A payment in an attempt without a response.
     paid_in_doubt: Option<Micro>,

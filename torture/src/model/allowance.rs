@@ -107,21 +107,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sure_is_counted_exactly() {
+    fn certain_uses_are_counted_exactly() {
         let uses = [used(1, Some(2), true), used(3, Some(4), true), used(5, Some(6), true)];
         let possible = possible(ModelAllowance::default(), None, &uses, FREE);
         assert_eq!(Vec::from_iter(possible), [standing(false, 3, 1)]);
     }
 
     #[test]
-    fn what_is_unsure_is_counted_once_or_not() {
+    fn uncertain_uses_are_counted_once_or_not_at_all() {
         let uses = [used(1, Some(2), true), used(3, None, false)];
         let possible = possible(standing(true, 3, 7), None, &uses, FREE);
         assert_eq!(Vec::from_iter(possible), [standing(true, 4, 8), standing(true, 5, 9)]);
     }
 
     #[test]
-    fn a_claim_begins_a_new_count_between_what_was_before_and_after_it() {
+    fn claim_starts_a_new_allowance_count() {
         let claim = Claim { began: Moment::at(10), ended: Some(Moment::at(20)) };
         let uses = [used(1, Some(2), true), used(15, Some(16), true), used(21, Some(22), true)];
         let possible = possible(standing(false, 1, 0), Some(claim), &uses, FREE);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_without_an_answer_may_have_been_or_not() {
+    fn claim_without_a_response_may_or_may_not_have_happened() {
         let claim = Claim { began: Moment::at(10), ended: None };
         let uses = [used(1, Some(2), true)];
         let possible = possible(ModelAllowance::default(), Some(claim), &uses, FREE);

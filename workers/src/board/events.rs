@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use domain::{JobId, OperatorName, Time};
-use service::{JobEvent, JobHappening, JobInfo, JobState};
+use service::{JobEvent, JobEventKind, JobInfo, JobState};
 use sqlx::QueryBuilder;
 
 use crate::Queues;
@@ -102,12 +102,12 @@ fn read(row: EventRow) -> Option<JobEvent> {
     let attempt = u32::try_from(row.attempt).unwrap_or_default();
     let (error, by) = (row.error.unwrap_or_default(), row.told_by.unwrap_or_default());
     let what = match row.kind.as_str() {
-        "pushed" => JobHappening::Pushed,
-        "began" => JobHappening::Began { attempt, worker: row.worker.unwrap_or_default() },
-        "failed" => JobHappening::Failed { attempt, error, retry_at: row.retry_at_ms.map(Time::from_millis) },
-        "died" => JobHappening::Died { attempt, error },
-        "retried" => JobHappening::Retried { by },
-        "cancelled" => JobHappening::Cancelled { by },
+        "pushed" => JobEventKind::Pushed,
+        "began" => JobEventKind::Began { attempt, worker: row.worker.unwrap_or_default() },
+        "failed" => JobEventKind::Failed { attempt, error, retry_at: row.retry_at_ms.map(Time::from_millis) },
+        "died" => JobEventKind::Died { attempt, error },
+        "retried" => JobEventKind::Retried { by },
+        "cancelled" => JobEventKind::Cancelled { by },
         // A later release may record more kinds.
         _ => return None,
     };
@@ -119,17 +119,17 @@ fn completed(kept: Vec<JobEvent>, job: &JobInfo) -> Vec<JobEvent> {
     let mut timeline = kept;
     if timeline.is_empty() {
         let pushed_at = job.begun_at.map_or(job.due_at, |begun_at| begun_at.min(job.due_at));
-        timeline.push(JobEvent { at: pushed_at, what: JobHappening::Pushed });
+        timeline.push(JobEvent { at: pushed_at, what: JobEventKind::Pushed });
     }
     let attempt = job.attempts;
     let is_running_or_done = matches!(job.state, JobState::Running | JobState::Done);
     if is_running_or_done && let (Some(at), Some(worker)) = (job.begun_at, job.worker.clone()) {
-        timeline.push(JobEvent { at, what: JobHappening::Began { attempt, worker } });
+        timeline.push(JobEvent { at, what: JobEventKind::Began { attempt, worker } });
     }
     if job.state == JobState::Done
         && let Some(at) = job.ended_at
     {
-        timeline.push(JobEvent { at, what: JobHappening::Done { attempt } });
+        timeline.push(JobEvent { at, what: JobEventKind::Done { attempt } });
     }
     // Rows count in seconds and events in milliseconds, so an event could seem earlier than the one before
     // it.
@@ -168,19 +168,19 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_succeeded_at_once_tells_its_life_without_any_event() {
+    fn job_that_succeeded_at_once_has_a_timeline_without_stored_events() {
         let timeline: Vec<_> =
             completed(Vec::new(), &job(JobState::Done)).into_iter().map(|e| (e.at, e.what)).collect();
-        let began = JobHappening::Began { attempt: 1, worker: "one-x-scan-0".into() };
+        let began = JobEventKind::Began { attempt: 1, worker: "one-x-scan-0".into() };
         assert_eq!(
             timeline,
-            [(at(10), JobHappening::Pushed), (at(12), began), (at(13), JobHappening::Done { attempt: 1 })]
+            [(at(10), JobEventKind::Pushed), (at(12), began), (at(13), JobEventKind::Done { attempt: 1 })]
         );
     }
 
     #[test]
-    fn what_follows_is_never_told_as_earlier() {
-        let retried = JobHappening::Retried { by: "ada".into() };
+    fn timeline_events_are_never_dated_before_earlier_ones() {
+        let retried = JobEventKind::Retried { by: "ada".into() };
         let kept = vec![JobEvent { at: Time::from_millis(12_700), what: retried.clone() }];
         let timeline = completed(kept, &job(JobState::Running));
         assert_eq!(timeline.iter().map(|event| event.at.millis()).collect::<Vec<_>>(), [12_700, 12_700]);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_of_event_of_a_later_release_is_passed_over() {
+    fn unknown_event_kinds_of_a_later_release_are_skipped() {
         let promoted = EventRow {
             job_id: String::new(),
             at_ms: 0,

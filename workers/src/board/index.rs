@@ -4,7 +4,7 @@
 use anyhow::Context;
 use domain::{Queue, Time};
 use serde::Deserialize;
-use service::{JOBS_SHOWN_MAX, JobInfo, JobList, JobState, JobsWanted};
+use service::{JOBS_SHOWN_MAX, JobFilter, JobInfo, JobList, JobState};
 
 use crate::Queues;
 use crate::sql::on_either;
@@ -31,7 +31,7 @@ pub(super) struct JobRow {
 }
 
 impl Queues {
-    pub(super) async fn list(&self, wanted: JobsWanted) -> anyhow::Result<JobList> {
+    pub(super) async fn list(&self, wanted: JobFilter) -> anyhow::Result<JobList> {
         let mut jobs = Vec::new();
         for status in statuses(wanted.state) {
             jobs.extend(self.list_status(wanted, status).await?.into_iter().filter_map(read));
@@ -43,7 +43,7 @@ impl Queues {
         Ok(JobList { jobs, next })
     }
 
-    async fn list_status(&self, wanted: JobsWanted, status: &str) -> anyhow::Result<Vec<JobRow>> {
+    async fn list_status(&self, wanted: JobFilter, status: &str) -> anyhow::Result<Vec<JobRow>> {
         let before = wanted.before.map_or_else(|| AFTER_ALL_IDS.to_owned(), |id| id.to_string());
         let limit = i64::try_from(JOBS_SHOWN_MAX + 1)?;
         on_either!(&self.database, sql, pool => {
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_s_kind_is_read_from_its_beginning_whatever_stands_before_it() {
+    fn job_kind_is_read_from_the_start_of_the_payload_despite_quoted_kinds() {
         let envelope = JobEnvelope {
             id: JobId::new(Time::from_millis(0), &Chance::seeded(1)),
             reply_to: Some(r#"a "kind":"publish" of name"#.into()),
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_of_an_attempt_is_an_error_or_none() {
+    fn result_of_an_attempt_is_an_error_or_none() {
         assert_eq!(error_in(r#"{"Ok":null}"#), None);
         assert_eq!(error_in(r#"{"Err":"AbortError: hopeless"}"#).as_deref(), Some("hopeless"));
         assert_eq!(error_in(r#"{"Err":"again"}"#).as_deref(), Some("again"));

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_publish_shows_its_files_and_what_is_paid_but_nothing_of_what_is_published() {
+    fn publish_payload_shows_files_and_payment_but_no_content() {
         let (account, version) = ids();
         let (shown, reply_to) = seen(Job::Publish(Box::new(PublishJob {
             order: PublishOrder {
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tally_shows_no_more_hosts_than_fit_and_says_how_many_there_are() {
+    fn views_payload_lists_a_limited_number_of_hosts_and_their_total() {
         let (account, _) = ids();
         let count = ViewCount { account, host: "my-page-a1b2".parse().unwrap(), count: 7 };
         let (shown, _) =
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_decode_shows_its_size_alone() {
+    fn undecodable_payload_shows_only_its_size() {
         let (payload, reply_to) = redacted(br#"{"kind":"from_the_future","payload":"secret"}"#);
         assert_eq!((payload.to_string().as_str(), reply_to), (r#"{"unreadable_bytes":45}"#, None));
     }

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
@@ -32,6 +33,9 @@ const DELETE_TIMEOUT: Duration = Duration::from_secs(2);
 /// By then a killed process counts as lost, and a running one has read the bus identity from Redis.
 const OTHER_BUS_WAIT_MAX: Duration = Duration::from_secs(LOST_AFTER_S + HEARTBEAT_INTERVAL.as_secs());
 const OTHER_BUS_CHECK_INTERVAL: Duration = Duration::from_millis(500);
+/// The newest format of stored data that this release reads. It rises when a release stores data that the
+/// previous one cannot read. 1: bundles.
+const FORMAT: i64 = 1;
 
 /// What a process writes about itself.
 #[derive(Clone)]
@@ -158,13 +162,15 @@ impl Queues {
             presence.takes.iter().map(|(queue, at_a_time)| (queue.name(), *at_a_time)).collect();
         let (takes, rates) =
             (serde_json::to_string(&takes)?, serde_json::to_string(&self.rates.full_minutes(now))?);
-        on_either!(&self.database, sql, pool => {
-            let upsert = sqlx::query(sql::HEARTBEAT).bind(&*self.instance).bind(presence.role).bind(&presence.host);
+        let is_format_shared = on_either!(&self.database, sql, pool => {
+            let upsert = sqlx::query_scalar(sql::HEARTBEAT).bind(&*self.instance).bind(presence.role).bind(&presence.host);
             let upsert = upsert.bind(i64::from(std::process::id())).bind(env!("CARGO_PKG_VERSION"));
             let upsert = upsert.bind(takes).bind(rates).bind(presence.started_at.millis()).bind((presence.bus)());
-            upsert.execute(pool).await.map(drop)
+            upsert.bind(FORMAT).bind(i64::try_from(LOST_AFTER_S * 1000)?).fetch_one(pool).await
         })
-        .context("writing the heartbeat of this process")
+        .context("writing the heartbeat of this process")?;
+        self.is_format_shared.store(is_format_shared, Ordering::Relaxed);
+        Ok(())
     }
 
     pub(super) async fn processes(&self, now: Time) -> anyhow::Result<RecentProcesses> {
@@ -281,7 +287,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_worker_s_name_tells_its_process() {
+    fn worker_name_contains_its_process() {
         assert_eq!(instance_of("01JABC-x1y2z3-publish-0"), Some("01JABC"));
         assert_eq!(instance_of("a-host-1-x1y2z3-scan-12"), Some("a-host-1"));
         assert_eq!(instance_of("nobody"), None);

@@ -3,7 +3,7 @@
 
 use anyhow::Context;
 use domain::{JobId, OperatorName, Queue};
-use service::{JobState, Steered};
+use service::{JobActionResult, JobState};
 
 use super::events::{Steering, insert_steered};
 use super::index::state_of;
@@ -19,7 +19,7 @@ impl Queues {
         queue: Queue,
         id: JobId,
         by: &OperatorName,
-    ) -> anyhow::Result<Steered> {
+    ) -> anyhow::Result<JobActionResult> {
         let retry = on_either!(&self.database, sql, _pool => sql::RETRY);
         let is_done = self.steer(retry, queue, id, None, &self.steering("retried", by)).await?;
         if is_done {
@@ -33,7 +33,7 @@ impl Queues {
         queue: Queue,
         id: JobId,
         by: &OperatorName,
-    ) -> anyhow::Result<Steered> {
+    ) -> anyhow::Result<JobActionResult> {
         let cancel = on_either!(&self.database, sql, _pool => sql::CANCEL);
         let result = serde_json::json!({ "Err": format!("cancelled by {by}") }).to_string();
         let is_done = self.steer(cancel, queue, id, Some(result), &self.steering("cancelled", by)).await?;
@@ -45,7 +45,7 @@ impl Queues {
         queue: Queue,
         id: JobId,
         by: &OperatorName,
-    ) -> anyhow::Result<Steered> {
+    ) -> anyhow::Result<JobActionResult> {
         let discard = on_either!(&self.database, sql, _pool => sql::DISCARD);
         let is_done = self.steer(discard, queue, id, None, &self.steering("cancelled", by)).await?;
         self.result_of(is_done, queue, id).await
@@ -82,11 +82,11 @@ impl Queues {
         Ok(true)
     }
 
-    async fn result_of(&self, is_done: bool, queue: Queue, id: JobId) -> anyhow::Result<Steered> {
+    async fn result_of(&self, is_done: bool, queue: Queue, id: JobId) -> anyhow::Result<JobActionResult> {
         if is_done {
-            return Ok(Steered::Done);
+            return Ok(JobActionResult::Done);
         }
-        Ok(self.state(queue, id).await?.map_or(Steered::Unknown, Steered::Is))
+        Ok(self.state(queue, id).await?.map_or(JobActionResult::Unknown, JobActionResult::Is))
     }
 
     async fn state(&self, queue: Queue, id: JobId) -> anyhow::Result<Option<JobState>> {

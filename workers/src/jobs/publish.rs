@@ -1,4 +1,5 @@
-//! Stores the content of a publish, settles it and replies. Idempotent by version id: the ledger keeps the outcome.
+//! Stores the content of a publish, settles it and replies. Idempotent by version id: the ledger keeps the
+//! outcome.
 
 use domain::{JobEnvelope, PublishJob};
 use service::{PublishTask, Service};

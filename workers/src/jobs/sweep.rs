@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_rescans_wait_than_a_page_and_none_are_added_while_many_first_scans_wait() {
+    fn rescan_budget_is_limited_by_waiting_rescans_and_first_scans() {
         let budget = |scans: (u64, u64), rescans: (u64, u64)| {
             rescan_budget(&BTreeMap::from([
                 (Queue::Scan, counts(scans.0, scans.1)),
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn rescans_that_wait_for_more_than_an_hour_have_no_worker() {
+    fn rescans_waiting_over_an_hour_count_as_without_a_worker() {
         let now = Time::from_millis(1_790_000_000_000);
         let waiting = |minutes: u64, running: u64| JobCounts {
             oldest_waiting_since: Some(now.minus(Duration::from_secs(60 * minutes))),

@@ -166,12 +166,16 @@ pub(crate) const RUNNING: &str = "
 
 // Processes.
 
+/// Returns whether every other running process reads this format, too.
 pub(crate) const HEARTBEAT: &str = "
     INSERT INTO handbill_processes
-        (instance, role, host, process_id, version, takes, rates, started_at_ms, bus, seen_at_ms)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, (extract(epoch FROM now()) * 1000)::bigint)
+        (instance, role, host, process_id, version, takes, rates, started_at_ms, bus, format, seen_at_ms)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, (extract(epoch FROM now()) * 1000)::bigint)
     ON CONFLICT (instance) DO UPDATE SET rates = excluded.rates, bus = excluded.bus,
-        seen_at_ms = excluded.seen_at_ms";
+        format = excluded.format, seen_at_ms = excluded.seen_at_ms
+    RETURNING NOT EXISTS (SELECT FROM handbill_processes AS other
+        WHERE other.instance <> $1 AND coalesce(other.format, 0) < $10
+            AND other.seen_at_ms > (extract(epoch FROM now()) * 1000)::bigint - $11)";
 
 pub(crate) const PROCESSES: &str = "
     SELECT instance, role, host, process_id, version, takes, rates, started_at_ms,

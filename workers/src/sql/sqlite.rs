@@ -134,12 +134,14 @@ pub(crate) const RUNNING: &str = "
 
 // Processes.
 
+/// Returns true: the process that uses a SQLite file locks it, so no other process reads its data.
 pub(crate) const HEARTBEAT: &str = "
     INSERT INTO handbill_processes
-        (instance, role, host, process_id, version, takes, rates, started_at_ms, bus, seen_at_ms)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, CAST(unixepoch('subsec') * 1000 AS INTEGER))
+        (instance, role, host, process_id, version, takes, rates, started_at_ms, bus, format, seen_at_ms)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, CAST(unixepoch('subsec') * 1000 AS INTEGER))
     ON CONFLICT (instance) DO UPDATE SET rates = excluded.rates, bus = excluded.bus,
-        seen_at_ms = excluded.seen_at_ms";
+        format = excluded.format, seen_at_ms = excluded.seen_at_ms
+    RETURNING $11 > 0";
 
 pub(crate) const PROCESSES: &str = "
     SELECT instance, role, host, process_id, version, takes, rates, started_at_ms,

@@ -6,7 +6,9 @@ use std::time::Duration;
 use anyhow::anyhow;
 use domain::{JobId, Queue, Time};
 use futures::FutureExt;
-use service::{Board, JOBS_SHOWN_MAX, JobCounts, JobHappening, JobState, JobsWanted, ProcessInfo, Steered};
+use service::{
+    Board, JOBS_SHOWN_MAX, JobActionResult, JobCounts, JobEventKind, JobFilter, JobState, ProcessInfo,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::harness::{
@@ -49,7 +51,7 @@ async fn processes(harness: &WorkerHarness) -> Vec<ProcessInfo> {
 }
 
 on_both! {
-    async fn an_empty_board_has_every_queue_in_its_place(harness: WorkerHarness) {
+    async fn empty_board_lists_every_queue_in_order(harness: WorkerHarness) {
         harness.queues.migrate().await.unwrap();
         let figures = harness.queues.figures().await.unwrap();
         assert_eq!(figures.queues.iter().map(|queue| queue.queue).collect::<Vec<_>>(), Queue::ALL);
@@ -57,7 +59,7 @@ on_both! {
         assert!(figures.processes.is_empty());
     }
 
-    async fn a_dead_job_that_is_retried_runs_again_from_its_first_attempt_and_tells_of_both_lives(harness: WorkerHarness) {
+    async fn retried_dead_job_restarts_at_its_first_attempt_and_keeps_its_timeline(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let pool = Pool::start(&harness.queues, hopeless(&Starts::default()));
         let job = scan();
@@ -65,7 +67,7 @@ on_both! {
         harness.status_becomes(job.id, "Killed").await;
         pool.stop().await;
 
-        assert_eq!(harness.queues.retry(Queue::Scan, job.id, &ada()).await.unwrap(), Steered::Done);
+        assert_eq!(harness.retry(Queue::Scan, job.id).await, JobActionResult::Done);
         assert!(harness.dead().await.is_empty());
         assert!(harness.woken.lock().unwrap().iter().filter(|queue| **queue == Queue::Scan).count() >= 2, "pushed and retried");
         let again = Starts::default();
@@ -80,14 +82,14 @@ on_both! {
         let times: Vec<_> = harness.detail(&job).await.timeline.iter().map(|event| event.at).collect();
         assert!(times.is_sorted(), "{times:?}");
 
-        let refused = harness.queues.retry(Queue::Scan, job.id, &ada()).await.unwrap();
-        assert_eq!(refused, Steered::Is(JobState::Done));
-        assert_eq!(harness.queues.retry(Queue::Scan, new_id(), &ada()).await.unwrap(), Steered::Unknown);
-        assert_eq!(harness.queues.retry(Queue::Publish, job.id, &ada()).await.unwrap(), Steered::Unknown);
+        let refused = harness.retry(Queue::Scan, job.id).await;
+        assert_eq!(refused, JobActionResult::Is(JobState::Done));
+        assert_eq!(harness.retry(Queue::Scan, new_id()).await, JobActionResult::Unknown);
+        assert_eq!(harness.retry(Queue::Publish, job.id).await, JobActionResult::Unknown);
         assert_eq!(harness.timeline(&job).await.len(), events.len(), "what was refused did not happen");
     }
 
-    async fn a_failed_attempt_is_told_with_its_error_and_the_next_one(harness: WorkerHarness) {
+    async fn failed_attempt_is_listed_with_its_error_and_the_next_attempt(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let starts = Starts::default();
         let pool = Pool::start(&harness.queues, starts.then(|_, attempt| {
@@ -103,7 +105,7 @@ on_both! {
         assert_eq!(events[0], "pushed");
         assert_eq!(events[1..5], twice);
         assert_eq!(events[5..], ["began 3", "done 3"]);
-        let JobHappening::Failed { retry_at: Some(retry_at), .. } = detail.timeline[2].what else { panic!("{detail:?}") };
+        let JobEventKind::Failed { retry_at: Some(retry_at), .. } = detail.timeline[2].what else { panic!("{detail:?}") };
         let waits = retry_at.since(detail.timeline[2].at);
         assert_eq!(waits, Queue::Scan.backoff(1));
         assert_eq!((detail.job.attempts, detail.job.last_error), (3, None));
@@ -121,7 +123,7 @@ on_both! {
         assert_eq!(events, ["pushed", "began 1", "done 1"]);
     }
 
-    async fn a_job_that_waits_is_called_off_and_one_that_runs_is_let_be(harness: WorkerHarness) {
+    async fn waiting_job_can_be_cancelled_and_running_job_cannot(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let (waiting, running) = (scan(), cleanup());
         queue.push(waiting.clone()).await.unwrap();
@@ -132,15 +134,15 @@ on_both! {
         queue.push(running.clone()).await.unwrap();
         starts.reach(1).await;
 
-        assert_eq!(harness.queues.cancel(Queue::Scan, waiting.id, &ada()).await.unwrap(), Steered::Done);
-        let refused = harness.queues.cancel(Queue::Upkeep, running.id, &ada()).await.unwrap();
-        assert_eq!(refused, Steered::Is(JobState::Running));
-        let refused = harness.queues.cancel(Queue::Scan, waiting.id, &ada()).await.unwrap();
-        assert_eq!(refused, Steered::Is(JobState::Cancelled));
-        let refused = harness.queues.discard(Queue::Upkeep, running.id, &ada()).await.unwrap();
-        assert_eq!(refused, Steered::Is(JobState::Running));
-        let refused = harness.queues.discard(Queue::Scan, waiting.id, &ada()).await.unwrap();
-        assert_eq!(refused, Steered::Is(JobState::Cancelled));
+        assert_eq!(harness.cancel(Queue::Scan, waiting.id).await, JobActionResult::Done);
+        let refused = harness.cancel(Queue::Upkeep, running.id).await;
+        assert_eq!(refused, JobActionResult::Is(JobState::Running));
+        let refused = harness.cancel(Queue::Scan, waiting.id).await;
+        assert_eq!(refused, JobActionResult::Is(JobState::Cancelled));
+        let refused = harness.discard(Queue::Upkeep, running.id).await;
+        assert_eq!(refused, JobActionResult::Is(JobState::Running));
+        let refused = harness.discard(Queue::Scan, waiting.id).await;
+        assert_eq!(refused, JobActionResult::Is(JobState::Cancelled));
 
         let cancelled = harness.detail(&waiting).await;
         assert_eq!((cancelled.job.state, cancelled.job.attempts), (JobState::Cancelled, 0));
@@ -152,13 +154,13 @@ on_both! {
         pool.stop().await;
 
         // A cancelled job can be restored.
-        assert_eq!(harness.queues.retry(Queue::Scan, waiting.id, &ada()).await.unwrap(), Steered::Done);
+        assert_eq!(harness.retry(Queue::Scan, waiting.id).await, JobActionResult::Done);
         let pool = Pool::start(&harness.queues, Starts::default().then_done());
         harness.status_becomes(waiting.id, "Done").await;
         pool.stop().await;
     }
 
-    async fn what_waits_for_another_attempt_is_retried_at_once_or_called_off(harness: WorkerHarness) {
+    async fn job_in_backoff_can_be_retried_at_once_or_cancelled(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let (one, two) = (scan(), scan());
         for job in [&one, &two] {
@@ -170,17 +172,17 @@ on_both! {
             crate::database::Database::Postgres(_) => "UPDATE {jobs} SET run_at = now() + interval '600 s'",
         })
         .await;
-        assert_eq!(harness.queues.cancel(Queue::Scan, two.id, &ada()).await.unwrap(), Steered::Done);
+        assert_eq!(harness.cancel(Queue::Scan, two.id).await, JobActionResult::Done);
         let starts = Starts::default();
         let pool = Pool::start(&harness.queues, starts.then_done());
-        assert_eq!(harness.queues.retry(Queue::Scan, one.id, &ada()).await.unwrap(), Steered::Done);
+        assert_eq!(harness.retry(Queue::Scan, one.id).await, JobActionResult::Done);
         harness.status_becomes(one.id, "Done").await;
         assert_eq!(starts.of(one.id)[0].0.number, 1);
         assert!(starts.of(two.id).is_empty());
         pool.stop().await;
     }
 
-    async fn the_dead_of_one_queue_are_raised_together_and_those_of_others_stay(harness: WorkerHarness) {
+    async fn requeueing_all_dead_jobs_of_a_queue_keeps_those_of_others(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let mut scans = Vec::new();
         for _ in 0..7 {
@@ -207,13 +209,13 @@ on_both! {
         pool.stop().await;
     }
 
-    async fn what_was_called_off_stays_so_until_that_very_job_is_retried(harness: WorkerHarness) {
+    async fn cancelled_job_stays_cancelled_until_it_is_retried_individually(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let (dead, called_off) = (scan(), scan());
         for job in [&dead, &called_off] {
             queue.push(job.clone()).await.unwrap();
         }
-        assert_eq!(harness.queues.cancel(Queue::Scan, called_off.id, &ada()).await.unwrap(), Steered::Done);
+        assert_eq!(harness.cancel(Queue::Scan, called_off.id).await, JobActionResult::Done);
         let pool = Pool::start(&harness.queues, hopeless(&Starts::default()));
         harness.status_becomes(dead.id, "Killed").await;
         pool.stop().await;
@@ -222,11 +224,11 @@ on_both! {
         assert_eq!(harness.queues.requeue_dead(Queue::Scan, &ada()).await.unwrap(), 1);
         assert_eq!(harness.scans_ended().await, (0, 1));
         assert!(harness.dead().await.is_empty());
-        let wanted = JobsWanted { queue: Queue::Scan, state: JobState::Cancelled, before: None };
+        let wanted = JobFilter { queue: Queue::Scan, state: JobState::Cancelled, before: None };
         let listed = harness.queues.jobs(wanted).await.unwrap().jobs;
         assert_eq!(listed.iter().map(|job| (job.id, job.state)).collect::<Vec<_>>(), [(called_off.id, JobState::Cancelled)]);
         // After the retry it is a job like any other, and can die again.
-        assert_eq!(harness.queues.retry(Queue::Scan, called_off.id, &ada()).await.unwrap(), Steered::Done);
+        assert_eq!(harness.retry(Queue::Scan, called_off.id).await, JobActionResult::Done);
         let pool = Pool::start(&harness.queues, hopeless(&Starts::default()));
         for job in [&dead, &called_off] {
             harness.status_becomes(job.id, "Killed").await;
@@ -236,7 +238,7 @@ on_both! {
         assert_eq!(harness.queues.requeue_dead(Queue::Scan, &ada()).await.unwrap(), 2);
     }
 
-    async fn a_process_whose_clock_is_off_is_not_lost_and_takes_nobody_for_lost(harness: WorkerHarness) {
+    async fn clock_skew_makes_no_process_look_lost(harness: WorkerHarness) {
         harness.ready().await;
         let off = |queues: &Queues, clock: Time| Queues { clock: domain::Clock::manual(clock), ..queues.clone() };
         let now = harness.queues.clock.now();
@@ -255,7 +257,7 @@ on_both! {
         }
     }
 
-    async fn a_list_goes_on_behind_its_last_job_and_leaves_none_out(harness: WorkerHarness) {
+    async fn job_list_continues_after_its_last_job_without_gaps(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let mut pushed: Vec<JobId> = Vec::new();
         for _ in 0..(2 * JOBS_SHOWN_MAX + 3) {
@@ -282,7 +284,7 @@ on_both! {
             }
             let (mut listed, mut before, mut pages) = (Vec::new(), None, 0);
             loop {
-                let page = harness.queues.jobs(JobsWanted { queue: Queue::Scan, state, before }).await.unwrap();
+                let page = harness.queues.jobs(JobFilter { queue: Queue::Scan, state, before }).await.unwrap();
                 assert!(page.jobs.iter().all(|job| job.state == state && job.kind == "scan"));
                 listed.extend(page.jobs.into_iter().map(|job| job.id));
                 (before, pages) = (page.next, pages + 1);
@@ -293,11 +295,11 @@ on_both! {
             assert_eq!((listed.len(), pages), (pushed.len(), 3), "{status}");
             assert!(listed == pushed, "{status}: newest first, each once");
         }
-        let others = harness.queues.jobs(JobsWanted { queue: Queue::Scan, state: JobState::Waiting, before: None }).await.unwrap();
+        let others = harness.queues.jobs(JobFilter { queue: Queue::Scan, state: JobState::Waiting, before: None }).await.unwrap();
         assert!(others.jobs.is_empty() && others.next.is_none());
     }
 
-    async fn nothing_that_a_job_carries_for_somebody_is_shown(harness: WorkerHarness) {
+    async fn board_shows_no_content_of_job_payloads(harness: WorkerHarness) {
         harness.ready().await;
         let id = new_id();
         harness.insert_raw(&id.to_string(), "publish", r#"{"kind":"publish","payload":{"content":"hidden"}}"#).await;
@@ -307,7 +309,7 @@ on_both! {
         assert_eq!(shown.job.kind, "publish");
     }
 
-    async fn a_process_is_on_the_board_with_what_it_runs_until_it_takes_its_leave(harness: WorkerHarness) {
+    async fn process_is_listed_with_its_running_jobs_until_it_stops_gracefully(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let two = harness.another("two").await;
         let (api, worker) = (
@@ -339,7 +341,7 @@ on_both! {
         assert_eq!(processes(&harness).await.len(), 1, "a killed process does not delete its row");
     }
 
-    async fn a_board_says_how_many_processes_it_does_not_list(harness: WorkerHarness) {
+    async fn board_reports_how_many_processes_it_omits(harness: WorkerHarness) {
         harness.ready().await;
         let present = Present::start(&harness.queues, presence("worker", &[]));
         until("it is there", || async { !processes(&harness).await.is_empty() }).await;
@@ -358,7 +360,7 @@ on_both! {
         assert_eq!((figures.processes_not_listed, figures.omissions().len()), (0, 0));
     }
 
-    async fn who_has_been_silent_is_lost_and_later_forgotten(harness: WorkerHarness) {
+    async fn silent_process_is_lost_and_later_deleted(harness: WorkerHarness) {
         harness.ready().await;
         let present = Present::start(&harness.queues, presence("worker", &[]));
         until("it is there", || async { !processes(&harness).await.is_empty() }).await;
@@ -377,7 +379,7 @@ on_both! {
         assert_eq!(harness.count("handbill_processes").await, 0);
     }
 
-    async fn what_all_processes_did_in_the_last_minute_is_added_up(harness: WorkerHarness) {
+    async fn job_rates_of_all_processes_are_added_up(harness: WorkerHarness) {
         harness.queues.migrate().await.unwrap();
         let two = harness.another("two").await;
         let a_minute_ago = harness.queues.clock.now().minus(Duration::from_secs(64));
@@ -398,7 +400,7 @@ on_both! {
         }
     }
 
-    async fn attempts_are_counted_by_the_queue_that_they_belong_to(harness: WorkerHarness) {
+    async fn attempts_are_counted_per_queue(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let starts = Starts::default();
         let pool = Pool::start(&harness.queues, starts.then(|envelope, _| {
@@ -419,7 +421,7 @@ on_both! {
         assert_eq!((sum("scan", 0), sum("scan", 1), sum("upkeep", 0), sum("upkeep", 1)), (1, 0, 0, 1), "{minutes}");
     }
 
-    async fn events_go_with_their_jobs_and_with_a_former_life(harness: WorkerHarness) {
+    async fn events_are_deleted_with_their_jobs_and_on_a_restart(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let (forgotten, repeated) = (scan(), scan());
         let pool = Pool::start(&harness.queues, Starts::default().then(|_, attempt| {
@@ -443,7 +445,7 @@ on_both! {
 }
 
 #[tokio::test]
-async fn every_schedule_is_planned_with_its_next_slot() {
+async fn every_schedule_is_listed_with_its_next_fire_time() {
     let harness = WorkerHarness::sqlite().await;
     let now = Time::parse_rfc3339("2026-03-05T12:07:00Z").unwrap();
     let planned = harness.queues.schedules(now).unwrap();

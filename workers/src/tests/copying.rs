@@ -9,7 +9,7 @@ use domain::{
     PublishOrder, Queue, Target, VersionId,
 };
 use futures::FutureExt;
-use service::{Board, JobHappening, JobState, JobsWanted};
+use service::{Board, JobEventKind, JobFilter, JobState};
 
 use super::harness::{Pool, Starts, WorkerHarness, cleanup, new_id, on_both, scan};
 use crate::{CopiedJobs, GiveUp, Opening, Queues};
@@ -60,12 +60,12 @@ impl WorkerHarness {
     }
 
     async fn count_in(&self, queue: Queue, state: JobState) -> usize {
-        self.queues.jobs(JobsWanted { queue, state, before: None }).await.unwrap().jobs.len()
+        self.queues.jobs(JobFilter { queue, state, before: None }).await.unwrap().jobs.len()
     }
 }
 
 on_both! {
-    async fn what_is_not_done_is_copied_to_either_database(harness: WorkerHarness) {
+    async fn unfinished_jobs_are_copied_to_either_database(harness: WorkerHarness) {
         let [_, dead, held, waiting] = harness.fill().await;
         harness.queues.pause(Queue::Views, &OperatorName::cleaned("olga").unwrap()).await.unwrap();
         for target in [Some(WorkerHarness::sqlite().await), WorkerHarness::postgres().await].into_iter().flatten() {
@@ -80,7 +80,7 @@ on_both! {
             assert_eq!(shown[0].last_error.as_deref(), Some("hopeless"));
             assert!(target.queues.clock.now().since(shown[0].ended_at.unwrap()) < Duration::from_secs(60));
             let timeline = target.timeline(&dead).await;
-            assert!(timeline.iter().any(|what| matches!(what, JobHappening::Died { .. })), "{timeline:?}");
+            assert!(timeline.iter().any(|what| matches!(what, JobEventKind::Died { .. })), "{timeline:?}");
             assert_eq!(target.count_in(Queue::Publish, JobState::Waiting).await, 1);
             let paused = target.queues.figures().await.unwrap();
             assert!(paused.queues.iter().all(|shown| (shown.queue == Queue::Views) == shown.paused.is_some()));
@@ -95,7 +95,7 @@ on_both! {
         }
     }
 
-    async fn only_publishes_that_may_be_begun_need_their_upload(harness: WorkerHarness) {
+    async fn only_unfinished_spooled_publishes_need_their_upload(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let [spooled, inline, done] =
             [Content::Spooled, Content::Inline(String::new()), Content::Spooled].map(publish);
@@ -131,7 +131,7 @@ on_both! {
 }
 
 #[tokio::test]
-async fn a_snapshot_forgets_who_worked_on_it() {
+async fn snapshot_releases_jobs_from_their_workers() {
     let harness = WorkerHarness::sqlite().await;
     let [_, _, held, _] = harness.fill().await;
     let folder = tempfile::tempdir().unwrap();

@@ -5,13 +5,13 @@ use std::time::Duration;
 use anyhow::anyhow;
 use domain::Queue;
 use futures::FutureExt;
-use service::{Board, JobCounts, Steered};
+use service::{JobActionResult, JobCounts};
 
-use super::harness::{Pool, Starts, WorkerHarness, ada, cleanup, on_both, scan};
+use super::harness::{Pool, Starts, WorkerHarness, cleanup, on_both, scan};
 use crate::GiveUp;
 
 on_both! {
-    async fn depth_tells_what_waits_runs_failed_died_and_was_called_off(harness: WorkerHarness) {
+    async fn queue_depth_counts_waiting_running_failed_dead_and_cancelled_jobs(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let counts = harness.queues.job_counts().await.unwrap();
         assert_eq!(counts, Queue::ALL.map(|queue| (queue, JobCounts::default())).into());
@@ -25,8 +25,8 @@ on_both! {
             harness.sql(&format!("UPDATE {{jobs}} SET status = '{status}' WHERE id = '{id}'")).await;
         }
         let called_off = [ids[5].parse().unwrap(), ids[6].parse().unwrap()];
-        assert_eq!(harness.queues.discard(Queue::Scan, called_off[0], &ada()).await.unwrap(), Steered::Done);
-        assert_eq!(harness.queues.cancel(Queue::Scan, called_off[1], &ada()).await.unwrap(), Steered::Done);
+        assert_eq!(harness.discard(Queue::Scan, called_off[0]).await, JobActionResult::Done);
+        assert_eq!(harness.cancel(Queue::Scan, called_off[1]).await, JobActionResult::Done);
         let scans = harness.queues.job_counts().await.unwrap()[&Queue::Scan];
         let since = scans.oldest_waiting_since.unwrap();
         assert_eq!(scans, JobCounts { waiting: 1, running: 2, failed: 1, dead: 1, cancelled: 2, oldest_waiting_since: Some(since) });
@@ -68,7 +68,7 @@ on_both! {
         assert_eq!(oldest().await, None, "a dead job is not due");
     }
 
-    async fn what_was_called_off_is_forgotten_with_the_finished_and_what_died_is_not(harness: WorkerHarness) {
+    async fn cancelled_jobs_are_deleted_with_finished_ones_and_dead_jobs_are_kept(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let (done, died, discarded, cancelled) = (scan(), scan(), scan(), scan());
         for job in [&done, &died, &discarded, &cancelled] {
@@ -81,8 +81,8 @@ on_both! {
             crate::database::Database::Postgres(_) => "UPDATE {jobs} SET done_at = now() - interval '1000000 s'",
         })
         .await;
-        assert_eq!(harness.queues.discard(Queue::Scan, discarded.id, &ada()).await.unwrap(), Steered::Done);
-        assert_eq!(harness.queues.cancel(Queue::Scan, cancelled.id, &ada()).await.unwrap(), Steered::Done);
+        assert_eq!(harness.discard(Queue::Scan, discarded.id).await, JobActionResult::Done);
+        assert_eq!(harness.cancel(Queue::Scan, cancelled.id).await, JobActionResult::Done);
 
         let now = harness.queues.clock.now();
         let (past, future) = (now.minus(Duration::from_secs(60)), now.plus(Duration::from_secs(60)));

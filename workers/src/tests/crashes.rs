@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use domain::Queue;
-use service::JobHappening;
+use service::JobEventKind;
 
 use super::harness::{Pool, Starts, WorkerHarness, on_both, scan};
 use crate::Attempt;
@@ -29,17 +29,17 @@ on_both! {
         let attempts: Vec<_> = after.of(job.id).into_iter().map(|(attempt, _)| attempt).collect();
         assert_eq!(attempts, [Attempt { number: 2, max: Queue::Scan.attempts_max() }]);
         let timeline = harness.timeline(&job).await;
-        let JobHappening::Began { attempt: 1, worker } = &timeline[1] else { panic!("{timeline:?}") };
+        let JobEventKind::Began { attempt: 1, worker } = &timeline[1] else { panic!("{timeline:?}") };
         assert!(worker.starts_with("one-"), "{worker}");
-        let JobHappening::Failed { attempt: 1, error, .. } = &timeline[2] else { panic!("{timeline:?}") };
+        let JobEventKind::Failed { attempt: 1, error, .. } = &timeline[2] else { panic!("{timeline:?}") };
         assert!(error.starts_with("its worker sent no heartbeats"), "{error}");
-        let JobHappening::Began { attempt: 2, worker } = &timeline[3] else { panic!("{timeline:?}") };
+        let JobEventKind::Began { attempt: 2, worker } = &timeline[3] else { panic!("{timeline:?}") };
         assert!(worker.starts_with("two-"), "{worker}");
-        assert_eq!(timeline[4..], [JobHappening::Done { attempt: 2 }]);
+        assert_eq!(timeline[4..], [JobEventKind::Done { attempt: 2 }]);
         pool.stop().await;
     }
 
-    async fn a_slow_job_of_a_living_process_is_left_to_it(harness: WorkerHarness) {
+    async fn slow_job_of_a_running_process_is_not_taken_over(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let starts = Starts::default();
         let slow = starts.then(|_, _| Box::pin(async {
@@ -62,7 +62,7 @@ on_both! {
         }
     }
 
-    async fn a_job_that_kills_its_process_is_not_tried_for_ever(harness: WorkerHarness) {
+    async fn job_that_crashes_its_process_is_not_retried_forever(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let job = scan();
         queue.push(job.clone()).await.unwrap();

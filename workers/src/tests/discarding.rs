@@ -1,32 +1,32 @@
 //! Discarding jobs.
 
 use domain::Queue;
-use service::{Board, JobState, Steered};
+use service::{Board, JobActionResult, JobState};
 
 use super::harness::{Pool, Starts, WorkerHarness, ada, cleanup, hopeless, name_of, on_both, scan};
 
 on_both! {
-    async fn a_dead_job_that_is_discarded_keeps_what_it_died_of_and_can_be_had_back(harness: WorkerHarness) {
+    async fn discarded_dead_job_keeps_its_error_and_can_be_restored(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let pool = Pool::start(&harness.queues, hopeless(&Starts::default()));
         let job = scan();
         queue.push(job.clone()).await.unwrap();
         harness.status_becomes(job.id, "Killed").await;
         pool.stop().await;
-        assert_eq!(harness.queues.discard(Queue::Publish, job.id, &ada()).await.unwrap(), Steered::Unknown);
-        assert_eq!(harness.queues.discard(Queue::Scan, job.id, &ada()).await.unwrap(), Steered::Done);
-        assert_eq!(harness.queues.discard(Queue::Scan, job.id, &ada()).await.unwrap(), Steered::Is(JobState::Cancelled));
+        assert_eq!(harness.discard(Queue::Publish, job.id).await, JobActionResult::Unknown);
+        assert_eq!(harness.discard(Queue::Scan, job.id).await, JobActionResult::Done);
+        assert_eq!(harness.discard(Queue::Scan, job.id).await, JobActionResult::Is(JobState::Cancelled));
         assert_eq!(harness.scans_ended().await, (0, 1));
         assert_eq!(harness.queues.requeue_dead(Queue::Scan, &ada()).await.unwrap(), 0);
         let detail = harness.detail(&job).await;
         assert_eq!((detail.job.state, detail.job.last_error.as_deref()), (JobState::Cancelled, Some("no")));
         let events: Vec<_> = detail.timeline.iter().map(|event| name_of(&event.what)).collect();
         assert_eq!(events, ["pushed", "began 1", "died 1: no", "cancelled by ada"]);
-        assert_eq!(harness.queues.retry(Queue::Scan, job.id, &ada()).await.unwrap(), Steered::Done);
+        assert_eq!(harness.retry(Queue::Scan, job.id).await, JobActionResult::Done);
         assert_eq!(harness.scans_ended().await, (0, 0));
     }
 
-    async fn the_dead_of_one_queue_are_discarded_together_and_those_of_others_stay(harness: WorkerHarness) {
+    async fn discarding_all_dead_jobs_of_a_queue_keeps_those_of_others(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let pool = Pool::start(&harness.queues, hopeless(&Starts::default()));
         let jobs = [scan(), scan(), scan(), cleanup()];
@@ -41,7 +41,7 @@ on_both! {
         assert_eq!(harness.dead().await.iter().map(|job| job.id).collect::<Vec<_>>(), [jobs[3].id]);
     }
 
-    async fn when_a_schedule_s_job_was_done_is_known_and_when_it_failed_is_not(harness: WorkerHarness) {
+    async fn only_successful_schedule_jobs_update_the_last_done_time(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let last_done = async |schedule: &str| {
             let done = harness.queues.schedules_done().await.unwrap();

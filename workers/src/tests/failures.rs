@@ -10,7 +10,7 @@ use super::harness::{Pool, Starts, WorkerHarness, cleanup, on_both, scan};
 use crate::{Attempt, GiveUp, PoolSettings};
 
 on_both! {
-    async fn a_failed_attempt_is_repeated_after_its_backoff(harness: WorkerHarness) {
+    async fn failed_attempt_is_retried_after_its_backoff(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let starts = Starts::default();
         let pool = Pool::start(&harness.queues, starts.then(|_, attempt| {
@@ -31,7 +31,7 @@ on_both! {
         pool.stop().await;
     }
 
-    async fn the_last_attempt_that_fails_goes_to_the_dead_list(harness: WorkerHarness) {
+    async fn job_is_dead_after_its_last_failed_attempt(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let job = scan();
         queue.push(job.clone()).await.unwrap();
@@ -53,7 +53,7 @@ on_both! {
         pool.stop().await;
     }
 
-    async fn giving_up_needs_no_other_attempt_and_survives_any_text(harness: WorkerHarness) {
+    async fn permanent_failure_is_not_retried_and_may_have_any_error_text(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let starts = Starts::default();
         let pool = Pool::start(&harness.queues, starts.then(|_, _| {
@@ -68,7 +68,7 @@ on_both! {
         pool.stop().await;
     }
 
-    async fn a_job_in_the_row_of_another_queue_is_dead_at_once_and_nothing_of_it_is_done(harness: WorkerHarness) {
+    async fn job_in_the_wrong_queue_is_dead_at_once_and_is_not_executed(harness: WorkerHarness) {
         harness.ready().await;
         let forged = cleanup();
         harness.insert_raw(&forged.id.to_string(), "views", &serde_json::to_string(&forged).unwrap()).await;
@@ -97,7 +97,7 @@ on_both! {
         pool.stop().await;
     }
 
-    async fn a_text_over_which_an_attempt_panicked_is_not_told(harness: WorkerHarness) {
+    async fn string_content_in_a_panic_message_is_not_shown(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let pool = Pool::start(&harness.queues, Starts::default().then(|_, attempt| {
             let end = 98 + attempt.number as usize;
@@ -129,7 +129,7 @@ on_both! {
         pool.stop().await;
     }
 
-    async fn arguments_that_do_not_decode_are_buried_and_the_worker_lives_on(harness: WorkerHarness) {
+    async fn undecodable_jobs_are_dead_and_the_worker_continues(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let (garbled, unknown, good) = (scan(), scan(), scan());
         for job in [&garbled, &unknown] {

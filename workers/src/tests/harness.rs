@@ -9,7 +9,7 @@ use anyhow::anyhow;
 use domain::{AccountId, Chance, Clock, Job, JobEnvelope, JobId, OperatorName, Queue, ScanJob, VersionId};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use service::{Board, JobDetail, JobHappening, JobInfo, JobQueue, JobState, JobsWanted};
+use service::{Board, JobActionResult, JobDetail, JobEventKind, JobFilter, JobInfo, JobQueue, JobState};
 use sqlx::{Connection, PgConnection};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
@@ -149,7 +149,7 @@ impl WorkerHarness {
     pub(super) async fn dead(&self) -> Vec<JobInfo> {
         let mut dead = Vec::new();
         for queue in Queue::ALL {
-            let wanted = JobsWanted { queue, state: JobState::Dead, before: None };
+            let wanted = JobFilter { queue, state: JobState::Dead, before: None };
             dead.extend(self.queues.jobs(wanted).await.unwrap().jobs);
         }
         dead
@@ -166,8 +166,20 @@ impl WorkerHarness {
         self.queues.job(job.job.queue(), job.id).await.unwrap().unwrap()
     }
 
-    pub(super) async fn timeline(&self, job: &JobEnvelope) -> Vec<JobHappening> {
+    pub(super) async fn timeline(&self, job: &JobEnvelope) -> Vec<JobEventKind> {
         self.detail(job).await.timeline.into_iter().map(|event| event.what).collect()
+    }
+
+    pub(super) async fn retry(&self, queue: Queue, id: JobId) -> JobActionResult {
+        self.queues.retry(queue, id, &ada()).await.unwrap()
+    }
+
+    pub(super) async fn cancel(&self, queue: Queue, id: JobId) -> JobActionResult {
+        self.queues.cancel(queue, id, &ada()).await.unwrap()
+    }
+
+    pub(super) async fn discard(&self, queue: Queue, id: JobId) -> JobActionResult {
+        self.queues.discard(queue, id, &ada()).await.unwrap()
     }
 
     pub(super) async fn worker_names(&self) -> Vec<String> {
@@ -311,14 +323,14 @@ pub(super) fn hopeless(starts: &Starts) -> Handler {
     starts.then(|_, _| async { Err(GiveUp(anyhow!("no")).into()) }.boxed())
 }
 
-pub(super) fn name_of(what: &JobHappening) -> String {
+pub(super) fn name_of(what: &JobEventKind) -> String {
     match what {
-        JobHappening::Pushed => "pushed".into(),
-        JobHappening::Began { attempt, .. } => format!("began {attempt}"),
-        JobHappening::Failed { attempt, error, .. } => format!("failed {attempt}: {error}"),
-        JobHappening::Died { attempt, error } => format!("died {attempt}: {error}"),
-        JobHappening::Done { attempt } => format!("done {attempt}"),
-        JobHappening::Retried { by } => format!("retried by {by}"),
-        JobHappening::Cancelled { by } => format!("cancelled by {by}"),
+        JobEventKind::Pushed => "pushed".into(),
+        JobEventKind::Began { attempt, .. } => format!("began {attempt}"),
+        JobEventKind::Failed { attempt, error, .. } => format!("failed {attempt}: {error}"),
+        JobEventKind::Died { attempt, error } => format!("died {attempt}: {error}"),
+        JobEventKind::Done { attempt } => format!("done {attempt}"),
+        JobEventKind::Retried { by } => format!("retried by {by}"),
+        JobEventKind::Cancelled { by } => format!("cancelled by {by}"),
     }
 }

@@ -45,7 +45,7 @@ async fn somebody_waits_for_a_row(harness: &WorkerHarness) {
 }
 
 #[tokio::test]
-async fn a_dead_job_that_runs_again_is_not_taken_from_its_worker_by_who_raises_the_dead() {
+async fn requeueing_dead_jobs_does_not_take_a_job_that_runs_again() {
     let Some(harness) = WorkerHarness::postgres().await else { return };
     let (job, other) = changing(&harness, "Killed", "Queued").await;
     let queues = harness.queues.clone();
@@ -58,7 +58,7 @@ async fn a_dead_job_that_runs_again_is_not_taken_from_its_worker_by_who_raises_t
 }
 
 #[tokio::test]
-async fn a_finished_job_that_begins_anew_is_not_forgotten_with_those_that_are_done() {
+async fn restarted_job_is_not_deleted_with_finished_jobs() {
     let Some(harness) = WorkerHarness::postgres().await else { return };
     let (job, other) = changing(&harness, "Done", "Pending").await;
     let before = harness.queues.clock.now().minus(Duration::from_secs(60));
@@ -99,7 +99,7 @@ where
 }
 
 #[tokio::test]
-async fn who_raises_the_dead_takes_the_lowest_id_first() {
+async fn requeueing_dead_jobs_locks_rows_in_id_order() {
     assert_the_lowest_id_is_taken_first(|queues, _| async move {
         let ada = OperatorName::cleaned("ada").unwrap();
         queues.requeue_dead(Queue::Scan, &ada).await.map(drop)
@@ -108,7 +108,7 @@ async fn who_raises_the_dead_takes_the_lowest_id_first() {
 }
 
 #[tokio::test]
-async fn who_hurries_jobs_takes_the_lowest_id_first() {
+async fn expediting_jobs_locks_rows_in_id_order() {
     assert_the_lowest_id_is_taken_first(|queues, ids| async move {
         let ids: Vec<String> = ids.iter().map(JobId::to_string).collect();
         queues.expedite(&ids.iter().map(String::as_str).collect::<Vec<_>>()).await
@@ -117,7 +117,7 @@ async fn who_hurries_jobs_takes_the_lowest_id_first() {
 }
 
 #[tokio::test]
-async fn who_has_jobs_begin_anew_takes_the_lowest_id_first() {
+async fn restarting_jobs_locks_rows_in_id_order() {
     assert_the_lowest_id_is_taken_first(|queues, ids| async move {
         let ids: Vec<String> = ids.iter().map(JobId::to_string).collect();
         let jobs: Vec<_> =

@@ -21,7 +21,7 @@ async fn pauser(harness: &WorkerHarness, queue: Queue) -> Option<String> {
 }
 
 on_both! {
-    async fn a_paused_queue_begins_nothing_until_it_is_resumed_and_others_go_on(harness: WorkerHarness) {
+    async fn paused_queue_starts_no_jobs_until_resumed_and_others_continue(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let starts = Starts::default();
         let pool = Pool::start(&harness.queues, starts.then_done());
@@ -44,7 +44,7 @@ on_both! {
         pool.stop().await;
     }
 
-    async fn a_pause_and_its_end_are_in_force_in_other_processes_within_two_seconds(harness: WorkerHarness) {
+    async fn pause_and_resume_reach_other_processes_within_two_seconds(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let other = harness.another("two").await;
         let starts = Starts::default();
@@ -69,7 +69,7 @@ on_both! {
         pool.stop().await;
     }
 
-    async fn who_hears_of_a_queue_that_it_holds_back_looks_at_once(harness: WorkerHarness) {
+    async fn wake_for_a_queue_cached_as_paused_rereads_the_pauses_at_once(harness: WorkerHarness) {
         let queue = harness.ready().await;
         harness.queues.pause(Queue::Scan, &ada()).await.unwrap();
         let other = harness.another("two").await;
@@ -85,7 +85,7 @@ on_both! {
         pool.stop().await;
     }
 
-    async fn a_process_that_starts_while_a_queue_is_paused_begins_nothing_of_it(harness: WorkerHarness) {
+    async fn process_started_during_a_pause_starts_no_jobs_of_the_queue(harness: WorkerHarness) {
         let queue = harness.ready().await;
         harness.queues.pause(Queue::Scan, &ada()).await.unwrap();
         queue.push(scan()).await.unwrap();
@@ -96,7 +96,7 @@ on_both! {
         pool.stop().await;
     }
 
-    async fn what_runs_when_its_queue_is_paused_is_finished_by_its_worker(harness: WorkerHarness) {
+    async fn running_jobs_of_a_paused_queue_are_finished(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let (starts, elsewhere) = (Starts::default(), Starts::default());
         let pool = Pool::start(&harness.queues, starts.then(|_, _| async {

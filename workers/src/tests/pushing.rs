@@ -76,7 +76,7 @@ on_both! {
         pool.stop().await;
     }
 
-    async fn pushing_the_same_id_again_is_fine_and_changes_nothing(harness: WorkerHarness) {
+    async fn repeated_push_of_an_id_succeeds_and_changes_nothing(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let job = scan();
         queue.push(job.clone()).await.unwrap();
@@ -93,7 +93,7 @@ on_both! {
         pool.stop().await;
     }
 
-    async fn every_push_of_a_batch_is_kept_and_each_queue_is_rung_once(harness: WorkerHarness) {
+    async fn every_push_of_a_batch_is_stored_and_each_queue_is_woken_once(harness: WorkerHarness) {
         harness.queues.migrate().await.unwrap();
         let (mut pushes, mut waiting) = (Vec::new(), Vec::new());
         for job in (0..100).map(|_| scan()).chain((0..100).map(|_| cleanup())) {
@@ -107,7 +107,7 @@ on_both! {
         assert_eq!(*harness.woken.lock().unwrap(), [Queue::Scan, Queue::Upkeep]);
     }
 
-    async fn an_id_that_another_queue_has_is_refused_and_the_rest_of_the_batch_is_kept(harness: WorkerHarness) {
+    async fn id_of_another_queue_is_refused_and_the_rest_of_the_batch_is_stored(harness: WorkerHarness) {
         harness.queues.migrate().await.unwrap();
         let (first, mut second, third) = (scan(), scan(), scan());
         (second.id, second.job) = (first.id, Job::Cleanup);
@@ -121,7 +121,7 @@ on_both! {
         assert_eq!(kept, expected);
     }
 
-    async fn a_job_that_the_database_refuses_does_not_take_the_batch_with_it(harness: WorkerHarness) {
+    async fn job_rejected_by_the_database_does_not_fail_its_batch(harness: WorkerHarness) {
         harness.queues.migrate().await.unwrap();
         harness.sql(match harness.queues.database {
             crate::database::Database::Sqlite(_) => {
@@ -140,7 +140,7 @@ on_both! {
         assert_eq!(harness.rows().await.len(), 2);
     }
 
-    async fn a_dead_job_lives_again_when_somebody_asks_for_it(harness: WorkerHarness) {
+    async fn dead_job_is_requeued_by_a_push_with_a_waiting_caller(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let mut job = scan();
         queue.push(job.clone()).await.unwrap();
@@ -162,7 +162,7 @@ on_both! {
         pool.stop().await;
     }
 
-    async fn a_job_that_waits_out_a_backoff_is_due_when_somebody_asks_for_it(harness: WorkerHarness) {
+    async fn job_in_backoff_is_due_at_once_after_a_push_with_a_waiting_caller(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let mut job = scan();
         job.reply_to = Some("api-1".into());
@@ -180,7 +180,7 @@ on_both! {
         pool.stop().await;
     }
 
-    async fn pushes_that_wait_when_pushing_stops_are_kept(harness: WorkerHarness) {
+    async fn pending_pushes_are_stored_at_shutdown(harness: WorkerHarness) {
         harness.queues.migrate().await.unwrap();
         let (queue, receiver) = JobQueue::new();
         let (one, other) = (queue.clone(), queue.clone());

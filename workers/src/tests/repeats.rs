@@ -24,7 +24,7 @@ fn rescan() -> JobEnvelope {
 }
 
 on_both! {
-    async fn what_is_over_begins_anew_and_what_waits_or_runs_stays_as_it_is(harness: WorkerHarness) {
+    async fn push_again_restarts_ended_jobs_and_leaves_waiting_or_running_ones(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let job = scan();
         assert_eq!(queue.push_again(job.clone()).await.unwrap(), PushResult::Queued);
@@ -43,7 +43,7 @@ on_both! {
         }
     }
 
-    async fn a_job_is_done_as_often_as_it_is_asked_for_anew(harness: WorkerHarness) {
+    async fn job_runs_once_per_push_again(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let starts = Starts::default();
         let pool = Pool::start(&harness.queues, starts.then_done());
@@ -58,7 +58,7 @@ on_both! {
         pool.stop().await;
     }
 
-    async fn what_begins_anew_is_done_as_it_was_asked_for_last(harness: WorkerHarness) {
+    async fn restarted_job_has_the_payload_of_the_last_push(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let requested = Arc::new(Mutex::new(Vec::new()));
         let (received, starts) = (requested.clone(), Starts::default());
@@ -79,7 +79,7 @@ on_both! {
         pool.stop().await;
     }
 
-    async fn a_job_that_is_left_to_another_process_waits_again_and_costs_no_attempt(harness: WorkerHarness) {
+    async fn job_left_to_another_process_is_requeued_without_costing_an_attempt(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let starts = Starts::default();
         let older = Pool::start(&harness.queues, starts.then(|_, _| async { Err(LeftToAnother { retry_after: Duration::from_secs(30) }.into()) }.boxed()));
@@ -107,7 +107,7 @@ on_both! {
         newer.stop().await;
     }
 
-    async fn each_queue_runs_so_many_jobs_at_a_time_as_are_its_own(harness: WorkerHarness) {
+    async fn each_queue_has_its_own_concurrency_limit(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let mut settings = PoolSettings::new([(Queue::Scan, 3), (Queue::Rescan, 1)]);
         settings.stop_timeout = Duration::from_millis(50);

@@ -15,7 +15,7 @@ on_both! {
         assert!(harness.queues.is_current().await.unwrap());
     }
 
-    async fn a_schema_that_a_later_release_has_added_to_is_fit_to_work_on(harness: WorkerHarness) {
+    async fn schema_extended_by_a_later_release_is_accepted(harness: WorkerHarness) {
         harness.queues.migrate().await.unwrap();
         for change in [
             "INSERT INTO {migrations} (version, description, success, checksum, execution_time)
@@ -40,7 +40,7 @@ on_both! {
         pool.stop().await;
     }
 
-    async fn a_job_in_which_a_later_release_says_more_is_done(harness: WorkerHarness) {
+    async fn job_with_unknown_fields_of_a_later_release_is_executed(harness: WorkerHarness) {
         harness.ready().await;
         let pool = Pool::start(&harness.queues, Starts::default().then_done());
         let id = new_id();
@@ -50,7 +50,7 @@ on_both! {
         pool.stop().await;
     }
 
-    async fn the_board_s_tables_and_index_are_made_in_a_queue_of_the_release_before(harness: WorkerHarness) {
+    async fn board_tables_and_index_are_added_to_a_queue_of_the_previous_release(harness: WorkerHarness) {
         harness.queues.migrate().await.unwrap();
         for gone in ["handbill_processes", "handbill_pauses", "handbill_job_events", "handbill_schedules_done"] {
             harness.sql(&format!("DROP TABLE {gone}")).await;
@@ -68,7 +68,7 @@ on_both! {
         assert_eq!((harness.rows().await.len(), harness.count("handbill_pauses").await), (1, 0));
     }
 
-    async fn a_row_whose_id_is_no_ulid_does_not_get_in(harness: WorkerHarness) {
+    async fn row_with_a_malformed_id_is_rejected(harness: WorkerHarness) {
         harness.ready().await;
         for id in ["7", "01JZZZZZZZZZZZZZZZZZZZZZZ!", "81JZZZZZZZZZZZZZZZZZZZZZZZ", "01jzzzzzzzzzzzzzzzzzzzzzzz"] {
             let text = format!("INSERT INTO {{jobs}} (id, job_type, job) VALUES ('{id}', 'scan', '{{}}')");
@@ -98,7 +98,7 @@ async fn many_may_migrate_at_once_on_postgres() {
 }
 
 #[tokio::test]
-async fn an_index_that_was_left_half_built_on_postgres_is_built_anew() {
+async fn invalid_postgres_index_is_rebuilt() {
     let Some(harness) = WorkerHarness::postgres().await else { return };
     harness.queues.migrate().await.unwrap();
     harness
@@ -112,7 +112,7 @@ async fn an_index_that_was_left_half_built_on_postgres_is_built_anew() {
 }
 
 #[tokio::test]
-async fn no_index_makes_sqlite_acknowledge_a_job_by_way_of_all_that_its_worker_did() {
+async fn sqlite_acknowledges_jobs_by_primary_key() {
     let harness = WorkerHarness::sqlite().await;
     harness.queues.migrate().await.unwrap();
     let Database::Sqlite(pool) = &harness.queues.database else { panic!("not SQLite") };

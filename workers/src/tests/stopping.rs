@@ -8,11 +8,11 @@ use tokio::sync::Notify;
 
 use service::Board;
 
-use super::harness::{Pool, Starts, WorkerHarness, ada, hopeless, name_of, on_both, scan};
+use super::harness::{Pool, Starts, WorkerHarness, hopeless, name_of, on_both, scan};
 use crate::PoolSettings;
 
 on_both! {
-    async fn a_pool_that_stops_finishes_what_it_has_and_takes_nothing_new(harness: WorkerHarness) {
+    async fn stopping_pool_finishes_its_jobs_and_fetches_no_new_ones(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let (starts, finish) = (Starts::default(), Arc::new(Notify::new()));
         let finished = finish.clone();
@@ -40,7 +40,7 @@ on_both! {
         assert_eq!(starts.all().len(), 1);
     }
 
-    async fn a_job_that_does_not_finish_in_time_is_given_back_at_no_cost(harness: WorkerHarness) {
+    async fn job_unfinished_at_the_stop_timeout_is_returned_without_costing_an_attempt(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let starts = Starts::default();
         let mut settings = PoolSettings::new([(Queue::Scan, 1)]);
@@ -56,7 +56,7 @@ on_both! {
         assert_eq!((row.status.as_str(), row.attempts), ("Pending", 0));
     }
 
-    async fn an_attempt_that_is_cut_off_or_not_acknowledged_is_known_after_a_stop(harness: WorkerHarness) {
+    async fn aborted_or_unacknowledged_attempt_is_recorded_at_a_stop(harness: WorkerHarness) {
         let queue = harness.ready().await;
         let starts = Starts::default();
         let mut settings = PoolSettings::new([(Queue::Scan, 1)]);
@@ -107,7 +107,7 @@ on_both! {
         queue.push(job.clone()).await.unwrap();
         harness.status_becomes(job.id, "Killed").await;
         pool.stop().await;
-        harness.queues.retry(Queue::Scan, job.id, &ada()).await.unwrap();
+        harness.retry(Queue::Scan, job.id).await;
         assert_eq!(harness.row(job.id).await.attempts, 0);
         assert!(harness.queues.has_begun(job.id).await.unwrap());
     }

@@ -22,7 +22,7 @@ async fn is_due(triggers: &mut PollTriggers) -> bool {
 }
 
 #[tokio::test]
-async fn a_bell_that_rings_while_nobody_listens_is_heard_once() {
+async fn notification_without_a_listener_triggers_one_poll() {
     let handle = Arc::new(Notify::new());
     let mut triggers = PollTriggers::new(handle.clone(), NEVER);
     next(&mut triggers).await; // The first tick comes at once.
@@ -33,7 +33,7 @@ async fn a_bell_that_rings_while_nobody_listens_is_heard_once() {
 }
 
 #[tokio::test]
-async fn ticks_come_at_an_even_pace() {
+async fn poll_ticks_come_at_regular_intervals() {
     let mut triggers = PollTriggers::new(Arc::new(Notify::new()), Duration::from_millis(50));
     let start = Instant::now();
     for _ in 0..4 {
@@ -43,7 +43,7 @@ async fn ticks_come_at_an_even_pace() {
 }
 
 #[tokio::test]
-async fn a_bell_that_has_rung_does_not_silence_the_tick() {
+async fn notification_does_not_suppress_the_tick() {
     let handle = Arc::new(Notify::new());
     let mut triggers = PollTriggers::new(handle.clone(), Duration::from_millis(200));
     next(&mut triggers).await;
@@ -54,7 +54,7 @@ async fn a_bell_that_has_rung_does_not_silence_the_tick() {
 }
 
 #[tokio::test]
-async fn a_tick_does_not_silence_the_bell() {
+async fn tick_does_not_suppress_a_notification() {
     let handle = Arc::new(Notify::new());
     let mut triggers = PollTriggers::new(handle.clone(), NEVER);
     next(&mut triggers).await;

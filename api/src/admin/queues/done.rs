@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_done_is_told_at_the_address_that_it_leads_to() {
+    fn queue_board_results_survive_the_redirect_url() {
         for done in [
             Done::Paused(Queue::Scan),
             Done::Resumed(Queue::Scan),
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn no_words_but_ours_are_told() {
+    fn unknown_result_parameters_show_no_message() {
         for nothing in [
             "",
             "done=burnt",

@@ -6,7 +6,7 @@ use poem::http::StatusCode;
 use poem::web::Data;
 use poem::{Request, Response, handler};
 use serde::Deserialize;
-use service::{JobDetail, JobEvent, JobHappening, JobState, Service};
+use service::{JobDetail, JobEvent, JobEventKind, JobState, Service};
 
 use super::done::Done;
 use super::jobs::{TimeText, when};
@@ -138,19 +138,19 @@ impl<'a> JobPage<'a> {
 impl From<JobEvent> for EventRow {
     fn from(event: JobEvent) -> Self {
         let (what, more, is_error) = match event.what {
-            JobHappening::Pushed => ("queued".to_owned(), None, false),
-            JobHappening::Began { attempt, worker } => {
+            JobEventKind::Pushed => ("queued".to_owned(), None, false),
+            JobEventKind::Began { attempt, worker } => {
                 (format!("attempt {attempt} started"), Some(format!("by {worker}")), false)
             }
-            JobHappening::Failed { attempt, error, .. } => {
+            JobEventKind::Failed { attempt, error, .. } => {
                 (format!("attempt {attempt} failed"), Some(error), true)
             }
-            JobHappening::Died { attempt, error } => {
+            JobEventKind::Died { attempt, error } => {
                 (format!("dead after attempt {attempt}"), Some(error), true)
             }
-            JobHappening::Done { attempt } => (format!("completed on attempt {attempt}"), None, false),
-            JobHappening::Retried { by } => ("retried".to_owned(), Some(format!("by {by}")), false),
-            JobHappening::Cancelled { by } => ("cancelled".to_owned(), Some(format!("by {by}")), false),
+            JobEventKind::Done { attempt } => (format!("completed on attempt {attempt}"), None, false),
+            JobEventKind::Retried { by } => ("retried".to_owned(), Some(format!("by {by}")), false),
+            JobEventKind::Cancelled { by } => ("cancelled".to_owned(), Some(format!("by {by}")), false),
         };
         Self { at: Second(event.at), what, more, is_error }
     }

@@ -6,7 +6,7 @@ use poem::http::StatusCode;
 use poem::web::{Data, Query};
 use poem::{Request, Response, handler};
 use serde::Deserialize;
-use service::{BoardFigures, JobInfo, JobList, JobState, JobsWanted, Service};
+use service::{BoardFigures, JobFilter, JobInfo, JobList, JobState, Service};
 
 use super::board::{PauseText, StateCount, counts_of};
 use super::done::Done;
@@ -112,7 +112,7 @@ pub async fn steer(
 }
 
 impl JobsQuery {
-    fn wanted(&self, queue: Queue) -> Result<JobsWanted, Refusal> {
+    fn wanted(&self, queue: Queue) -> Result<JobFilter, Refusal> {
         let state = match self.state.as_deref() {
             None => JobState::Dead,
             Some(name) => {
@@ -123,13 +123,13 @@ impl JobsQuery {
         };
         let before = self.before.as_deref().map(str::parse::<JobId>).transpose();
         let before = before.map_err(|_| Refusal::invalid("before", "is not the id of a job"))?;
-        Ok(JobsWanted { queue, state, before })
+        Ok(JobFilter { queue, state, before })
     }
 }
 
 impl<'a> JobsPage<'a> {
-    pub fn new(frame: &'a Frame, wanted: JobsWanted, board: BoardFigures, jobs: JobList) -> Self {
-        let JobsWanted { queue, state, before } = wanted;
+    pub fn new(frame: &'a Frame, wanted: JobFilter, board: BoardFigures, jobs: JobList) -> Self {
+        let JobFilter { queue, state, before } = wanted;
         let (at, is_taken) = (board.at, board.is_taken(queue));
         let figures = board.queues.into_iter().find(|figures| figures.queue == queue);
         let next = jobs.next.map(|id| format!("{}&before={id}", path_of_state(queue, state)));

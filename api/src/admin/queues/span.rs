@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spans_and_seconds_are_told_shortly() {
+    fn durations_and_timestamps_are_formatted_briefly() {
         for (seconds, text) in [
             (0, "0 s"),
             (119, "119 s"),

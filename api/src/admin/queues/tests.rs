@@ -6,7 +6,7 @@ use askama::Template;
 use domain::{Job, JobId, Queue, Refusal, Time};
 use serde_json::{Value, json};
 use service::{
-    BoardFigures, JobCounts, JobDetail, JobEvent, JobHappening, JobInfo, JobList, JobState, JobsWanted,
+    BoardFigures, JobCounts, JobDetail, JobEvent, JobEventKind, JobFilter, JobInfo, JobList, JobState,
     Paused, Planned, ProcessInfo, QueueFigures, RunningJob, ScheduleInfo,
 };
 
@@ -17,7 +17,7 @@ use super::jobs::JobsPage;
 use crate::admin::frame::{Frame, Tab};
 use crate::admin::tests::{frame, now};
 use crate::html::faults::Faults;
-use crate::told_in_json;
+use crate::operator_json;
 
 fn before(seconds: u64) -> Time {
     now().minus(Duration::from_secs(seconds))
@@ -142,13 +142,13 @@ fn timeline() -> Vec<JobEvent> {
     let event = |seconds, what| JobEvent { at: before(seconds), what };
     let (error, by) = ("injected <fault>\nbecause".to_owned(), "Ada <Lovelace>".to_owned());
     vec![
-        event(60, JobHappening::Pushed),
-        event(60, JobHappening::Began { attempt: 1, worker: "worker-1-scan-0".into() }),
-        event(59, JobHappening::Failed { attempt: 1, error: error.clone(), retry_at: Some(before(58)) }),
-        event(50, JobHappening::Died { attempt: 2, error }),
-        event(40, JobHappening::Retried { by: by.clone() }),
-        event(30, JobHappening::Cancelled { by }),
-        event(4, JobHappening::Done { attempt: 3 }),
+        event(60, JobEventKind::Pushed),
+        event(60, JobEventKind::Began { attempt: 1, worker: "worker-1-scan-0".into() }),
+        event(59, JobEventKind::Failed { attempt: 1, error: error.clone(), retry_at: Some(before(58)) }),
+        event(50, JobEventKind::Died { attempt: 2, error }),
+        event(40, JobEventKind::Retried { by: by.clone() }),
+        event(30, JobEventKind::Cancelled { by }),
+        event(4, JobEventKind::Done { attempt: 3 }),
     ]
 }
 
@@ -163,7 +163,7 @@ fn detail(state: JobState) -> JobDetail {
 }
 
 fn list(state: JobState, jobs: Vec<JobInfo>, before: Option<JobId>) -> String {
-    let (wanted, next) = (JobsWanted { queue: Queue::Scan, state, before }, (!jobs.is_empty()).then(id));
+    let (wanted, next) = (JobFilter { queue: Queue::Scan, state, before }, (!jobs.is_empty()).then(id));
     JobsPage::new(&plain(), wanted, full(), JobList { jobs, next }).render().unwrap()
 }
 
@@ -182,8 +182,8 @@ fn boards() -> Vec<(String, String)> {
 }
 
 fn lists() -> Vec<(String, String)> {
-    let of_publish = JobsWanted { queue: Queue::Publish, state: JobState::Dead, before: None };
-    let of_upkeep = JobsWanted { queue: Queue::Upkeep, ..of_publish };
+    let of_publish = JobFilter { queue: Queue::Publish, state: JobState::Dead, before: None };
+    let of_upkeep = JobFilter { queue: Queue::Upkeep, ..of_publish };
     let empty = || JobList { jobs: vec![], next: None };
     let requeued = frame(Tab::Queues, Some(&Done::Requeued(Queue::Publish, 3).text()));
     let mut pages = vec![
@@ -222,8 +222,8 @@ fn read(text: String) -> Value {
 }
 
 #[test]
-fn the_board_in_json_tells_depths_pauses_and_who_takes_what() {
-    let board = read(told_in_json::board(full()));
+fn json_board_has_depths_pauses_and_the_queues_of_each_process() {
+    let board = read(operator_json::board(full()));
     let publish = &board["queues"][0];
     assert_eq!((&publish["name"], &publish["depth"]), (&json!("publish"), &json!(1_252)));
     assert_eq!((&publish["dead"], &publish["cancelled"]), (&json!(3), &json!(4)));
@@ -239,22 +239,22 @@ fn the_board_in_json_tells_depths_pauses_and_who_takes_what() {
 }
 
 #[test]
-fn a_job_in_json_has_its_timeline_with_whatever_belongs_to_each_event() {
-    let job = read(told_in_json::job(detail(JobState::Dead)));
+fn json_job_has_a_timeline_with_the_fields_of_each_event() {
+    let job = read(operator_json::job(detail(JobState::Dead)));
     assert_eq!((&job["state"], &job["queue"], &job["attempts"]), (&json!("dead"), &json!("scan"), &json!(3)));
     let died = &job["timeline"][3];
     assert_eq!((&died["what"], &died["attempt"]), (&json!("died"), &json!(2)));
     assert_eq!((&died["by"], &died["retry_at"]), (&Value::Null, &Value::Null));
     assert_eq!(job["timeline"][5]["by"], "Ada <Lovelace>");
-    let listed = read(told_in_json::jobs(JobList { jobs: vec![], next: Some(id()) }));
+    let listed = read(operator_json::jobs(JobList { jobs: vec![], next: Some(id()) }));
     assert_eq!(listed, json!({ "items": [], "next": id().to_string() }));
-    let schedules = read(told_in_json::schedules(schedules()));
+    let schedules = read(operator_json::schedules(schedules()));
     assert_eq!(schedules[1]["queue"], "upkeep");
     assert_eq!(schedules[1]["last_slot"], Value::Null);
 }
 
 #[test]
-fn what_can_be_done_with_a_job_is_offered_in_its_state_alone() {
+fn job_actions_are_offered_only_in_states_that_allow_them() {
     for (state, retry, cancel, discard) in [
         (JobState::Waiting, false, true, false),
         (JobState::Running, false, false, false),

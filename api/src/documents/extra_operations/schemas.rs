@@ -126,3 +126,8 @@ pub fn json_rpc_error() -> Value {
         },
     })
 }
+
+/// A header that every such response has.
+pub(super) fn header(name: &str, description: &str, schema: Value) -> Value {
+    json!({ name: { "description": description, "required": true, "deprecated": false, "schema": schema } })
+}

@@ -56,7 +56,11 @@ fn required<'a>(operation: &'a Value, kind: &'static str) -> impl Iterator<Item 
 }
 
 fn body(operation: &Value) -> Vec<String> {
-    let content = operation["requestBody"]["content"].as_object().into_iter().flatten().next();
+    // A form needs no escaping, so it is the first choice.
+    let bodies = || operation["requestBody"]["content"].as_object().into_iter().flatten();
+    let is_form =
+        |kind: &str, media: &Value| kind.starts_with("multipart/") && media.get("example").is_some();
+    let content = bodies().find(|(kind, media)| is_form(kind, media)).or_else(|| bodies().next());
     let Some((content_type, media)) = content else { return Vec::new() };
     if media["schema"]["format"] == "binary" {
         return vec![format!("-H {}", quoted(&format!("Content-Type: {content_type}"))), A_FILE.to_owned()];
@@ -98,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_carries_its_credential_its_body_and_the_parameters_that_it_needs() {
+    fn curl_examples_have_credential_body_and_required_parameters() {
         let operation = json!({
             "security": [{ "token": [] }, { "session": [] }],
             "parameters": [
@@ -116,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_sent_from_a_file() {
+    fn curl_examples_send_binary_bodies_from_a_file() {
         let content = json!({ "application/octet-stream": { "schema": { "format": "binary" } } });
         assert_eq!(
             curl("http://x", "put", "/v1/uploads/{id}", &json!({ "requestBody": { "content": content } }))
@@ -127,7 +131,21 @@ mod tests {
     }
 
     #[test]
-    fn a_form_is_sent_as_text_and_a_plain_look_needs_nothing() {
+    fn of_several_bodies_the_form_is_shown() {
+        let content = json!({
+            "application/gzip": { "schema": { "format": "binary" } },
+            "application/json": { "example": { "html": "x" } },
+            "multipart/form-data": { "example": { "html": "x" } },
+        });
+        let operation = json!({ "requestBody": { "content": content } });
+        assert_eq!(
+            curl("", "post", "/v1/publish", &operation),
+            "curl -X POST --form-string 'html=x' '/v1/publish'"
+        );
+    }
+
+    #[test]
+    fn curl_examples_send_forms_as_text_and_plain_gets_without_options() {
         let operation = json!({ "requestBody": { "content": { "multipart/form-data": {
             "example": { "html": "<h1>Hello</h1>" },
         } } } });

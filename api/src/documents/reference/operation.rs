@@ -101,11 +101,12 @@ impl Body {
         // A page's form has the same fields for both of its content types.
         bodies.dedup();
         let text: Vec<_> = bodies.iter().map(|schema| line(&schema["description"])).collect();
+        let fields: Vec<_> = bodies.iter().flat_map(|schema| schemas.fields(schema, Side::Request)).collect();
         Some(Self {
             content_types: content.keys().map(|kind| format!("`{kind}`")).collect::<Vec<_>>().join(" or "),
             is_required: described["requestBody"]["required"] == true,
-            text: text.join(" "),
-            fields: bodies.iter().flat_map(|schema| schemas.fields(schema, Side::Request)).collect(),
+            text: distinct(text).join(" "),
+            fields: distinct(fields),
         })
     }
 }
@@ -131,6 +132,16 @@ impl RefusalStatus {
         let named = description.split('`').skip(1).step_by(2).filter(|word| is_code(word));
         Self { status: status.to_owned(), codes: named.map(str::to_owned).collect() }
     }
+}
+
+/// Several forms of a body share most of their fields.
+fn distinct<T: PartialEq>(items: Vec<T>) -> Vec<T> {
+    items.into_iter().fold(Vec::new(), |mut kept, item| {
+        if !kept.contains(&item) {
+            kept.push(item);
+        }
+        kept
+    })
 }
 
 fn credentials(described: &Value) -> Vec<String> {

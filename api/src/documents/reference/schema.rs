@@ -8,6 +8,7 @@ use super::{anchor, line};
 const UNBOUNDED: f64 = u32::MAX as f64;
 
 /// A field of an object, or a parameter.
+#[derive(PartialEq)]
 pub struct Field {
     pub name: String,
     /// Such as `optional, integer, 1 to 100`.

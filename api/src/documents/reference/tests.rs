@@ -24,7 +24,7 @@ fn part<'a>(reference: &'a str, heading: &str) -> &'a str {
 }
 
 #[test]
-fn every_endpoint_is_told_with_all_that_it_takes_and_answers() {
+fn every_endpoint_is_documented_with_parameters_and_responses() {
     let (reference, document) = (reference(), document());
     for (path, item) in document["paths"].as_object().unwrap() {
         for (method, described) in item.as_object().unwrap() {
@@ -49,13 +49,13 @@ fn every_endpoint_is_told_with_all_that_it_takes_and_answers() {
 }
 
 #[test]
-fn what_is_for_operators_comes_after_what_is_for_agents() {
+fn operator_section_is_last_in_the_reference() {
     let names: Vec<_> = sections(&document()).into_iter().map(|section| section.name).collect();
     assert!(names.len() > 5 && names.last().unwrap() == "Operator", "{names:?}");
 }
 
 #[test]
-fn every_link_within_leads_to_a_heading_that_occurs_once() {
+fn internal_links_point_to_unique_headings() {
     let reference = reference();
     let headings: Vec<_> = reference
         .lines()
@@ -71,7 +71,7 @@ fn every_link_within_leads_to_a_heading_that_occurs_once() {
 }
 
 #[test]
-fn fields_are_told_with_their_types_and_bounds() {
+fn fields_are_documented_with_types_and_limits() {
     let reference = reference();
     let invites = part(&reference, "POST /v1/account/invites");
     assert!(invites.contains("- `max_uses` (optional, integer, 1 to 100): How many"), "{invites}");
@@ -90,7 +90,7 @@ fn fields_are_told_with_their_types_and_bounds() {
 }
 
 #[test]
-fn every_code_of_the_catalogue_is_told_with_its_hint() {
+fn every_error_code_is_documented_with_its_hint() {
     let reference = reference();
     for entry in errors::entries() {
         let listed = format!("- **{}** `{}`: {}", entry.status, entry.code, entry.meaning);
@@ -106,6 +106,6 @@ fn a_tag_without_endpoints_makes_no_section() {
 
 /// `HANDBILL_TEST_UPDATE=1 cargo test -p api` rewrites the file.
 #[test]
-fn the_committed_endpoint_reference_is_the_one_that_is_served() {
+fn committed_endpoint_reference_matches_the_served_one() {
     crate::documents::tests::assert_committed("skills/handbill/reference.md", &reference());
 }

@@ -14,7 +14,7 @@ fn served() -> TestClient<impl Endpoint> {
 }
 
 #[tokio::test]
-async fn the_documents_are_served_and_load_nothing_from_elsewhere() {
+async fn documents_are_served_and_load_no_external_resources() {
     let response = served().get("/openapi.json").send().await;
     response.assert_header("content-type", "application/json; charset=utf-8");
     let openapi: Value = response.0.into_body().into_json().await.unwrap();
@@ -34,13 +34,13 @@ async fn the_documents_are_served_and_load_nothing_from_elsewhere() {
 }
 
 #[tokio::test]
-async fn the_page_of_endpoints_shows_the_whole_document_and_leads_to_the_errors() {
+async fn docs_page_shows_the_whole_openapi_document_and_links_to_the_errors() {
     let docs = served().get("/docs").send().await.0.into_body().into_string().await.unwrap();
     assert!(docs.contains("href=\"/docs/errors\"") && docs.contains(&openapi_document(BASE_URL)));
 }
 
 #[tokio::test]
-async fn the_documents_for_agents_are_served_as_text_to_get_and_head_alone() {
+async fn agent_documents_are_served_as_text_for_get_and_head_only() {
     for (path, kind, says) in [
         ("/skill", "text/markdown; charset=utf-8", "---\nname: handbill\n"),
         ("/skill/reference.md", "text/markdown; charset=utf-8", "# Handbill API reference\n"),

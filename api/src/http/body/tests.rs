@@ -38,13 +38,13 @@ async fn refusal(body: Body) -> Refusal {
 }
 
 #[tokio::test]
-async fn a_body_within_the_bound_is_read_whole() {
+async fn body_within_the_limit_is_read_whole() {
     let (body, _) = kilobytes(64);
     assert_eq!(bounded(body, None).into_vec().await.unwrap().len(), 64 * 1024);
 }
 
 #[tokio::test]
-async fn a_body_is_refused_as_soon_as_it_passes_the_bound() {
+async fn body_is_rejected_as_soon_as_it_exceeds_the_limit() {
     let (body, read) = kilobytes(1_000_000);
     let mut chunks = Box::pin(bounded(body, None).into_bytes_stream());
     let mut whole = 0;
@@ -55,7 +55,7 @@ async fn a_body_is_refused_as_soon_as_it_passes_the_bound() {
 }
 
 #[tokio::test]
-async fn a_declared_length_beyond_the_bound_is_refused_before_a_byte_is_read() {
+async fn content_length_above_the_limit_is_rejected_before_reading() {
     let (body, read) = kilobytes(1_000);
     let mut chunks = Box::pin(bounded(body, Some(1_024_000)).into_bytes_stream());
     let error = chunks.next().await.unwrap().unwrap_err();
@@ -64,7 +64,7 @@ async fn a_declared_length_beyond_the_bound_is_refused_before_a_byte_is_read() {
 }
 
 #[tokio::test]
-async fn what_is_left_unread_is_discarded_but_not_for_ever() {
+async fn unread_bodies_are_drained_up_to_a_limit() {
     let (body, read) = kilobytes(1_000);
     drop(bounded(body, None));
     let (endless, endlessly_read) = kilobytes(u64::MAX);
@@ -81,7 +81,7 @@ async fn what_is_left_unread_is_discarded_but_not_for_ever() {
     assert!(endlessly_read.load(Ordering::SeqCst) <= 64 * 1024 + 128);
 }
 
-/// A body that sends so many bytes every second, for as long as it is read.
+/// A body that sends this many bytes every second, for as long as it is read.
 fn trickling(bytes: usize) -> Body {
     Body::from_bytes_stream(stream::unfold((), move |()| async move {
         sleep(Duration::from_secs(1)).await;
@@ -96,7 +96,7 @@ fn coming_after_5_seconds() -> Body {
     }))
 }
 
-/// A body that sends so many bytes after each of these pauses, and then stalls.
+/// A body that sends this many bytes after each of these pauses, and then stalls.
 fn after_pauses(seconds: &'static [u64], bytes: usize) -> Body {
     let coming = stream::iter(seconds).then(move |pause| async move {
         sleep(Duration::from_secs(*pause)).await;
@@ -116,7 +116,7 @@ async fn given_up(mut request: Request, terms: BodyTerms) -> (Refusal, u64) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_body_that_never_ends_is_given_up() {
+async fn endless_body_is_aborted_after_600_seconds() {
     // At 100 bytes a second, 64 KiB take 655 s.
     let any_pace = BodyTerms { bytes_per_second_min: 0, ..BodyTerms::default() };
     let silent = Body::from_bytes_stream(stream::pending::<io::Result<Bytes>>());
@@ -127,7 +127,7 @@ async fn a_body_that_never_ends_is_given_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_body_that_comes_too_slowly_is_given_up_after_its_grace() {
+async fn slow_body_is_aborted_after_its_grace_period() {
     let silent = Body::from_bytes_stream(stream::pending::<io::Result<Bytes>>());
     for body in [silent, trickling(1000)] {
         let (refusal, waited_seconds) = refusal_within(BodyTerms::default(), body).await;
@@ -139,7 +139,7 @@ async fn a_body_that_comes_too_slowly_is_given_up_after_its_grace() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pause_ends_no_body_that_came_fast_enough_before() {
+async fn pause_does_not_abort_a_body_whose_average_rate_is_sufficient() {
     // 40 KiB at once cover the first 40 s, and 60 KiB cover 60 s.
     let paused = after_pauses(&[0, 39, 19], 20 * 1024);
     let (refusal, waited_seconds) = refusal_within(BodyTerms::default(), paused).await;
@@ -156,7 +156,7 @@ async fn a_pause_ends_no_body_that_came_fast_enough_before() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_burst_makes_up_for_more_than_a_minute_of_silence() {
+async fn burst_credit_covers_at_most_a_minute_of_silence() {
     for (pauses, given_up_after_seconds) in [(&[0][..], 64), (&[10], 74), (&[0, 60, 60], 184)] {
         let bursts = after_pauses(pauses, 1_048_576);
         let upload = form_to(BodyLimit::Form).body(bursts);
@@ -167,7 +167,7 @@ async fn no_burst_makes_up_for_more_than_a_minute_of_silence() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_time_before_a_body_is_read_is_not_its_sender_s() {
+async fn time_before_the_first_read_does_not_count_against_the_sender() {
     let slow = RequestPermits::new(PermitLimits::default()).take(PermitClass::Request).await.unwrap();
     let mut request = Request::builder().body(after_pauses(&[], 0));
     bound(&mut request, BodyTerms::default(), &slow);
@@ -187,7 +187,7 @@ fn form_to(limit: BodyLimit) -> poem::RequestBuilder {
 }
 
 #[tokio::test]
-async fn a_content_type_makes_a_body_longer_only_where_a_form_is_taken() {
+async fn multipart_content_type_raises_the_body_limit_only_on_form_routes() {
     for (limit, is_taken) in [(BodyLimit::Small, false), (BodyLimit::Event, true), (BodyLimit::Form, true)] {
         let mut request = form_to(limit).body(kilobytes(65).0);
         bound(&mut request, BodyTerms::default(), &RequestPermit::free());
@@ -205,7 +205,7 @@ async fn a_content_type_makes_a_body_longer_only_where_a_form_is_taken() {
 }
 
 #[tokio::test]
-async fn an_event_of_the_card_processor_may_be_long_and_not_endless() {
+async fn card_event_body_limit_is_one_megabyte() {
     for (body, is_taken) in [(kilobytes(1_024).0, true), (kilobytes(1_025).0, false)] {
         let mut request = form_to(BodyLimit::Event).body(body);
         bound(&mut request, BodyTerms::default(), &RequestPermit::free());
@@ -240,7 +240,7 @@ fn sent_from(address: &str, budgets: &Budgets, permit: &RequestPermit, limit: Bo
 }
 
 #[tokio::test(start_paused = true)]
-async fn uploads_and_small_bodies_of_one_address_do_not_keep_each_other_out() {
+async fn uploads_and_small_bodies_of_one_address_use_separate_budgets() {
     for (filled, other) in [(BodyLimit::Form, BodyLimit::Small), (BodyLimit::Small, BodyLimit::Form)] {
         let budgets = Budgets::of(64 * 1024);
         let permits = RequestPermits::new(PermitLimits::default());
@@ -266,7 +266,7 @@ async fn uploads_and_small_bodies_of_one_address_do_not_keep_each_other_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_has_come_of_a_slow_body_takes_room_of_its_address_until_it_is_read() {
+async fn received_bytes_of_a_slow_body_count_against_its_address_until_read() {
     let budgets = Budgets::of(64 * 1024);
     let permits = RequestPermits::new(PermitLimits::default());
     let mut all_permits = Vec::new();
@@ -297,7 +297,7 @@ async fn what_has_come_of_a_slow_body_takes_room_of_its_address_until_it_is_read
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_is_slow_with_a_body_leaves_the_turn_to_others_until_it_has_come() {
+async fn slow_body_releases_its_permit_until_the_body_is_complete() {
     let permits = RequestPermits::new(PermitLimits { requests_max: 1, ..PermitLimits::default() });
     let slow = permits.take(PermitClass::Request).await.unwrap();
     let mut request = Request::builder().body(coming_after_5_seconds());
@@ -314,7 +314,7 @@ async fn who_is_slow_with_a_body_leaves_the_turn_to_others_until_it_has_come() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whose_turn_does_not_come_again_is_told_to_come_again() {
+async fn slow_body_that_cannot_reacquire_its_permit_gets_overloaded() {
     let permits = RequestPermits::new(PermitLimits { requests_max: 1, ..PermitLimits::default() });
     let slow = permits.take(PermitClass::Request).await.unwrap();
     let mut request = Request::builder().body(coming_after_5_seconds());
@@ -325,7 +325,7 @@ async fn whose_turn_does_not_come_again_is_told_to_come_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_gave_the_turn_back_before_the_body_needs_none_at_its_end() {
+async fn permit_released_before_the_body_is_not_reacquired_after_it() {
     let permits = RequestPermits::new(PermitLimits { requests_max: 1, ..PermitLimits::default() });
     let uploading = permits.take(PermitClass::Request).await.unwrap();
     let mut request = Request::builder().body(coming_after_5_seconds());

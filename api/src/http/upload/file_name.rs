@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_read_as_its_client_means_it() {
+    fn file_names_are_decoded_as_the_client_encoded_them() {
         for (plain, expected) in [
             ("css/app.css", "css/app.css"),
             ("css%2Fapp.css", "css/app.css"),
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn the_extended_name_wins_and_a_quoted_text_is_none() {
+    fn extended_file_name_takes_precedence_unless_it_is_inside_quotes() {
         for (disposition, expected) in [
             (
                 "form-data; name=\"files\"; filename=\"x\"; filename*=UTF-8''css%2F%C3%BC.css",

@@ -80,7 +80,7 @@ async fn a_page_is_stored_as_index_html() {
 
 /// The whole body may arrive right after the parser has found that nothing is there yet.
 #[tokio::test]
-async fn a_form_that_comes_as_a_whole_between_two_looks_is_not_taken_for_cut_off() {
+async fn form_that_arrives_whole_between_two_polls_is_not_truncated() {
     let mut polls = 0;
     let whole = Bytes::from(form(&[("html", None, b"<p>")]));
     let late = stream::poll_fn(move |context| {
@@ -99,7 +99,7 @@ async fn a_form_that_comes_as_a_whole_between_two_looks_is_not_taken_for_cut_off
 }
 
 #[tokio::test]
-async fn the_files_of_a_site_have_their_paths_as_filenames() {
+async fn part_file_names_become_site_paths() {
     let parts: [Part<'_>; 3] =
         [("files", Some("index.html"), b"hi"), ("files", Some("css/app.css"), b"x"), ("slug", None, b"a-b")];
     assert_eq!(send(&parts).await, (200, json!(["a-b", "index.html 2", "css/app.css 1"])));
@@ -107,7 +107,7 @@ async fn the_files_of_a_site_have_their_paths_as_filenames() {
 }
 
 #[tokio::test]
-async fn a_form_that_breaks_a_rule_is_refused_by_the_name_of_the_field() {
+async fn invalid_form_error_names_the_field() {
     let page: Part<'_> = ("html", None, b"x");
     let file: Part<'_> = ("files", Some("a"), b"x");
     assert!(fault(&[]).await.starts_with("html: is missing, and so is files"));
@@ -126,7 +126,7 @@ async fn a_form_that_breaks_a_rule_is_refused_by_the_name_of_the_field() {
 }
 
 #[tokio::test]
-async fn what_is_not_in_utf_8_is_named_and_not_taken_for_missing() {
+async fn invalid_utf_8_is_reported_and_not_treated_as_missing() {
     assert_eq!(
         fault(&[("html", None, b"caf\xe9")]).await,
         "html: is not in UTF-8; send such a page as files"
@@ -145,7 +145,7 @@ async fn what_is_not_in_utf_8_is_named_and_not_taken_for_missing() {
 }
 
 #[tokio::test]
-async fn a_malformed_slug_is_refused_by_its_pattern() {
+async fn malformed_slug_error_shows_the_pattern() {
     for bad in [&b""[..], b"ab", b"Big", b"a b c", &[b'a'; 41], &[b'a'; 100_000], &[0xff, 0xfe, 0xfd]] {
         let fault = fault(&[("slug", None, bad), ("html", None, b"x")]).await;
         assert_eq!(fault, "slug: must match ^[a-z0-9-]{3,40}$");
@@ -172,7 +172,7 @@ async fn a_malformed_path_is_named_with_its_fault() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_no_multipart_is_refused_by_the_name_of_body() {
+async fn invalid_multipart_body_error_names_body_or_field() {
     let mut cut = form(&[("html", None, b"hello")]);
     cut.truncate(cut.len() - 10);
     for (bad, field) in [
@@ -188,7 +188,7 @@ async fn a_body_that_is_no_multipart_is_refused_by_the_name_of_body() {
 }
 
 #[tokio::test]
-async fn ten_megabytes_and_fifty_files_fit_and_more_does_not() {
+async fn upload_limit_is_ten_megabytes_and_fifty_files() {
     let most = vec![b'x'; FileSet::BYTES_MAX as usize];
     assert_eq!(send(&[("html", None, &most)]).await.0, 200);
     let half = &most[..most.len() / 2];
@@ -203,7 +203,7 @@ async fn ten_megabytes_and_fifty_files_fit_and_more_does_not() {
 }
 
 #[tokio::test]
-async fn a_body_of_nothing_but_form_is_bounded_too() {
+async fn multipart_preamble_counts_towards_the_body_limit() {
     let mut preamble = vec![b'-'; body::UPLOAD_BYTES_MAX as usize + 1];
     preamble.extend(form(&[("html", None, b"x")]));
     let (status, body) = send_raw(preamble).await;
@@ -234,7 +234,7 @@ fn send_everything_then_listen(port: u16, framing: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_client_that_sends_everything_before_it_listens_still_sees_the_413() {
+async fn client_that_sends_everything_before_reading_still_gets_the_413() {
     let acceptor = TcpListener::bind("127.0.0.1:0").into_acceptor().await.unwrap();
     let port = acceptor.local_addr()[0].as_socket_addr().unwrap().port();
     let server = tokio::spawn(Server::new_with_acceptor(acceptor).run(samples()));
@@ -247,7 +247,7 @@ async fn a_client_that_sends_everything_before_it_listens_still_sees_the_413() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_stands_before_the_parts_takes_room_too() {
+async fn multipart_preamble_counts_towards_the_body_budget() {
     const PREAMBLE_BYTES: usize = 100 * 1024;
     let memory = BodyBudget::new(PREAMBLE_BYTES);
     let preamble = Body::from_bytes(vec![b'-'; PREAMBLE_BYTES].into());

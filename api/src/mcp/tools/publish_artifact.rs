@@ -1,8 +1,5 @@
 //! Publishes files whose content is in the call.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use bytes::Bytes;
 use domain::{FileSet, Refusal, SitePath};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -10,6 +7,7 @@ use service::UploadedFile;
 
 use super::publication::{self, Content};
 use crate::http::refusal::RefusedCall;
+use crate::http::upload::{ContentEncoding, decoded};
 use crate::mcp::arguments::{self, GivenSlug};
 use crate::mcp::endpoint::McpExchange;
 use crate::mcp::tool::{Effect, Tool};
@@ -31,16 +29,7 @@ struct File {
     path: SitePath,
     content: String,
     /// Omitted and null both mean the default.
-    encoding: Option<Encoding>,
-}
-
-#[derive(Clone, Copy, Default, Deserialize)]
-enum Encoding {
-    #[default]
-    #[serde(rename = "utf-8")]
-    Utf8,
-    #[serde(rename = "base64")]
-    Base64,
+    encoding: Option<ContentEncoding>,
 }
 
 impl Tool for PublishArtifact {
@@ -59,8 +48,9 @@ pages cannot load them from a CDN. At most 50 files and 10 MB in total. Files ar
 scripts run in the visitor's browser.
 
 Returns {url, host, artifact_id, version, account: {free_publishes_left, credits_usd, expires_at}, \
-warnings}. Tell your human about warnings, such as keys of other services in the files. A file with an \
-active token of this service is refused with secret_in_publish. Give url to your human; for a private \
+warnings}, and entry_url if there is no index.html. Each warning names what will not work, such as a missing \
+file or a blocked host: fix it and publish again. Tell your human about keys of other services (code secret). \
+A file with an active token of this service is refused with secret_in_publish. Give url to your human; for a private \
 artifact give signed_url instead, because url returns 403. If account.expires_at is not null, the account \
 is provisional and the page goes offline at that time: tell your human, and give them the claim_url of \
 get_account, which they open to keep the page.
@@ -134,18 +124,6 @@ fn checked_files(files: Vec<File>) -> Result<Vec<UploadedFile>, Refusal> {
     Ok(checked_files)
 }
 
-fn decoded(number: usize, content: String, encoding: Encoding) -> Result<Bytes, Refusal> {
-    match encoding {
-        Encoding::Utf8 => Ok(content.into()),
-        Encoding::Base64 => {
-            let misfit = |fault| {
-                Refusal::invalid(format!("files[{number}].content"), format!("is not base64: {fault}"))
-            };
-            STANDARD.decode(content.trim()).map(Bytes::from).map_err(misfit)
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -155,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn files_keep_the_rules_of_every_publish() {
+    fn mcp_files_are_checked_against_the_publish_limits() {
         let code = |files: Vec<File>| checked_files(files).unwrap_err().code();
         assert_eq!(code(vec![]), "invalid_request");
         assert_eq!(code(vec![file("a", ""), file("a", "")]), "invalid_request");
@@ -166,14 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn base64_is_decoded_and_what_is_none_is_named() {
-        let read = |content: &str| decoded(3, content.to_owned(), Encoding::Base64);
-        assert_eq!(read("AP8=\n").unwrap(), &b"\0\xff"[..]);
-        assert!(read("<p>").unwrap_err().message().starts_with("files[3].content: is not base64"));
-    }
-
-    #[test]
-    fn a_publish_without_files_is_refused_and_files_are_named() {
+    fn publish_without_files_is_refused_and_errors_name_the_file() {
         for given in [json!({}), json!({ "slug": "my-page" }), json!({ "files": null })] {
             let Err(refusal) = arguments::read::<Arguments>(given.as_object().cloned()) else {
                 panic!("accepted: {given}")

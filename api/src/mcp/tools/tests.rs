@@ -46,7 +46,7 @@ fn sorted(mut names: Vec<&str>) -> Vec<&str> {
 }
 
 #[test]
-fn every_tool_reads_the_arguments_that_it_tells_of_and_no_others() {
+fn every_tool_accepts_exactly_the_arguments_of_its_schema() {
     let checked = [
         assert_arguments_are_as_told::<publish_artifact::PublishArtifact>(),
         assert_arguments_are_as_told::<stage_upload::StageUpload>(),
@@ -65,7 +65,7 @@ fn every_tool_reads_the_arguments_that_it_tells_of_and_no_others() {
 }
 
 #[test]
-fn every_tool_is_told_of_with_title_effect_and_what_comes_back() {
+fn every_tool_has_title_annotations_and_described_result() {
     for tool in ALL {
         let definition = (tool.definition)(&Tariff::default());
         assert!(definition.title.is_some_and(|title| !title.is_empty()), "{}", tool.name);
@@ -87,7 +87,7 @@ fn description(tool: &str, tariff: &Tariff) -> String {
 }
 
 #[test]
-fn the_price_that_a_model_reads_is_the_one_that_is_charged() {
+fn tool_descriptions_show_the_charged_price() {
     let tariff = Tariff { publish_price: Micro::new(12_345), ..Tariff::default() };
     for tool in ["publish_artifact", "publish_upload", "add_credits"] {
         let text = description(tool, &tariff);
@@ -100,7 +100,7 @@ fn the_price_that_a_model_reads_is_the_one_that_is_charged() {
 }
 
 #[test]
-fn the_bounds_that_a_model_reads_are_those_that_are_kept() {
+fn tool_descriptions_show_the_enforced_limits() {
     let tariff = Tariff::default();
     let files = format!("t most {} files and {} MB", FileSet::FILES_MAX, FileSet::BYTES_MAX / 1_048_576);
     let minutes = format!("{} minutes", UploadTicket::LIFETIME.as_secs() / 60);
@@ -122,7 +122,7 @@ fn the_bounds_that_a_model_reads_are_those_that_are_kept() {
 }
 
 #[test]
-fn what_is_left_out_of_a_file_may_also_be_null() {
+fn optional_file_fields_may_be_null() {
     let file = json!({ "path": "a", "content": "b", "encoding": null });
     let given = json!({ "files": [file], "slug": null });
     assert!(

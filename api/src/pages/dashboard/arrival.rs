@@ -4,12 +4,12 @@
 
 use std::time::Duration;
 
+use cookie::SameSite;
 use domain::link::Addresses;
-use poem::web::cookie::SameSite;
 use poem::{Request, Response};
 
 use crate::html::with_cookie;
-use crate::http::cookies::CookieScope;
+use crate::http::cookies::{CookieScope, sent_as};
 
 const NAME: &str = "svc_arrival";
 const SCOPE: CookieScope = CookieScope { name: NAME, path: "/dashboard", same_site: SameSite::Lax };
@@ -47,7 +47,7 @@ impl Arrival {
     }
 
     pub fn of(request: &Request) -> Option<Self> {
-        Self::parse(request.cookie().get(NAME)?.value_str())
+        Self::parse(sent_as(request, NAME).first()?)
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arrival_is_kept_for_a_minute_where_no_script_gets_at_it() {
+    fn arrival_cookie_lasts_a_minute_and_is_http_only() {
         assert_eq!(
             cookie_of("http://127.0.0.1:8080"),
             "svc_arrival=claimed.acct_x; HttpOnly; SameSite=Lax; Path=/dashboard; Max-Age=60"
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_known_way_to_come_is_read() {
+    fn unknown_arrival_values_are_ignored() {
         let joined = Arrival { handle: "acct_x".into(), how: How::Joined };
         assert_eq!(Arrival::parse("joined.acct_x"), Some(joined));
         for odd in ["", "joined", "deleted.acct_x", "Joined.acct_x", ".acct_x"] {

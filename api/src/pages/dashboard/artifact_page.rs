@@ -339,7 +339,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_price_is_said_before_it_is_paid() {
+    fn visibility_buttons_show_the_price() {
         let month = Micro::new(500_000);
         let buttons = |now, due| {
             let choices = choices(now, Price { due, month }).into_iter();
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_is_rolled_back_to_or_forward_to() {
+    fn version_button_says_roll_back_or_roll_forward() {
         assert_eq!(
             [1, 2, 3].map(|seq| VersionState::of(seq, Some(2))),
             [VersionState::Before, VersionState::Live, VersionState::After]

@@ -294,7 +294,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dollars_are_read_as_people_type_them() {
+    fn typed_dollar_amounts_may_have_a_dollar_sign_and_spaces() {
         let five = Some(Micro::new(5_000_000));
         for text in ["5", "5.00", "$5", " $ 5.0 "] {
             assert_eq!(dollars(text), five, "{text}");
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_offered_is_enough_for_the_errand() {
+    fn suggested_amount_covers_the_missing_credit() {
         let step = |missing| CreditStep {
             slug: "my-page".into(),
             to: Visibility::Private,

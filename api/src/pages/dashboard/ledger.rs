@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_reason_is_told_in_words() {
+    fn every_ledger_reason_has_a_description() {
         let (now, chance) = (Time::from_millis(1_790_000_000_000), Chance::seeded(1));
         let (artifact, month) = (ArtifactId::new(now, &chance), now.month());
         let slugs = Slugs(HashMap::from([(artifact, "my-page".parse().unwrap())]));

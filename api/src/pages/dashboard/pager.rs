@@ -74,13 +74,13 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_fits_a_page_has_no_links() {
+    fn single_page_list_has_no_pager_links() {
         assert_eq!(pager("", &[2, 1]), None);
         assert_eq!(pager("before=l1", &[2, 3]).unwrap().first, None);
     }
 
     #[test]
-    fn a_long_list_leads_on_and_back() {
+    fn long_list_has_next_and_previous_links() {
         let newest: Vec<i64> = (1_105..=1_205).rev().collect();
         let first = pager("", &newest).unwrap();
         assert_eq!(first.text, "100 of 1,205 entries");
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_cursor_of_the_list_is_refused() {
+    fn malformed_and_foreign_cursors_are_refused() {
         for bad in ["after=a1", "after=", "before=l", "before=17"] {
             assert!(page_for(bad).is_err(), "{bad}");
         }

@@ -42,7 +42,7 @@ pub struct TokensPage<'a> {
     pub scopes: Vec<ScopeChoice>,
     /// The newest pages, to which a token can be pinned.
     pub slugs: Vec<Slug>,
-    /// If not, the page's name is typed.
+    /// Whether `slugs` has every page. If not, the person types the page's name.
     pub offers_every_page: bool,
     pub days_offered: &'static [u32],
     pub form: MintForm,

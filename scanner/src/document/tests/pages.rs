@@ -76,7 +76,7 @@ fn html_becomes_the_tree_that_browsers_make() {
 }
 
 #[test]
-fn frames_are_elements_of_their_set() {
+fn frames_are_children_of_their_frameset() {
     let document = parse_html("<frameset><frame src=a.html><frame src=b.html></frameset>");
     assert_eq!(outline(&document), "(html:(head:)(frameset:(frame src=a.html:)(frame src=b.html:)))");
 }
@@ -110,7 +110,7 @@ fn raw_elements_end_where_browsers_end_them() {
 }
 
 #[test]
-fn floods_of_attributes_hide_nothing_that_matters() {
+fn attribute_floods_hide_no_relevant_attributes() {
     let flood: String = (0..5000).map(|n| format!("a{n}=\"x > y\" / ")).collect();
     let page = format!(
         "<p>{flood}<input {flood} TYPE='text' placeholder=\"Seed > phrase\" type=hidden name=seed>After"
@@ -127,7 +127,7 @@ fn floods_of_attributes_hide_nothing_that_matters() {
 }
 
 #[test]
-fn a_flood_that_is_no_tag_stays_as_it_is() {
+fn flood_outside_of_tags_is_unchanged() {
     let flood: String = (0..300).map(|n| format!("w{n} ")).collect();
     let cases = [
         format!("<script>if (a<b {flood}) c()</script>"),
@@ -183,14 +183,14 @@ fn xml_is_read_with_its_namespaces() {
 }
 
 #[test]
-fn what_is_no_xml_is_read_as_html() {
+fn invalid_xml_is_parsed_as_html() {
     for text in ["<p>Hi<br><input name=a>", "<?xml version='1.0'?><form><input name=a>"] {
         assert!(outline(&parse_xml(text)).contains("(input name=a:"), "{text}");
     }
 }
 
 #[test]
-fn entities_of_a_document_are_put_in() {
+fn document_entities_are_expanded() {
     let page = |subset: &str, body: &str| {
         let xml =
             format!("<!DOCTYPE html [{subset}]><html xmlns='http://www.w3.org/1999/xhtml'>{body}</html>");
@@ -209,7 +209,7 @@ fn entities_of_a_document_are_put_in() {
 }
 
 #[test]
-fn text_below_joins_what_is_in_line_and_parts_the_rest() {
+fn text_below_joins_inline_text_and_separates_blocks() {
     let html = "<body><p>se<b>ed</b> <i>phr</i>ase</p><p>two</p><script>x</script><template>y</template><noscript>z</noscript>three";
     let document = parse_html(html);
     assert_eq!(document.text_below(document.root(), 1000), "seed phrase two three");
@@ -218,7 +218,7 @@ fn text_below_joins_what_is_in_line_and_parts_the_rest() {
 }
 
 #[test]
-fn a_walk_passes_by_what_it_is_told_to() {
+fn tree_walk_skips_nodes_on_request() {
     let document = parse_html("<div><p>a</p></div><p>b</p>");
     let div =
         document.nodes().find(|node| document.element(*node).is_some_and(|it| it.name() == "div")).unwrap();

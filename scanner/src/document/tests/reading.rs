@@ -7,7 +7,7 @@ fn wide(text: &str, to_bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
 }
 
 #[test]
-fn a_file_is_read_as_what_it_is_served_as() {
+fn file_is_parsed_by_its_served_content_type() {
     let page = "<form><input></form>";
     let cases: [(&str, &str, Kind, Option<Kind>); 27] = [
         ("text/html; charset=utf-8", page, Kind::Html, None),
@@ -45,7 +45,7 @@ fn a_file_is_read_as_what_it_is_served_as() {
 }
 
 #[test]
-fn bytes_are_read_as_utf8_and_also_as_they_say() {
+fn bytes_are_decoded_as_utf8_and_by_their_declared_charset() {
     let text = "<p>Größe in €</p>";
     let cases: Vec<(&str, Vec<u8>, Option<&str>)> = vec![
         ("UTF-8", text.into(), None),
@@ -83,7 +83,7 @@ fn bytes_are_read_as_utf8_and_also_as_they_say() {
 }
 
 #[test]
-fn a_byte_order_mark_leaves_one_reading() {
+fn byte_order_mark_allows_only_one_decoding() {
     let text = "<p>Größe in €</p>";
     let marked = |mark: &[u8], bytes: Vec<u8>| [mark.to_vec(), bytes].concat();
     for bytes in [
@@ -97,7 +97,7 @@ fn a_byte_order_mark_leaves_one_reading() {
 }
 
 #[test]
-fn data_addresses_are_opened() {
+fn data_urls_are_decoded() {
     let cases = [
         ("data:text/html,<p>a%20b", Some(("text/html", "<p>a b"))),
         (" DATA:Text/HTML;charset=utf-8,%3Cp%3E#top", Some(("text/html", "<p>"))),
@@ -120,7 +120,7 @@ fn data_addresses_are_opened() {
 }
 
 #[test]
-fn no_bytes_at_all_stop_the_reader() {
+fn random_bytes_do_not_crash_the_reader() {
     let mut state = 1_u32;
     for length in 0..2000 {
         let mut next = || {

@@ -6,7 +6,7 @@ use super::assert_writes;
 use super::read;
 
 #[test]
-fn a_broken_script_loses_nothing_that_follows() {
+fn broken_script_does_not_hide_later_code() {
     for broken in [
         "'",
         "\"it",
@@ -32,7 +32,7 @@ fn a_broken_script_loses_nothing_that_follows() {
 
 /// Sources that are made to take long: each is a megabyte, or as deeply nested.
 #[test]
-fn hostile_scripts_take_no_longer_than_their_length() {
+fn hostile_scripts_take_time_linear_in_their_length() {
     const SIZE: usize = 1 << 20;
     let filled = |piece: &str| piece.repeat(SIZE / piece.len());
     let cases: Vec<(&str, String)> = [
@@ -155,7 +155,7 @@ fn hostile_scripts_take_no_longer_than_their_length() {
 
 /// Loops that never end, or that read a long text in every iteration.
 #[test]
-fn a_loop_is_repeated_as_long_as_the_allowance_lasts() {
+fn loop_is_executed_while_the_budget_lasts() {
     let long = "n".repeat(1 << 20);
     for source in [
         "{for(i=0;i<1e300;i++)'a'+(}".to_owned(),

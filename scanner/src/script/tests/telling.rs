@@ -18,7 +18,7 @@ fn texts_of_elements_that_are_on_the_page_already_are_reported() {
 }
 
 #[test]
-fn what_only_a_field_can_say_is_reported_with_a_field() {
+fn field_attributes_set_by_scripts_are_reported_as_a_field() {
     for source in [
         "document.getElementById('x').placeholder = 'Enter your seed phrase'",
         "document.querySelector('#x').setAttribute('placeholder', 'Enter your seed phrase')",
@@ -37,7 +37,7 @@ fn what_only_a_field_can_say_is_reported_with_a_field() {
 }
 
 #[test]
-fn what_is_written_repeatedly_is_reported_once() {
+fn repeated_writes_are_reported_once() {
     for (source, markup) in [
         ("x.innerHTML += '<p>a</p>'; x.innerHTML += '<p>b</p>'", " <p>a</p><p>b</p>"),
         ("let h='<p>a</p>'; x.innerHTML = h; h += '<p>b</p>'; x.innerHTML = h", "<p>a</p><p>b</p>"),

@@ -5,7 +5,7 @@ use super::{assert_writes, assert_writes_nothing};
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
-fn a_string_that_holds_a_tag_is_markup_however_it_is_written() {
+fn strings_with_tags_are_markup_in_any_notation() {
     for source in [
         "box.innerHTML = '<input name=seed>';",
         "box.innerHTML = \"<inp\" + 'ut name=seed>'",
@@ -72,7 +72,7 @@ fn a_string_that_holds_a_tag_is_markup_however_it_is_written() {
 }
 
 #[test]
-fn codes_are_decoded() {
+fn encoded_markup_is_decoded() {
     for source in [
         "var s=[59,110,105,119,114,115,39,105,102,106,98,58,116,98,98,99,57],o='';for(var i=0;i<s.length;i++)o+=String.fromCharCode(s[i]^7);root.innerHTML=o",
         "var s=[59,110,105,119,114,115,39,105,102,106,98,58,116,98,98,99,57],o='',i=0;for(;i<s.length;i++){o+=String.fromCharCode(s[i]^7)}root.innerHTML=o",
@@ -100,7 +100,7 @@ fn codes_are_decoded() {
 }
 
 #[test]
-fn what_another_function_replaces_was_shown_until_then() {
+fn content_replaced_by_a_later_handler_counts_as_shown() {
     let later = "const d=document.createElement('div');d.innerHTML='<input name=seed>';d.onclick=()=>{d.textContent='Thanks'};root.append(d)";
     assert_eq!(read(later).markup, ["<div><input name=seed>Thanks</div>"]);
     let at_once = "const d=document.createElement('div');d.innerHTML='<input name=seed>';d.textContent='Thanks';root.append(d)";
@@ -118,7 +118,7 @@ fn a_frame_is_filled_by_its_address() {
 }
 
 #[test]
-fn what_is_only_shown_as_text_is_no_markup() {
+fn strings_shown_only_as_text_are_not_markup() {
     for source in [
         "pre.textContent = '<input name=seed>'",
         "const s = '<input name=seed>'; pre.textContent = s; pre.innerText = s",
@@ -148,7 +148,7 @@ fn what_is_only_shown_as_text_is_no_markup() {
 }
 
 #[test]
-fn templates_lists_and_loops_are_read_with_their_values() {
+fn templates_lists_and_loops_are_evaluated_with_their_values() {
     let template = "root.innerHTML = `<h1>${t.title}</h1><ol>${words.map(w => `<li><input placeholder=\"${w}\"></li>`).join('')}</ol>`";
     let known = format!("const t = {{title: 'Restore'}}, words = ['One', 'Two']; {template}");
     assert_eq!(

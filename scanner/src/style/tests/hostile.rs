@@ -20,7 +20,7 @@ fn numbered(count: usize, piece: impl Fn(usize) -> String) -> String {
 }
 
 #[test]
-fn hostile_sheets_take_neither_the_stack_nor_the_time() {
+fn hostile_stylesheets_exhaust_neither_stack_nor_time() {
     let page = numbered(1000, |n| format!("<p class='c{n} c'>x</p>"));
     let document = parse_html(&format!("<div>{page}<p id=it>Hi</div>"));
     let sheets = [
@@ -66,7 +66,7 @@ fn hostile_sheets_take_neither_the_stack_nor_the_time() {
 }
 
 #[test]
-fn hostile_pages_are_dressed_in_time() {
+fn hostile_pages_are_styled_in_bounded_time() {
     let rules = |piece: fn(usize) -> String| numbered(ELEMENTS, piece);
     let cases = [
         (
@@ -121,7 +121,7 @@ fn hostile_pages_are_dressed_in_time() {
 }
 
 #[test]
-fn when_the_budget_is_used_up_things_count_as_seen() {
+fn elements_count_as_visible_when_the_budget_is_exhausted() {
     let page = "<p>x".repeat(20_000);
     let document = parse_html(&format!("{page}<b id=it>"));
     let sheet = format!("{} b:not(i) {{ display: none }}", ":not(q) {opacity:.5}".repeat(5000));
@@ -136,7 +136,7 @@ fn when_the_budget_is_used_up_things_count_as_seen() {
 }
 
 #[test]
-fn no_sheet_at_all_stops_the_dresser() {
+fn random_stylesheets_do_not_crash_the_style_engine() {
     let document = parse_html("<div class=a><p id=b style='color:red'>x</p></div>");
     const PIECES: [&str; 24] = [
         "{", "}", "(", ")", "[", "]", "\"", "'", "\\", ";", ":", "a", "#b", ".a", "@media", "::before",
@@ -156,7 +156,7 @@ fn no_sheet_at_all_stops_the_dresser() {
 }
 
 #[test]
-fn brothers_and_ancestors_are_looked_through_in_time() {
+fn sibling_and_ancestor_selectors_are_matched_in_bounded_time() {
     let brothers = "<p></p>".repeat(ELEMENTS);
     let nested = format!("{}{}", "<div>".repeat(100), "<p class=x></p>".repeat(ELEMENTS));
     for (page, selectors) in [

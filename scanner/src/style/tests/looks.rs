@@ -37,7 +37,7 @@ fn check(cases: &[(&str, ElementVisibility)]) {
 }
 
 #[test]
-fn what_is_not_there_is_gone() {
+fn non_rendered_elements_are_gone() {
     check(&[
         ("<p id=it>", Seen),
         ("<p id=it style='display:none'>", Gone),
@@ -63,7 +63,7 @@ fn what_is_not_there_is_gone() {
 }
 
 #[test]
-fn what_eyes_cannot_find_is_unseen() {
+fn invisible_elements_are_unseen() {
     check(&[
         ("<p id=it style='opacity:0'>", Unseen),
         ("<p id=it style='opacity:1%'>", Unseen),
@@ -102,7 +102,7 @@ fn what_eyes_cannot_find_is_unseen() {
 }
 
 #[test]
-fn letters_of_the_colour_of_their_ground_are_unseen() {
+fn text_in_the_background_colour_is_unseen() {
     check(&[
         ("<p id=it style='color:white'>", Unseen),
         ("<p id=it style='color:#fdfdfd'>", Unseen),
@@ -133,7 +133,7 @@ fn letters_of_the_colour_of_their_ground_are_unseen() {
 }
 
 #[test]
-fn rules_win_as_in_browsers() {
+fn rules_cascade_as_in_browsers() {
     let cases = [
         ("p{display:none} p{display:block}", Seen),
         (".c{display:none} p{display:block}", Gone),
@@ -177,12 +177,12 @@ fn rules_win_as_in_browsers() {
 }
 
 #[test]
-fn formatting_is_found_by_its_name() {
+fn formatting_elements_are_matched_by_name() {
     check(&[("<style>i{display:none}</style><p>se<i id=it>x</i>ed", Gone)]);
 }
 
 #[test]
-fn texts_look_as_the_elements_around_them() {
+fn text_nodes_inherit_visibility_from_their_elements() {
     let (document, looks) = dressed("<div id=d style='opacity:0'><section style='display:none'><p id=it>Hi");
     let text = document.first_child(by_id(&document, "it")).unwrap();
     assert_eq!(looks.shown(text), Gone);
@@ -191,7 +191,7 @@ fn texts_look_as_the_elements_around_them() {
 }
 
 #[test]
-fn masks_are_told_by_look_and_by_font() {
+fn masked_fields_are_detected_by_style_and_font() {
     let cases = [
         ("<input id=it style='-webkit-text-security:disc'>", true),
         ("<div style='-webkit-text-security:circle'><input id=it></div>", true),
@@ -207,7 +207,7 @@ fn masks_are_told_by_look_and_by_font() {
 }
 
 #[test]
-fn words_that_a_sheet_adds_are_told() {
+fn generated_content_is_reported() {
     let cases = [
         (".c::before{content:'Seed ' \"phrase\"}", Some("Seed phrase"), None),
         (".c:after{content:'\\73 eed'}", None, Some("seed")),
@@ -227,7 +227,7 @@ fn words_that_a_sheet_adds_are_told() {
 }
 
 #[test]
-fn rules_that_wait_for_a_visitor_may_reveal() {
+fn interaction_rules_can_reveal_elements() {
     let cases = [
         (".menu:hover .item{display:block}", true),
         ("#a:target{visibility:visible}", true),

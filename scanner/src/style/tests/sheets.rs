@@ -7,7 +7,7 @@ fn rules(text: &str) -> Vec<(String, Vec<&str>)> {
 }
 
 #[test]
-fn sheets_are_cut_into_rules() {
+fn stylesheets_are_split_into_rules() {
     let one = |selectors: &str, declaration| vec![(selectors.to_owned(), vec![declaration])];
     let cases = [
         ("a{b:c}", one("a", "b:c")),
@@ -49,7 +49,7 @@ fn imports_are_listed() {
 }
 
 #[test]
-fn conditions_hold_for_a_desktop_by_day() {
+fn media_conditions_are_evaluated_for_a_desktop_in_light_mode() {
     let cases = [
         ("media", true),
         ("media all", true),

@@ -105,7 +105,7 @@ fn a_brand_with_all_letters_disguised_is_a_lure() {
 }
 
 #[test]
-fn capitals_of_greek_and_cyrillic_are_read_as_what_they_look_like() {
+fn greek_and_cyrillic_capitals_are_read_by_appearance() {
     for text in
         ["Μιcrοsοft", "ΜΙСRΟЅΟFΤ", "РАҮРАL", "ΡаyΡаl", "МetaМask", "GΜАІL", "ВINANСЕ", "ΚRАΚΕΝ", "ΗSΒC"]
     {

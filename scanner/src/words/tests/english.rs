@@ -4,7 +4,7 @@ use super::super::Thing::*;
 use super::*;
 
 #[test]
-fn labels_name_their_things() {
+fn labels_name_the_requested_secret() {
     assert_named(&[
         (SeedPhrase, "Seed phrase"),
         (SeedPhrase, "Seed Phrase:"),
@@ -67,7 +67,7 @@ fn labels_name_their_things() {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
-fn requests_ask_for_their_things() {
+fn requests_are_detected_with_their_subject() {
     assert_requested(&[
         (SeedPhrase, "Enter your seed phrase below"),
         (SeedPhrase, "Enter seed phrase"),
@@ -146,7 +146,7 @@ fn requests_ask_for_their_things() {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
-fn talk_about_a_thing_is_not_asking_for_it() {
+fn talk_about_a_secret_is_no_request() {
     assert_talk(&[
         (SeedPhrase, "What is a seed phrase?"),
         (SeedPhrase, "What is a seed phrase"),
@@ -266,7 +266,7 @@ fn talk_about_a_thing_is_not_asking_for_it() {
 }
 
 #[test]
-fn what_only_sounds_like_a_thing_is_none() {
+fn similar_sounding_words_are_not_secrets() {
     assert_none(&[
         (SeedPhrase, "Birdseed phrase"),
         (SeedPhrase, "Tomato seeds"),
@@ -298,7 +298,7 @@ fn what_only_sounds_like_a_thing_is_none() {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
-fn identifiers_name_their_things() {
+fn identifiers_name_the_requested_secret() {
     let named =
         |name: &str, thing| Text::of_name(name).sense(thing).map(|sensed| sensed.sense) >= Some(Sense::Named);
     for (thing, names) in [

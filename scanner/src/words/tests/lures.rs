@@ -95,7 +95,7 @@ fn brands_and_urgency_are_lures() {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
-fn what_only_sounds_like_a_lure_is_none() {
+fn similar_sounding_words_are_no_lures() {
     let found: Vec<String> = [
         "Apple, banana, cherry",
         "Chase your dreams",
@@ -199,7 +199,7 @@ fn what_only_sounds_like_a_lure_is_none() {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
-fn hints_tell_what_a_field_is_for() {
+fn hints_classify_fields() {
     use Hint::*;
     let wrong: Vec<String> = [
         (NumberedWord, "Word 1"),

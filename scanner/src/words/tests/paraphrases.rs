@@ -5,7 +5,7 @@ use super::super::{Hint, lures};
 use super::*;
 
 #[test]
-fn card_numbers_are_known_by_where_they_stand() {
+fn card_numbers_are_detected_by_their_description() {
     assert_asked(&[
         (CardNumber, "Long number on the front of your card"),
         (CardNumber, "Long number across the front of your card"),
@@ -38,7 +38,7 @@ fn card_numbers_are_known_by_where_they_stand() {
 }
 
 #[test]
-fn card_codes_are_known_by_where_they_stand() {
+fn card_codes_are_detected_by_their_description() {
     assert_asked(&[
         (CardCode, "Last three digits on the signature strip"),
         (CardCode, "Three numbers by the signature"),
@@ -68,7 +68,7 @@ fn card_codes_are_known_by_where_they_stand() {
 }
 
 #[test]
-fn seed_phrases_are_known_by_how_one_got_them() {
+fn seed_phrases_are_detected_by_how_the_user_got_them() {
     assert_asked(&[
         (SeedPhrase, "The 12 words you wrote down when you set up the wallet"),
         (SeedPhrase, "The 24 words you wrote down when you set up your device"),
@@ -93,7 +93,7 @@ fn seed_phrases_are_known_by_how_one_got_them() {
 }
 
 #[test]
-fn private_keys_are_known_by_their_looks_and_files() {
+fn private_keys_are_detected_by_format_and_file_name() {
     assert_asked(&[
         (MaybePrivateKey, "The 64-character key"),
         (MaybePrivateKey, "Key that begins with 0x"),
@@ -124,7 +124,7 @@ fn private_keys_are_known_by_their_looks_and_files() {
 }
 
 #[test]
-fn no_phrase_spans_a_mark_that_separates() {
+fn no_phrase_spans_a_separator() {
     assert_none(&[
         (SeedPhrase, "Any seed, phrase or Latin name is found"),
         (SeedPhrase, "Seed or phrase"),
@@ -144,7 +144,7 @@ fn no_phrase_spans_a_mark_that_separates() {
 }
 
 #[test]
-fn a_demand_stays_one_whatever_is_said_behind_it() {
+fn demand_stays_a_demand_with_any_following_text() {
     assert_requested(&[
         (SeedPhrase, "Bonus, for the prize: type your own seed phrase so that we can rate how strong it is"),
         (SeedPhrase, "Type your seed phrase and we will tell you how strong it is"),
@@ -215,7 +215,7 @@ fn lessons_and_games_are_quizzes() {
 }
 
 #[test]
-fn demands_to_verify_are_lures_and_second_fields_are_not() {
+fn demands_to_verify_are_lures_and_confirmation_fields_are_not() {
     for text in [
         "Konto bestätigen",
         "Bestätigen Sie Ihre Daten",

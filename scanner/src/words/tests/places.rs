@@ -6,7 +6,7 @@ use super::Thing::*;
 use super::*;
 
 #[test]
-fn what_is_to_be_entered_elsewhere_is_only_mentioned() {
+fn secret_to_be_entered_elsewhere_is_only_a_mention() {
     assert_each(
         "mentioned",
         &[
@@ -41,7 +41,7 @@ fn what_is_to_be_entered_elsewhere_is_only_mentioned() {
 }
 
 #[test]
-fn what_is_denied_elsewhere_and_wanted_here_is_requested() {
+fn secret_denied_elsewhere_but_wanted_here_is_a_request() {
     assert_requested(&[
         (SeedPhrase, "Never enter your seed phrase elsewhere. Enter it only here:"),
         (SeedPhrase, "Do not share your seed phrase with anyone but us. Type it below."),
@@ -56,7 +56,7 @@ fn what_is_denied_elsewhere_and_wanted_here_is_requested() {
 }
 
 #[test]
-fn a_label_may_name_whose_the_thing_is() {
+fn labels_may_name_the_owner_of_the_secret() {
     assert_named(&[
         (PrivateKey, "Private key of the holder"),
         (SeedPhrase, "Seed phrase of the owner"),
@@ -66,7 +66,7 @@ fn a_label_may_name_whose_the_thing_is() {
 }
 
 #[test]
-fn cards_keys_and_phrases_go_by_short_names_too() {
+fn short_names_of_cards_keys_and_phrases_are_detected() {
     assert_asked(&[
         (CardNumber, "Card #"),
         (CardNumber, "Card #:"),
@@ -89,7 +89,7 @@ fn cards_keys_and_phrases_go_by_short_names_too() {
 }
 
 #[test]
-fn words_in_boxes_and_in_other_alphabets_are_read() {
+fn enclosed_and_non_latin_letters_are_read() {
     assert_asked(&[
         (SeedPhrase, "🅢🅔🅔🅓 🅟🅗🅡🅐🅢🅔"),
         (SeedPhrase, "🆂🅴🅴🅳 🅿🅷🆁🅰🆂🅴"),

@@ -42,7 +42,7 @@ fn a_bank_an_apple_or_a_wallet_in_passing_is_only_a_possible_lure() {
 }
 
 #[test]
-fn the_institution_is_meant_by_name_and_by_its_accounts() {
+fn institutions_are_detected_by_name_and_by_their_accounts() {
     each(
         &[
             "First National Bank",
@@ -77,7 +77,7 @@ fn the_institution_is_meant_by_name_and_by_its_accounts() {
 }
 
 #[test]
-fn other_scenes_are_told_in_many_languages() {
+fn unrelated_contexts_are_recognized_in_many_languages() {
     each(
         &[
             "Fishing from the river bank",
@@ -132,7 +132,7 @@ fn requests_in_quotation_marks_are_reported_speech() {
 }
 
 #[test]
-fn labels_may_have_their_head_first() {
+fn labels_may_put_the_head_noun_first() {
     assert_named(&[
         (PrivateKey, "Clé privée du compte"),
         (SeedPhrase, "Frase de recuperación de la cartera"),
@@ -150,7 +150,7 @@ fn labels_may_have_their_head_first() {
 }
 
 #[test]
-fn phrases_of_other_worlds_are_no_seed_phrases() {
+fn generic_phrases_are_no_seed_phrases() {
     assert_none(&[
         (SeedPhrase, "Your mnemonic phrase"),
         (SeedPhrase, "Secret phrase"),
@@ -181,7 +181,7 @@ fn phrases_of_other_worlds_are_no_seed_phrases() {
 }
 
 #[test]
-fn what_is_kept_on_paper_is_not_asked_for() {
+fn secret_kept_on_paper_is_no_request() {
     assert_talk(&[
         (SeedPhrase, "Write your seed phrase on paper"),
         (SeedPhrase, "Write seed phrase on the steel plate, then burn the paper"),
@@ -209,7 +209,7 @@ fn what_is_kept_on_paper_is_not_asked_for() {
 }
 
 #[test]
-fn security_codes_and_numbers_of_other_kinds_are_none_of_a_card() {
+fn other_security_codes_and_numbers_are_not_card_data() {
     assert_none(&[
         (CardCode, "Social Security number"),
         (CardCode, "Security code from the picture"),
@@ -226,7 +226,7 @@ fn security_codes_and_numbers_of_other_kinds_are_none_of_a_card() {
 }
 
 #[test]
-fn other_values_and_other_cards_are_told_in_many_languages() {
+fn non_card_values_and_cards_are_recognized_in_many_languages() {
     each(
         &[
             "写下你的看法",
@@ -273,7 +273,7 @@ fn other_values_and_other_cards_are_told_in_many_languages() {
 }
 
 #[test]
-fn languages_far_away_are_read_for_what_matters_most() {
+fn further_languages_are_covered_for_the_most_important_requests() {
     assert_asked(&[
         (SeedPhrase, "أدخل عبارة الاسترداد الخاصة بك"),
         (PrivateKey, "المفتاح الخاص"),

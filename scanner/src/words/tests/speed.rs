@@ -9,7 +9,7 @@ const SIZE_BYTES: usize = 2_000_000;
 const TIME_MAX: Duration = Duration::from_secs(5);
 
 #[test]
-fn long_and_hostile_texts_are_read_in_good_time() {
+fn long_and_hostile_texts_are_read_in_bounded_time() {
     for unit in [
         "The quick brown fox jumps over the lazy dog and signs in to nothing at all. ",
         "do not enter your seed phrase ",

@@ -48,13 +48,13 @@ async fn computes_for(permit: ScanPermit, time: Duration) {
 }
 
 #[test]
-fn scans_compute_within_their_memory_on_half_of_the_cores_and_always_on_one() {
+fn scan_permits_are_limited_by_memory_and_half_of_the_cores() {
     assert_eq!([1, 2, 3, 8].map(|cores| permits_of(cores, 1_200)), [1, 1, 1, 4]);
     assert_eq!([1, 299, 600, 899, 1_200].map(|memory_mb| permits_of(64, memory_mb)), [1, 1, 2, 2, 4]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_more_scans_compute_at_a_time_than_there_are_permits() {
+async fn concurrent_scans_are_limited_by_permits() {
     let (gate, [one, two, three]) = (gate(2), accounts());
     let (first_permit, _second) =
         (served(first(&gate, one).await).await, served(first(&gate, two).await).await);
@@ -66,7 +66,7 @@ async fn no_more_scans_compute_at_a_time_than_there_are_permits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn accounts_take_turns_however_many_scans_one_has() {
+async fn accounts_are_served_round_robin() {
     let (gate, [busy, other, third]) = (gate(1), accounts());
     let computing = served(first(&gate, busy).await).await;
     let again = first(&gate, busy).await;
@@ -84,7 +84,7 @@ async fn accounts_take_turns_however_many_scans_one_has() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_of_new_accounts_does_not_keep_a_known_one_waiting() {
+async fn new_accounts_do_not_starve_a_known_account() {
     const NEW: usize = 20;
     let gate = gate(1);
     let [known, others @ ..] = accounts::<{ NEW + 1 }>();
@@ -104,7 +104,7 @@ async fn a_stream_of_new_accounts_does_not_keep_a_known_one_waiting() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_the_oldest_scan_of_an_account_waits_while_none_of_them_is_served() {
+async fn only_the_oldest_scan_of_an_unserved_account_waits() {
     let (gate, [flood, other]) = (gate(1), accounts());
     let computing = served(first(&gate, flood).await).await;
     let oldest = first(&gate, flood).await;
@@ -141,7 +141,7 @@ async fn scans_of_an_account_that_is_served_promptly_all_wait() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn scans_that_go_back_come_again_one_after_the_other_and_within_half_a_minute() {
+async fn requeued_scans_have_staggered_retries_of_at_most_half_a_minute() {
     let (gate, [flood]) = (gate(1), accounts());
     let _computing = served(first(&gate, flood).await).await;
     let _oldest = first(&gate, flood).await;
@@ -155,7 +155,7 @@ async fn scans_that_go_back_come_again_one_after_the_other_and_within_half_a_min
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_account_over_its_quota_comes_after_all_others_until_the_quota_is_back() {
+async fn account_over_its_quota_is_served_last_until_its_quota_is_renewed() {
     let (gate, [heavy, light]) =
         (ScanGate::new(ScanTerms { permits: 1, quota: Some(10 * SECOND) }), accounts());
     computes_for(served(first(&gate, heavy).await).await, 11 * SECOND).await;
@@ -195,7 +195,7 @@ async fn first_scans_go_before_rescans_whichever_came_first() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_scan_that_stops_waiting_holds_up_no_other() {
+async fn cancelled_wait_does_not_block_other_scans() {
     let (gate, [one, two, three]) = (gate(1), accounts());
     let computing = served(first(&gate, one).await).await;
     let (gone, stays) = (first(&gate, two).await, first(&gate, three).await);
@@ -206,7 +206,7 @@ async fn a_scan_that_stops_waiting_holds_up_no_other() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_rescan_that_gets_no_permit_goes_back() {
+async fn rescan_without_a_permit_is_requeued() {
     let (gate, [one, other]) = (gate(1), accounts());
     let _computing = served(first(&gate, one).await).await;
     let waited = Instant::now();
@@ -215,7 +215,7 @@ async fn a_rescan_that_gets_no_permit_goes_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn as_many_accounts_are_remembered_as_bounded() {
+async fn number_of_tracked_accounts_is_bounded() {
     let gate = gate(1);
     for account in accounts::<{ ACCOUNTS_MAX * 2 }>() {
         drop(served(first(&gate, account).await).await);

@@ -85,7 +85,7 @@ fn unescaped(word: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_dictionary_s_words_are_read_as_the_fuzzer_reads_them() {
+fn dictionaries_are_parsed_as_by_the_fuzzer() {
     let text = "# names\n\"plain\"\nseparator=\"\\x1e\\x0a\"\n\n\"a\\\"b\\\\c\"\n";
     assert_eq!(words_of(text), [&b"plain"[..], b"\x1e\n", b"a\"b\\c"]);
 }

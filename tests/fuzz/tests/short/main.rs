@@ -54,49 +54,54 @@ impl Drop for PrintOnPanic<'_> {
 }
 
 #[test]
-fn names_of_files_stay_inside_their_site() {
+fn site_paths_stay_inside_their_site() {
     Run { target: "site_paths", mutations: 5_000, input_bytes_max: 2_048 }.feed(judges::site_paths::judge);
 }
 
 #[test]
-fn an_offer_settles_what_it_fits_and_nothing_else() {
+fn payment_settles_only_the_matching_price() {
     Run { target: "x_payment", mutations: 50_000, input_bytes_max: 256 }.feed(judges::x_payment::judge);
 }
 
 #[test]
-fn nothing_is_believed_of_the_card_processor_that_it_has_not_signed() {
+fn unsigned_card_events_are_rejected() {
     Run { target: "webhook", mutations: 10_000, input_bytes_max: 2_048 }.feed(judges::webhook::judge);
 }
 
 #[test]
-fn settings_are_loaded_or_refused_line_by_line_and_tell_no_secret() {
+fn settings_are_loaded_or_refused_with_one_line_per_fault_and_show_no_secret() {
     Run { target: "configuration", mutations: 2_000, input_bytes_max: 4_096 }
         .feed(judges::configuration::judge);
 }
 
 #[test]
-fn a_form_is_a_site_that_keeps_the_rules_or_is_refused() {
+fn multipart_form_yields_a_valid_site_or_a_refusal() {
     Run { target: "multipart", mutations: 10_000, input_bytes_max: 4_096 }.feed(judges::multipart::judge);
 }
 
 #[test]
-fn a_message_to_mcp_is_answered_under_its_id_and_never_by_a_fault_of_ours() {
+fn an_archive_is_a_site_that_keeps_the_rules_or_is_refused() {
+    Run { target: "archives", mutations: 5_000, input_bytes_max: 8_192 }.feed(judges::archives::judge);
+}
+
+#[test]
+fn mcp_messages_are_answered_under_their_id_without_internal_errors() {
     let mut judge = judges::json_rpc::ResponseChecker::default();
     Run { target: "json_rpc", mutations: 1_000, input_bytes_max: 4_096 }.feed(|input| judge.judge(input));
 }
 
 #[test]
-fn a_request_to_the_edge_finds_what_it_names_or_nothing() {
+fn edge_requests_resolve_to_the_named_file_or_nothing() {
     Run { target: "path_resolver", mutations: 50_000, input_bytes_max: 512 }
         .feed(judges::path_resolver::judge);
 }
 
 #[test]
-fn a_site_is_judged_in_time_and_in_one_way() {
+fn sites_are_scanned_in_bounded_time_and_deterministically() {
     Run { target: "scanner", mutations: 1_000, input_bytes_max: 16_384 }.feed(judges::scanned::judge_site);
 }
 
 #[test]
-fn a_flood_is_judged_in_time() {
+fn hostile_floods_are_scanned_in_bounded_time() {
     Run { target: "scanner_flood", mutations: 100, input_bytes_max: 600 }.feed(judges::scanned::judge_flood);
 }

@@ -18,7 +18,7 @@ const QUIET_MINUTE: u64 = 45;
 const SWEEPS_EVERY: Duration = Duration::from_secs(15);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_slot_fires_once_among_many_processes_and_the_last_one_is_made_good_after_a_stop() {
+async fn schedule_fires_once_across_processes_and_catches_up_after_a_stop() {
     let world = World::with(Mode::Production, program!()).start().await;
     let mut workers = vec![world.worker()];
     for args in [&[][..], &[][..], &["--queues", "upkeep"][..]] {

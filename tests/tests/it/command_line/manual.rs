@@ -32,7 +32,7 @@ fn anyone() -> Shell {
 }
 
 #[tokio::test]
-async fn the_help_tells_every_command_and_every_exit_code() {
+async fn help_lists_every_command_and_every_exit_code() {
     let shell = anyone();
     let help = shell.run(&["--help"]).await.ok();
     for command in COMMANDS {
@@ -51,7 +51,7 @@ async fn the_help_tells_every_command_and_every_exit_code() {
 }
 
 #[tokio::test]
-async fn each_shell_gets_completions_that_name_the_commands() {
+async fn completions_for_each_shell_list_the_commands() {
     let shell = anyone();
     for name in ["bash", "zsh", "fish"] {
         let script = shell.run(&["completions", name]).await.ok().out;

@@ -75,7 +75,7 @@ async fn pass(mut client: TcpStream, server: SocketAddr, fate: Option<Fate>) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_upload_that_breaks_off_is_sent_again_and_makes_one_version() {
+async fn interrupted_upload_is_retried_and_creates_one_version() {
     let world = world().await;
     let busy = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
     let fates = vec![Fate::CutAfter(100_000), Fate::AnswerLost, Fate::Answered(busy), Fate::AnswerLost];
@@ -93,7 +93,7 @@ async fn an_upload_that_breaks_off_is_sent_again_and_makes_one_version() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_is_down_is_waited_for() {
+async fn command_line_retries_while_the_server_is_down() {
     let world = world().await;
     let shell = Shell::signed_up(&world).await;
     shell.write("page.html", PAGE);
@@ -112,7 +112,7 @@ async fn a_server_that_is_down_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_server_that_fails_or_is_none_ends_with_its_own_exit_code() {
+async fn server_errors_and_foreign_servers_have_their_own_exit_code() {
     let token = format!("svc_sk_{}", "a".repeat(32));
     let gone = Shell::at("http://127.0.0.1:9").env("HANDBILL_TOKEN", &token);
     assert_eq!(gone.run(&["list", "--json"]).await.failed(7).error()["code"], "unreachable");

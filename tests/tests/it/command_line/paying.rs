@@ -26,7 +26,7 @@ fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[tokio::test]
-async fn a_402_is_paid_when_and_only_when_it_was_agreed_to() {
+async fn payment_required_is_paid_only_after_confirmation() {
     let world = dear_world().await;
     let shell = used_up(&world).await;
     let refused = shell.run(&PUBLISH).await.failed(5);
@@ -50,7 +50,7 @@ async fn a_402_is_paid_when_and_only_when_it_was_agreed_to() {
 }
 
 #[tokio::test]
-async fn a_large_upload_that_is_refused_half_way_is_paid_all_the_same() {
+async fn large_upload_refused_midway_can_still_be_paid() {
     let world = dear_world().await;
     let shell = used_up(&world).await;
     shell.write("page.html", PAGE.replace("</body>", &format!("{}</body>", "word ".repeat(1_500_000))));
@@ -61,7 +61,7 @@ async fn a_large_upload_that_is_refused_half_way_is_paid_all_the_same() {
 }
 
 #[tokio::test]
-async fn at_a_terminal_the_price_is_asked_about() {
+async fn price_is_confirmed_at_a_terminal() {
     let world = dear_world().await;
     let shell = used_up(&world).await;
     let line = "\"$handbill\" publish page.html --slug my-page";
@@ -78,7 +78,7 @@ async fn at_a_terminal_the_price_is_asked_about() {
 }
 
 #[tokio::test]
-async fn going_off_public_is_paid_and_the_signed_link_is_printed() {
+async fn paid_private_visibility_prints_the_signed_link() {
     let world = world().await;
     let shell = Shell::signed_up(&world).await;
     shell.write("page.html", PAGE);
@@ -98,7 +98,7 @@ async fn going_off_public_is_paid_and_the_signed_link_is_printed() {
 }
 
 #[tokio::test]
-async fn credit_is_bought_once_it_is_agreed_to_and_then_pays() {
+async fn confirmed_credit_purchase_pays_later_publishes() {
     let world = dear_world().await;
     let shell = used_up(&world).await;
     assert_eq!(shell.run(&["credits"]).await.ok().line(), "$0.00");
@@ -119,7 +119,7 @@ async fn credit_is_bought_once_it_is_agreed_to_and_then_pays() {
 }
 
 #[tokio::test]
-async fn what_is_free_or_paid_inline_is_not_told_as_spent_credit() {
+async fn free_and_inline_paid_operations_are_not_reported_as_spent_credit() {
     let world = dear_world().await;
     let shell = Shell::signed_up(&world).await;
     shell.write("page.html", PAGE);
@@ -132,7 +132,7 @@ async fn what_is_free_or_paid_inline_is_not_told_as_spent_credit() {
 }
 
 #[tokio::test]
-async fn credit_pays_for_going_off_public_only_when_that_was_agreed_to() {
+async fn credit_pays_for_hiding_a_page_only_after_confirmation() {
     let world = world().await;
     let shell = Shell::signed_up(&world).await;
     shell.write("page.html", PAGE);
@@ -160,7 +160,7 @@ async fn credit_pays_for_going_off_public_only_when_that_was_agreed_to() {
 }
 
 #[tokio::test]
-async fn a_yes_at_the_terminal_is_asked_for_once_also_when_no_credit_is_there() {
+async fn terminal_asks_once_for_confirmation_even_without_credit() {
     let world = world().await;
     let shell = Shell::signed_up(&world).await;
     shell.write("page.html", PAGE);
@@ -186,7 +186,7 @@ async fn a_yes_at_the_terminal_is_asked_for_once_also_when_no_credit_is_there() 
 }
 
 #[tokio::test]
-async fn where_no_payment_settles_nothing_is_tried() {
+async fn no_payment_is_attempted_without_an_open_payment_method() {
     let setup = World::with(Mode::Embedded, program!()).env("HANDBILL_DEV_MODE", "false");
     let world = setup.env("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES", "1").start().await;
     let shell = used_up(&world).await;

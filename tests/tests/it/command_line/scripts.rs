@@ -9,7 +9,7 @@ use super::shell::{Shell, world};
 use crate::expectations::PAGE;
 
 #[tokio::test]
-async fn every_command_answers_json_and_nothing_else_when_asked_to() {
+async fn every_command_prints_only_json_with_the_json_option() {
     let world = world().await;
     let shell = with_a_browser(Shell::new(&world));
     shell.write("page.html", PAGE);
@@ -59,7 +59,7 @@ async fn every_command_answers_json_and_nothing_else_when_asked_to() {
 }
 
 #[tokio::test]
-async fn quiet_prints_the_result_alone_and_no_colour_comes_into_a_pipe() {
+async fn quiet_prints_only_the_result_and_pipes_get_no_colour() {
     let world = world().await;
     let shell = Shell::signed_up(&world).await;
     shell.write("page.html", PAGE);
@@ -73,7 +73,7 @@ async fn quiet_prints_the_result_alone_and_no_colour_comes_into_a_pipe() {
 }
 
 #[tokio::test]
-async fn open_shows_the_page_in_the_browser_by_its_signed_link_if_it_needs_one() {
+async fn open_uses_the_signed_link_of_a_private_page() {
     let world = world().await;
     let shell = with_a_browser(Shell::new(&world));
     shell.run(&["signup"]).await.ok();

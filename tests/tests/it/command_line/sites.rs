@@ -6,7 +6,7 @@ use super::shell::{Shell, world};
 use crate::expectations::{PAGE, assert_serves};
 
 #[tokio::test]
-async fn a_folder_of_fifty_files_is_published_and_one_of_fifty_one_is_not_sent() {
+async fn fifty_files_are_published_and_fifty_one_are_not_sent() {
     let world = world().await;
     let shell = Shell::signed_up(&world).await;
     shell.write("site/index.html", PAGE);
@@ -45,7 +45,7 @@ async fn more_than_ten_megabytes_are_refused_before_they_are_sent() {
 }
 
 #[tokio::test]
-async fn what_is_hidden_ignored_or_outside_stays_at_home() {
+async fn hidden_and_ignored_and_outside_files_are_not_uploaded() {
     let world = world().await;
     let shell = Shell::signed_up(&world).await;
     for (path, content) in [
@@ -95,7 +95,7 @@ async fn a_folder_is_published_by_a_link_to_it() {
 }
 
 #[tokio::test]
-async fn standard_input_is_a_page_and_a_lone_file_has_an_address_of_its_own() {
+async fn standard_input_is_published_as_a_page_and_a_single_file_has_its_own_url() {
     let world = world().await;
     let shell = Shell::signed_up(&world).await;
     let url = shell.run_reading(&["publish", "-"], PAGE).await.ok().line();

@@ -10,7 +10,7 @@ fn address_with(text: &str, part: &str) -> String {
 
 #[tokio::test]
 #[expect(clippy::too_many_lines, reason = "one story, a command after the other")]
-async fn an_account_is_claimed_shared_and_left() {
+async fn claim_invite_and_leave_work_from_the_command_line() {
     let world = world().await;
     let shell = Shell::signed_up(&world).await;
     let account = shell.run(&["account"]).await.ok();

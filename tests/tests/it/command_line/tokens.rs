@@ -13,7 +13,7 @@ fn mode_of(path: &std::path::Path) -> u32 {
 }
 
 #[tokio::test]
-async fn signup_keeps_the_token_for_its_owner_alone_and_does_not_show_it() {
+async fn signup_stores_the_token_privately_and_does_not_print_it() {
     let world = world().await;
     let shell = Shell::new(&world);
     let signed_up = shell.run(&["signup"]).await.ok();
@@ -38,7 +38,7 @@ async fn signup_keeps_the_token_for_its_owner_alone_and_does_not_show_it() {
 }
 
 #[tokio::test]
-async fn a_token_comes_from_the_environment_before_the_profile_and_goes_nowhere_else() {
+async fn environment_token_precedes_the_profile_and_tokens_go_only_to_their_api() {
     let world = world().await;
     let (one, other) = (Shell::signed_up(&world).await, Shell::signed_up(&world).await);
     let handle = |ran: &super::shell::Ran| ran.json()["account"]["handle"].as_str().unwrap().to_owned();
@@ -97,7 +97,7 @@ async fn a_token_is_minted_used_pinned_and_revoked() {
 }
 
 #[tokio::test]
-async fn login_reads_a_token_unseen_and_keeps_it_only_if_the_server_knows_it() {
+async fn login_reads_a_token_without_echo_and_stores_it_only_if_valid() {
     let world = world().await;
     let token = Shell::signed_up(&world).await.token();
     let shell = Shell::new(&world);
@@ -117,7 +117,7 @@ async fn login_reads_a_token_unseen_and_keeps_it_only_if_the_server_knows_it() {
 }
 
 #[tokio::test]
-async fn a_stranger_is_told_how_to_sign_up_before_anything_is_read() {
+async fn command_without_a_token_says_how_to_sign_up_before_reading_files() {
     let shell = Shell::at("http://127.0.0.1:9");
     for command in [&["publish", "nowhere.html"][..], &["list"], &["usage"], &["delete", "my-page", "--yes"]]
     {
@@ -156,7 +156,7 @@ async fn a_token_is_revoked_with_what_it_minted() {
 }
 
 #[tokio::test]
-async fn keys_in_files_are_warned_of_and_an_active_token_is_not_published() {
+async fn keys_in_files_give_warnings_and_active_tokens_are_not_published() {
     let world = world().await;
     let shell = Shell::signed_up(&world).await;
     shell.write("site/index.html", PAGE);

@@ -7,7 +7,7 @@ use crate::expectations::{PAGE, assert_page, page_saying};
 use crate::teams::{claimed_by, joined_as};
 
 in_both_modes! {
-    async fn the_pages_are_listed_with_what_there_is_to_know(world: World) {
+    async fn pages_are_listed_with_their_details(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
         let dashboard = DashboardDriver::of(&owner, &agent);
         assert_has(&dashboard.open("").await, &["No pages yet", "/v1/publish"]);
@@ -61,7 +61,7 @@ in_both_modes! {
         assert_has(&missing, &["Page not found", &format!("href=\"{}\"", dashboard.path(""))]);
     }
 
-    async fn the_price_is_said_and_without_credit_the_way_leads_to_it(world: World) {
+    async fn visibility_form_shows_the_price_and_offers_credit_if_the_balance_is_too_low(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
         let member = joined_as(&world, &owner, "mia", "member").await;
         agent.publish("my-page", page_saying("secret")).await.expect(201);
@@ -108,7 +108,7 @@ in_both_modes! {
         }
     }
 
-    async fn a_page_is_deleted_after_a_question(world: World) {
+    async fn page_is_deleted_after_confirmation(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
         let url = agent.publish("my-page", PAGE).await.expect(201).string("url");
         let dashboard = DashboardDriver::of(&owner, &agent);

@@ -8,7 +8,7 @@ use crate::expectations::{PAGE, PASSWORD, assert_page, sound_ledger};
 use crate::teams::{claimed_by, joined_as};
 
 in_both_modes! {
-    async fn credit_is_bought_by_its_owner_once_a_form(world: World) {
+    async fn owner_buys_credit_once_per_form(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
         let admin = joined_as(&world, &owner, "adam", "admin").await;
         let dashboard = DashboardDriver::of(&owner, &agent);
@@ -41,7 +41,7 @@ in_both_modes! {
 
     #[given(with_card_processor)]
     #[settings("HANDBILL_DEV_MODE" = "false")]
-    async fn where_it_is_no_game_credit_is_bought_by_card(world: World) {
+    async fn credit_is_bought_by_card_outside_dev_mode(world: World) {
         let (agent, owner) = (world.agent().await, world.human());
         owner.register("olga", PASSWORD).await.expect(201);
         owner.claim(&agent.signup.as_ref().unwrap().string("claim_url")).await.expect(200);

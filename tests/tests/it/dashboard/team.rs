@@ -140,7 +140,7 @@ in_both_modes! {
         agent.account().await.expect(200);
     }
 
-    async fn nobody_hands_on_more_than_their_role_may(world: World) {
+    async fn members_cannot_grant_more_than_their_role_allows(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
         let (admin, member) = (
             joined_as(&world, &owner, "adam", "admin").await,

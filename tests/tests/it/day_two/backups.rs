@@ -76,7 +76,7 @@ async fn assert_sound(world: &World, data_dir: &Path) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_backup_during_a_storm_of_publishes_is_restored_with_everything_that_was_acknowledged() {
+async fn backup_taken_under_load_restores_every_acknowledged_publish() {
     let world = busy_world().await;
     let (agent, owner) = keeper(&world).await;
     agent.buy_credit(5.0).paying("dev:5").await.expect(200);
@@ -152,7 +152,7 @@ fn assert_private(backup: &Path) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_content_that_is_swept_while_it_should_be_copied_does_not_spoil_the_backup() {
+async fn blob_swept_during_a_backup_does_not_damage_it() {
     let world = busy_world().await;
     let (agent, _) = keeper(&world).await;
     let published = agent.publish("kept-page", page_saying("kept")).await.expect(201);
@@ -181,7 +181,7 @@ async fn a_content_that_is_swept_while_it_should_be_copied_does_not_spoil_the_ba
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_publish_that_waited_in_the_backup_is_done_after_the_restore() {
+async fn queued_publish_in_a_backup_is_executed_after_the_restore() {
     let world = busy_world().await;
     let (agent, _) = keeper(&world).await;
     let holding = [("HANDBILL_TEST_FAULTS", HOLDING)];
@@ -215,7 +215,7 @@ async fn a_publish_that_waited_in_the_backup_is_done_after_the_restore() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn private_links_and_made_secrets_come_back_with_a_backup() {
+async fn backup_restores_private_links_and_generated_secrets() {
     let world = World::with(Mode::Embedded, program!()).env("HANDBILL_SECRETS__SIGNING", "").start().await;
     let (agent, _) = keeper(&world).await;
     agent.buy_credit(5.0).paying("dev:5").await.expect(200);
@@ -237,7 +237,7 @@ async fn private_links_and_made_secrets_come_back_with_a_backup() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_no_whole_backup_is_not_restored_and_nothing_is_written_over() {
+async fn incomplete_backup_is_not_restored_and_nothing_is_overwritten() {
     let world = busy_world().await;
     let (agent, _) = keeper(&world).await;
     let html = page_saying("to be kept");
@@ -276,7 +276,7 @@ async fn what_is_no_whole_backup_is_not_restored_and_nothing_is_written_over() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_backup_says_what_was_lost_before_it_and_has_the_rest() {
+async fn backup_reports_already_lost_content_and_contains_the_rest() {
     let world = busy_world().await;
     let (agent, _) = keeper(&world).await;
     let (lost, kept) = (page_saying("lost"), page_saying("kept"));
@@ -299,7 +299,7 @@ async fn waiting_publishes(world: &World) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_upload_that_cannot_be_read_is_named_and_the_backup_has_the_rest() {
+async fn unreadable_upload_is_reported_and_the_backup_contains_the_rest() {
     let world = busy_world().await;
     let (agent, _) = keeper(&world).await;
     let published = agent.publish("kept-page", page_saying("kept")).await.expect(201);
@@ -342,7 +342,8 @@ async fn age(backup: &Path) {
     let database = backup.join("handbill.db");
     let address = format!("sqlite://{}", database.display());
     let mut connection = SqliteConnection::connect(&address).await.unwrap();
-    let undone = "DROP TABLE appeals; DROP TABLE held_pages; DROP TABLE blocked_contents;
+    let undone = "DROP TRIGGER routes_inserted; DROP TRIGGER routes_updated; DROP TRIGGER routes_deleted;
+        DROP TABLE route_changes; DROP TABLE route_log; DROP TABLE appeals; DROP TABLE held_pages; DROP TABLE blocked_contents;
         ALTER TABLE reports DROP COLUMN category; DROP TABLE rulings; DROP TABLE monthly_limits;
         DROP TABLE card_payments; DROP TABLE early_card_reversals;
         DROP TABLE content_verdicts; DROP INDEX versions_pending; ALTER TABLE routes DROP COLUMN held_from;
@@ -352,7 +353,8 @@ async fn age(backup: &Path) {
         ALTER TABLE audit DROP COLUMN address; ALTER TABLE sessions DROP COLUMN address;
         ALTER TABLE sessions DROP COLUMN user_agent;
         ALTER TABLE accounts DROP COLUMN suspended_at; ALTER TABLE accounts DROP COLUMN suspension_reason;
-        ALTER TABLE routes DROP COLUMN suspended_at;
+        ALTER TABLE routes DROP COLUMN suspended_at; DROP INDEX blobs_by_bundle; DROP TABLE bundles;
+        ALTER TABLE blobs DROP COLUMN bundle; ALTER TABLE blobs DROP COLUMN bundle_offset;
         DELETE FROM seaql_migrations WHERE version >= 'm0007';
         PRAGMA wal_checkpoint(TRUNCATE)";
     sqlx::raw_sql(undone).execute(&mut connection).await.unwrap();
@@ -370,6 +372,7 @@ async fn age(backup: &Path) {
         "held_pages",
         "blocked_contents",
         "content_verdicts",
+        "bundles",
     ] {
         manifest["rows"].as_object_mut().unwrap().remove(table);
     }
@@ -393,7 +396,7 @@ async fn a_backup_of_an_earlier_release_is_brought_to_the_newest_schema() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn on_postgres_backup_and_restore_say_what_to_do_instead() {
+async fn backup_and_restore_on_postgres_explain_the_alternative() {
     let world = World::with(Mode::Production, program!()).start().await;
     let agent = world.agent().await;
     let published = agent.publish("my-page", page_saying("here")).await.expect(201);

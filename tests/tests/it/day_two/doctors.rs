@@ -6,7 +6,7 @@ use super::{failed, object_of, objects_of, succeeded};
 use crate::expectations::PAGE;
 
 in_both_modes! {
-    async fn a_sound_installation_is_told_part_by_part(world: World) {
+    async fn doctor_reports_each_component_of_a_sound_installation(world: World) {
         let output = eventually(handbill_tests::PATIENCE, "a sound installation", async || {
             let examined = world.command(&["doctor"], &[]).await;
             examined.status.success().then_some(examined.output)
@@ -23,7 +23,7 @@ in_both_modes! {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_queue_that_nobody_takes_is_named() {
+async fn doctor_names_a_queue_without_workers() {
     let world = World::with(Mode::Production, program!()).start().await;
     // The worker handles signals once it is running.
     eventually(handbill_tests::PATIENCE, "a running worker", async || {
@@ -41,7 +41,7 @@ async fn a_queue_that_nobody_takes_is_named() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_collector_that_is_not_there_is_a_fault_and_a_free_operator_address_is_none() {
+async fn unreachable_collector_is_a_fault_and_an_unused_ops_address_is_not() {
     let world = World::with(Mode::Embedded, program!()).prepare().await;
     succeeded(world.command(&["migrate"], &[]).await);
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
@@ -68,7 +68,7 @@ async fn output_without_fault(world: &World, env: &[(&str, &str)], awaited: &str
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_paused_queue_and_a_lost_process_are_warned_of_and_are_no_fault() {
+async fn paused_queue_and_lost_process_give_warnings_and_no_faults() {
     let world = World::with(Mode::Production, program!()).start().await;
     let second = world.start_worker(&[]).await;
     eventually(handbill_tests::PATIENCE, "a second running worker", async || {
@@ -86,7 +86,7 @@ async fn a_paused_queue_and_a_lost_process_are_warned_of_and_are_no_fault() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn schedules_that_have_not_fired_when_they_were_due_are_named() {
+async fn doctor_names_overdue_schedules() {
     let world = World::with(Mode::Embedded, program!()).start().await;
     output_without_fault(&world, &[], "ok    schedules: ").await;
     // By a clock that is ahead, no schedule has fired for hours.
@@ -103,7 +103,7 @@ async fn schedules_that_have_not_fired_when_they_were_due_are_named() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_address_that_somebody_else_answers_is_a_fault_and_one_that_nobody_answers_is_none() {
+async fn address_served_by_another_server_is_a_fault_and_an_unreachable_one_is_not() {
     let world = World::with(Mode::Embedded, program!()).start().await;
     let (api, edge) = (world.base_url(), world.serve_url());
     let swapped = [("HANDBILL_API__BASE_URL", edge.as_str()), ("HANDBILL_EDGE__SERVE_URL", api.as_str())];
@@ -121,7 +121,7 @@ async fn an_address_that_somebody_else_answers_is_a_fault_and_one_that_nobody_an
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_name_below_the_pages_domain_is_tried() {
+async fn doctor_requests_a_subdomain_of_the_pages_domain() {
     let setup = World::with(Mode::Embedded, program!()).env("HANDBILL_EDGE__DOMAIN", "pages.example");
     let world = setup.start().await;
     // Behind a proxy a name need not resolve to the edge. Here the edge is its own proxy.
@@ -139,7 +139,7 @@ async fn a_name_below_the_pages_domain_is_tried() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_storage_of_an_edge_is_only_read() {
+async fn doctor_on_an_edge_only_reads_the_storage() {
     let world = World::with(Mode::Production, program!()).start().await;
     let edge_alone = [
         ("HANDBILL_DEV_MODE", "false"),

@@ -32,7 +32,7 @@ async fn restored(database_url: &str, file: &Path) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_dump_of_postgres_is_restored_with_everything_that_was_answered_before_it() {
+async fn postgres_dump_restores_everything_acknowledged_before_it() {
     let world = World::with(Mode::Production, program!()).start().await;
     let (agent, busy) = (world.agent().await, world.agent().await);
     let html = page_saying("dumped");

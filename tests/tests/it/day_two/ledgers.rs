@@ -26,7 +26,7 @@ in_both_modes! {
         assert!(faults[0].contains(&agent.handle()) && faults[0].contains("add up to 4500000"), "{output}");
     }
 
-    async fn a_doubled_reason_is_found(world: World) {
+    async fn duplicate_reason_is_found_by_the_ledger_check(world: World) {
         let (agent, _) = keeper(&world).await;
         spent_something(&agent).await;
         // The database enforces this, so that its constraints are removed first.

@@ -4,11 +4,14 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use handbill_tests::{Agent, Mode, PATIENCE, World, eventually, json, program};
+use handbill_tests::{Agent, Mode, PATIENCE, Reply, Visitor, World, eventually, json, program};
 
 use super::{failed, keeper, large_page, succeeded};
 use crate::expectations::{front_page, page_saying};
 
+/// Its files share an object.
+const SITE: [(&str, &[u8]); 3] =
+    [("index.html", b"<p>a site"), ("a.css", b"p{color:teal}"), ("b.js", b"let b = 1")];
 /// The wait for a retry after several failures.
 const RETRY_WAIT: Duration = Duration::from_secs(60);
 
@@ -32,6 +35,13 @@ fn settings_file(world: &World) -> PathBuf {
     path
 }
 
+async fn assert_serves_the_site(visitor: &Visitor, site: &Reply) {
+    for (path, content) in SITE {
+        let file = visitor.open_site(site, path.trim_end_matches("index.html")).await.expect(200);
+        assert_eq!(file.text().as_bytes(), content, "{path}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_embedded_installation_moves_to_production_with_nothing_lost() {
     let old = World::with(Mode::Embedded, program!()).start().await;
@@ -41,6 +51,7 @@ async fn an_embedded_installation_moves_to_production_with_nothing_lost() {
     let page = agent.publish("my-page", html.clone()).await.expect(201);
     agent.add_version("my-page", page_saying("the second")).await.expect(201);
     agent.publish("secret-page", large_page("for few")).await.expect(201);
+    let site = agent.publish_files("a-site", &SITE).await.expect(201);
     let private = agent.set_visibility("secret-page", "private").await.expect(200);
     let member = agent.minted(&json!({ "name": "of a machine" })).await;
     // One publish is in progress, with its content in the spool.
@@ -81,6 +92,7 @@ async fn an_embedded_installation_moves_to_production_with_nothing_lost() {
     assert_eq!(usage.number("credits_usd"), 4.5);
     moved(&agent).activate("my-page", 1).await.expect(200);
     assert_eq!(front_page(&visitor, &page).await.expect(200).text(), html);
+    assert_serves_the_site(&visitor, &site).await;
     let opened = visitor.open(&private.string("signed_url")).await.expect(200);
     assert_eq!(opened.text(), large_page("for few"));
     moved(&member).account().await.expect(200);

@@ -15,7 +15,7 @@ async fn published(agent: &Agent, slug: &str, html: &str) -> Reply {
 }
 
 in_both_modes! {
-    async fn a_scrub_names_the_pages_that_suffer_and_exits_with_one(world: World) {
+    async fn scrub_names_the_affected_pages_and_exits_with_1(world: World) {
         let (agent, _) = keeper(&world).await;
         let objects = objects_of(&world);
         let html = |words: &str| page_saying(&words.repeat(200));
@@ -69,7 +69,7 @@ in_both_modes! {
         assert!(sampled.contains("5 contents checked") && sampled.contains("0 objects"), "{sampled}");
     }
 
-    async fn a_missing_content_is_stored_again_when_somebody_publishes_it_again(world: World) {
+    async fn missing_blob_is_restored_by_a_new_publish_of_its_content(world: World) {
         let (agent, _) = keeper(&world).await;
         let html = page_saying(&"words ".repeat(200));
         let first = published(&agent, "first", &html).await;
@@ -97,7 +97,7 @@ in_both_modes! {
         succeeded(world.command(&["scrub"], &[]).await);
     }
 
-    async fn a_lost_content_that_cannot_be_stored_as_it_was_is_refused_at_once_with_a_way_on(world: World) {
+    async fn lost_blob_with_a_different_layout_is_refused_at_once_with_a_hint(world: World) {
         let (agent, _) = keeper(&world).await;
         let html = page_saying(&"words ".repeat(200));
         published(&agent, "first", &html).await;
@@ -125,7 +125,7 @@ in_both_modes! {
         publish().await.expect(201);
     }
 
-    async fn a_manifest_that_cannot_be_read_is_named_and_does_not_end_the_scrub(world: World) {
+    async fn unreadable_manifest_is_reported_and_does_not_stop_the_scrub(world: World) {
         let (agent, _) = keeper(&world).await;
         let garbled = host_of(&published(&agent, "garbled", &page_saying("garbled")).await);
         published(&agent, "sound", &page_saying("sound")).await;
@@ -161,7 +161,7 @@ in_both_modes! {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_bucket_is_read_with_as_many_requests_at_a_time_as_the_setting_says() {
+async fn scrub_reads_a_bucket_with_the_configured_concurrency() {
     let world = World::with(Mode::Production, program!()).start().await;
     let (agent, _) = keeper(&world).await;
     for number in 0..14 {

@@ -17,7 +17,7 @@ fn pin_images(folder: &Path, args: &[&str]) -> Output {
 }
 
 #[test]
-fn a_release_can_be_held_to_the_digests_of_all_images_that_it_takes_from_others() {
+fn release_can_pin_the_digests_of_all_external_images() {
     let folder = tempfile::tempdir().unwrap();
     let read = |file: &str| fs::read_to_string(folder.path().join(file)).unwrap();
     for file in FILES {

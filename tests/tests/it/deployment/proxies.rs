@@ -322,7 +322,7 @@ async fn assert_carries_the_service(proxy: &Proxy, world: &World) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nginx_with_our_page_carries_the_service_and_lets_nobody_be_an_operator() {
+async fn documented_nginx_setup_proxies_the_service_and_blocks_operator_access() {
     let world = world_named("api.example.com", "pages.example.net").await;
     let proxy = start_nginx(&world).await;
     assert_carries_the_service(&proxy, &world).await;
@@ -332,7 +332,7 @@ async fn nginx_with_our_page_carries_the_service_and_lets_nobody_be_an_operator(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn caddy_with_our_page_carries_the_service_and_lets_nobody_be_an_operator() {
+async fn documented_caddy_setup_proxies_the_service_and_blocks_operator_access() {
     let world = world_named("api.localhost", "pages.localhost").await;
     let proxy = start_caddy(&world).await;
     assert_carries_the_service(&proxy, &world).await;

@@ -38,7 +38,7 @@ async fn start_redis(folder: &Path, port: &Port) -> Child {
 }
 
 #[tokio::test]
-async fn redis_is_reached_by_tls_and_only_with_a_certificate_that_the_machine_trusts() {
+async fn redis_tls_requires_a_certificate_that_the_system_trusts() {
     let (world, port) = (bare_world().await, Port::take());
     let _redis = start_redis(world.folder(), &port).await;
     let url = format!("rediss://127.0.0.1:{}/0", port.number);

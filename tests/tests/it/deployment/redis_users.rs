@@ -45,7 +45,7 @@ async fn connection(url: &str) -> MultiplexedConnection {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_edge_does_all_its_work_with_the_user_that_we_make_for_it_and_could_do_no_other() {
+async fn edge_works_with_its_redis_user_which_has_no_other_privileges() {
     let (port, folder) = (Port::take(), tempfile::tempdir().unwrap());
     let _redis = start_redis(folder.path(), &port).await;
     let of_roles = format!("redis://handbill:of-the-roles@{}/0", port.address());

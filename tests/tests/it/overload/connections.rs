@@ -61,7 +61,7 @@ in_both_modes! {
         "HANDBILL_API__CONNECTIONS_MAX" = "500",
         "HANDBILL_EDGE__CONNECTIONS_MAX" = "500",
     )]
-    async fn thousands_that_are_idle_or_silent_keep_nobody_out(world: World) {
+    async fn thousands_that_are_idle_or_silent_do_not_block_new_connections(world: World) {
         let agent = world.agent().await;
         let published = agent.publish("my-page", PAGE).await.expect(201);
         let mut hoarded = Vec::new();
@@ -92,7 +92,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_API__HEAD_TIMEOUT" = "2s", "HANDBILL_EDGE__HEAD_TIMEOUT" = "2s")]
-    async fn slow_heads_are_hung_up_on(world: World) {
+    async fn connections_with_slow_heads_are_closed(world: World) {
         let published = world.agent().await.publish("my-page", PAGE).await.expect(201);
         for url in [world.base_url(), world.serve_url()] {
             let mut slow = connections_sending(&url, 200, HALF_A_HEAD).await;
@@ -111,7 +111,7 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_API__BODY_TIMEOUT" = "3s", "HANDBILL_API__REQUESTS_MAX" = "4")]
-    async fn slow_bodies_hold_nobody_up_and_are_given_up(world: World) {
+    async fn slow_bodies_block_nobody_and_are_aborted(world: World) {
         let agent = world.agent().await;
         let head = publish_head(agent.token(), 1_000_000);
         let began = Instant::now();
@@ -157,7 +157,7 @@ in_both_modes! {
 
     #[given(with_ops)]
     #[settings("HANDBILL_EDGE__IDLE_TIMEOUT" = "4s", "HANDBILL_EDGE__ANSWER_BYTES_PER_SECOND_MIN" = "100000")]
-    async fn who_takes_an_answer_too_slowly_is_hung_up_on(world: World) {
+    async fn slow_response_readers_are_disconnected(world: World) {
         let film = film(9_000_000);
         let agent = world.agent().await;
         let files: [(&str, &[u8]); 2] = [("index.html", PAGE.as_bytes()), ("film.bin", &film)];
@@ -191,7 +191,7 @@ in_both_modes! {
 in_both_modes! {
     #[given(with_ops)]
     #[settings("HANDBILL_EDGE__CONNECTIONS_MAX" = "100")]
-    async fn newcomers_get_the_places_of_the_idle_and_no_download_is_cut(world: World) {
+    async fn new_connections_evict_idle_ones_and_no_download_is_cut(world: World) {
         let film = film(4_000_000);
         let agent = world.agent().await;
         let files: [(&str, &[u8]); 2] = [("index.html", PAGE.as_bytes()), ("film.bin", &film)];
@@ -219,7 +219,7 @@ in_both_modes! {
 
     #[given(with_ops)]
     #[settings("HANDBILL_EDGE__CONNECTIONS_MAX" = "20")]
-    async fn where_all_are_at_work_newcomers_are_told_to_come_again_at_once(world: World) {
+    async fn new_connections_get_503_at_once_when_all_slots_are_active(world: World) {
         let film = film(4_000_000);
         let agent = world.agent().await;
         let files: [(&str, &[u8]); 2] = [("index.html", PAGE.as_bytes()), ("film.bin", &film)];
@@ -261,7 +261,7 @@ async fn rest_or_reset(connection: &mut tokio::net::TcpStream) -> usize {
 
 in_both_modes! {
     #[settings("HANDBILL_API__IDLE_TIMEOUT" = "2s", "HANDBILL_EDGE__IDLE_TIMEOUT" = "2s")]
-    async fn who_keeps_a_connection_and_asks_for_nothing_is_hung_up_on(world: World) {
+    async fn idle_connections_are_closed(world: World) {
         for url in [world.base_url(), world.serve_url()] {
             let mut idle = connections_sending(&url, 50, WHOLE_HEAD).await;
             let began = Instant::now();

@@ -41,7 +41,7 @@ in_both_modes! {
         "HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "1000000",
         "HANDBILL_LIMITS__SIGNUPS_PER_MINUTE" = "100",
     )]
-    async fn of_ten_times_too_much_what_is_taken_on_is_done_and_the_rest_told_to_come_again(world: World) {
+    async fn tenfold_overload_completes_accepted_publishes_and_sheds_the_rest(world: World) {
         let agents = join_all((0..ACCOUNTS).map(|_| world.agent())).await;
         let is_over = AtomicBool::new(false);
         let clients = join_all((0..CLIENTS).map(|number| {
@@ -138,7 +138,7 @@ in_both_modes! {
         "HANDBILL_EDGE__WAIT_MAX" = "500ms",
         "HANDBILL_EDGE__IDLE_TIMEOUT" = "6s",
     )]
-    async fn readers_who_take_nothing_of_large_files_hold_the_places_for_a_while_and_no_longer(world: World) {
+    async fn stalled_readers_of_large_files_hold_permits_only_for_a_limited_time(world: World) {
         let film: Vec<u8> = (0..3_000_000_u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
         let files: [(&str, &[u8]); 2] = [("index.html", PAGE.as_bytes()), ("film.bin", &film)];
         let published = world.agent().await.publish_files("my-site", &files).await.expect(201);
@@ -174,7 +174,7 @@ in_both_modes! {
         "HANDBILL_DEV_MODE" = "false",
         "HANDBILL_EDGE__TRUSTED_PROXIES" = "127.0.0.0/8",
     )]
-    async fn who_takes_nothing_over_many_connections_leaves_places_to_others(world: World) {
+    async fn stalled_readers_of_one_address_leave_permits_to_others(world: World) {
         let film = vec![7; 3_000_000];
         let files: [(&str, &[u8]); 2] = [("index.html", PAGE.as_bytes()), ("film.png", &film)];
         let published = world.agent().await.publish_files("my-site", &files).await.expect(201);

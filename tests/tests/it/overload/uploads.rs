@@ -29,7 +29,7 @@ in_both_modes! {
         "HANDBILL_API__BODY_GRACE" = "2s",
         "HANDBILL_API__BODY_BYTES_PER_SECOND_MIN" = "1000",
     )]
-    async fn a_pause_ends_no_upload_and_a_silence_does(world: World) {
+    async fn short_pause_does_not_abort_an_upload_but_silence_does(world: World) {
         let agent = world.agent().await;
         let (first, rest) = halves_of_a_publish();
         let head = publish_head(agent.token(), first.len() + rest.len());
@@ -49,7 +49,7 @@ in_both_modes! {
     }
 
     #[given(with_ops)]
-    async fn slow_bodies_take_room_of_their_address_and_no_more(world: World) {
+    async fn slow_bodies_use_only_the_budget_share_of_their_address(world: World) {
         let sign_in = |length_bytes: usize, body: &str| {
             format!(
                 "POST /auth/login HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\n\
@@ -79,7 +79,7 @@ in_both_modes! {
         "HANDBILL_API__WAITING_MAX" = "1",
         "HANDBILL_API__WAIT_MAX" = "20s",
     )]
-    async fn who_would_find_the_line_of_publishes_full_is_told_before_anything_is_sent(world: World) {
+    async fn publish_is_refused_before_the_body_is_sent_when_the_queue_is_full(world: World) {
         let agent = world.agent().await;
         let slow = [("HANDBILL_TEST_FAULTS", "publish.before_blob_put:pause_ms=6000")];
         world.worker().restart_with(&slow).await;
@@ -112,7 +112,7 @@ in_both_modes! {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn uploads_that_wait_for_a_store_that_stalls_hold_nobody_else_up() {
+async fn uploads_waiting_for_a_stalled_store_block_nobody_else() {
     let setup = World::with(Mode::Production, program!());
     let world = setup.env("HANDBILL_API__REQUESTS_MAX", "4").start().await;
     let (agent, other) = (world.agent().await, world.agent().await);

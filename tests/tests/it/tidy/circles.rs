@@ -24,7 +24,7 @@ fn no_top_modules_of_a_crate_import_each_other() {
 }
 
 #[test]
-fn a_circle_of_imports_is_found() {
+fn import_cycle_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let write = |path: &str, text: &str| write(folder.path(), path, text);
     write("one/Cargo.toml", "[package]\nname = \"one\"");
@@ -62,7 +62,7 @@ fn no_children_of_a_layered_module_import_each_other() {
 }
 
 #[test]
-fn a_circle_below_a_module_is_found() {
+fn import_cycle_below_a_module_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let write = |path: &str, text: &str| write(folder.path(), path, text);
     write("one/Cargo.toml", "[package]\nname = \"one\"");

@@ -18,7 +18,7 @@ fn crates_depend_on_each_other_as_the_architecture_says() {
 }
 
 #[test]
-fn an_edge_that_the_architecture_does_not_know_is_found() {
+fn undocumented_crate_dependency_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let manifest = |name: &str, text: &str| {
         let text = format!("[package]\nname = \"{name}\"\n[dependencies]\n{text}");

@@ -11,7 +11,6 @@ const FUNCTION_LINES_MAX: usize = 60;
 
 /// Files that exceed the limit.
 const LONG_FILES: &[&str] = &[
-    "api/src/documents/extra_operations.rs",
     "api/src/pages/dashboard/tests.rs",
     "bus/src/tests.rs",
     "scanner/src/tests/asking.rs",
@@ -36,19 +35,19 @@ const LONG_FUNCTIONS: &[&str] = &[
     "domain: hint",
     "domain: meaning",
     "domain: message",
-    "scanner: a_string_that_holds_a_tag_is_markup_however_it_is_written",
+    "scanner: strings_with_tags_are_markup_in_any_notation",
     "scanner: brands_and_urgency_are_lures",
-    "scanner: hints_tell_what_a_field_is_for",
-    "scanner: hostile_scripts_take_no_longer_than_their_length",
-    "scanner: identifiers_name_their_things",
+    "scanner: hints_classify_fields",
+    "scanner: hostile_scripts_take_time_linear_in_their_length",
+    "scanner: identifiers_name_the_requested_secret",
     "scanner: messages_and_buttons_are_no_secrets",
-    "scanner: requests_ask_for_their_things",
-    "scanner: talk_about_a_thing_is_not_asking_for_it",
-    "scanner: what_a_library_builds_is_read_as_it_would_show_it",
-    "scanner: what_only_sounds_like_a_lure_is_none",
-    "tests: a_bad_argument_is_named_and_nothing_is_done",
-    "tests: a_preview_can_do_nothing_counts_nothing_and_is_the_operators_alone",
-    "tests: an_account_is_claimed_shared_and_left",
+    "scanner: requests_are_detected_with_their_subject",
+    "scanner: talk_about_a_secret_is_no_request",
+    "scanner: elements_built_by_libraries_are_scanned_as_rendered",
+    "scanner: similar_sounding_words_are_no_lures",
+    "tests: invalid_argument_is_named_and_nothing_is_changed",
+    "tests: preview_is_sandboxed_and_uncounted_and_only_for_operators",
+    "tests: claim_invite_and_leave_work_from_the_command_line",
     "tests: bad_json",
     "tests: rules",
 ];
@@ -69,7 +68,7 @@ fn no_function_is_too_long() {
 }
 
 #[test]
-fn a_module_without_a_purpose_and_what_is_too_long_is_found() {
+fn missing_module_doc_and_overlong_code_are_found() {
     let folder = tempfile::tempdir().unwrap();
     let write = |path: &str, text: &str| write(folder.path(), path, text);
     let function = |name: &str, lines: usize| {

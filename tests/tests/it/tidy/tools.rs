@@ -43,13 +43,13 @@ fn every_exception_from_an_advisory_has_a_date_and_a_reason() {
 }
 
 #[test]
-fn every_framework_is_kept_behind_the_crates_that_need_it() {
+fn frameworks_are_used_only_by_their_designated_crates() {
     let deny = read(&workspace().join("deny.toml"));
     assert_eq!(misplaced(&deny, &manifests_in(workspace())), Vec::<String>::new());
 }
 
 #[test]
-fn a_framework_that_may_be_used_anywhere_is_found() {
+fn framework_without_a_usage_restriction_is_found() {
     let all: Vec<_> = WRAPPED[1..]
         .iter()
         .map(|name| format!("{{ crate = \"{name}\", wrappers = [\"store\", \"third-party\"] }}"))
@@ -88,13 +88,13 @@ fn misplaced(deny: &toml::Table, manifests: &BTreeMap<String, BTreeSet<String>>)
 }
 
 #[test]
-fn clippy_checks_lengths_and_what_has_a_home() {
+fn clippy_checks_lengths_and_disallowed_items() {
     let (clippy, manifest) = (read(&workspace().join("clippy.toml")), read(&workspace().join("Cargo.toml")));
     assert_eq!(unchecked(&clippy, &manifest), Vec::<&str>::new());
 }
 
 #[test]
-fn a_rule_that_clippy_does_not_check_is_found() {
+fn missing_clippy_rule_is_found() {
     let clippy =
         "too-many-lines-threshold = 100\ndisallowed-methods = [{ path = \"rand::rng\" }]".parse().unwrap();
     let manifest = "workspace.lints.clippy.too_many_lines = \"allow\"".parse().unwrap();

@@ -123,7 +123,7 @@ fn avoided_words_and_wide_lines_are_found() {
 
 #[test]
 #[should_panic(expected = "one: 2 avoided words, and 1 are allowed")]
-fn more_than_a_crate_is_allowed_fails() {
+fn count_above_the_limit_of_a_crate_fails() {
     let lines = |count| vec!["a line".to_owned(); count];
     let counts = BTreeMap::from([("one".to_owned(), lines(2)), ("two".to_owned(), lines(1))]);
     assert_below("avoided words", &counts, &[("one", 1), ("two", 3)]);

@@ -34,14 +34,14 @@ fn live_versions(site: &SiteModel) -> Vec<Option<u32>> {
 }
 
 #[test]
-fn what_is_acknowledged_is_there_and_nothing_else() {
+fn exactly_the_acknowledged_changes_are_present() {
     let site = published();
     assert_eq!(live_versions(&site), [Some(1)]);
     assert_eq!(site.names_of(FIRST), Some(&names(1)));
 }
 
 #[test]
-fn what_is_not_answered_may_be_there_or_not_and_may_come_late() {
+fn unacknowledged_changes_may_be_present_or_absent_or_late() {
     let mut site = published();
     site.begin(SECOND, publish());
     assert_eq!(live_versions(&site), [Some(1), Some(2)]);
@@ -69,7 +69,7 @@ fn a_gap_in_the_numbers_needs_an_open_change_to_explain_it() {
 }
 
 #[test]
-fn what_was_refused_and_lands_later_is_found() {
+fn refused_change_that_takes_effect_later_is_found() {
     let mut site = published();
     site.begin(SECOND, publish());
     site.refuse(SECOND).unwrap();
@@ -85,7 +85,7 @@ fn an_artifact_that_changes_its_name_is_found() {
 }
 
 #[test]
-fn a_deleted_slug_begins_anew_with_another_name() {
+fn reused_slug_gets_a_new_host() {
     let mut site = published();
     site.begin(SECOND, Change::Delete);
     site.acknowledge(SECOND, None, None).unwrap();
@@ -96,7 +96,7 @@ fn a_deleted_slug_begins_anew_with_another_name() {
 }
 
 #[test]
-fn a_look_may_see_whatever_was_there_meanwhile_and_nothing_older() {
+fn read_may_see_any_state_since_it_started_and_nothing_older() {
     let mut site = published();
     let read = site.begin_read();
     site.begin(SECOND, publish());
@@ -109,7 +109,7 @@ fn a_look_may_see_whatever_was_there_meanwhile_and_nothing_older() {
 }
 
 #[test]
-fn settling_tells_what_surely_happened_from_what_may_have() {
+fn settling_distinguishes_certain_from_possible_changes() {
     let mut site = published();
     site.begin(SECOND, publish());
     site.see("one version", |page| page.is_some_and(|page| page.versions.len() == 1)).unwrap();

@@ -1,0 +1,201 @@
+//! Decides whether the target of a reference will be there.
+
+use domain::{Host, Manifest, ManifestFile, ResourceKind, SitePath, Warning, WarningCode};
+use encoding_rs::UTF_8;
+use percent_encoding::percent_decode_str;
+use url::Url;
+
+use crate::reference::{Reference, Use};
+use crate::report::Report;
+use crate::{Terms, css, html, js};
+
+pub struct Judge<'s> {
+    pub manifest: &'s Manifest,
+    pub terms: &'s Terms,
+}
+
+/// The path below which sites are served on a shared host name.
+const SITES_PATH: &str = "/site/";
+/// The length of a host's random part.
+const HOST_TAIL_LENGTH: usize = 4;
+
+impl Judge<'_> {
+    pub fn check_file(&self, file: &ManifestFile, bytes: &[u8], report: &mut Report) {
+        let read: fn(&str) -> html::Found = match file.essence() {
+            "text/html" => html::references,
+            "text/css" => |text| html::Found::of(css::references(text, 1)),
+            "text/javascript" | "application/javascript" => |text| html::Found::of(js::references(text, 1)),
+            _ => return,
+        };
+        let Some(address) = self.address_of(&file.path) else { return };
+        // A byte order mark takes precedence, as in browsers.
+        let (text, ..) = UTF_8.decode(bytes);
+        let found = read(&text);
+        let base = found.base.and_then(|base| address.join(&base).ok()).unwrap_or(address);
+        for reference in found.references {
+            if !report.takes_another() {
+                return;
+            }
+            for fault in self.faults_of(&reference, &base, &file.path) {
+                let line = Some(reference.line);
+                let (path, target) = (file.path.clone(), Some(reference.shown()));
+                report.add(Warning {
+                    code: fault.code,
+                    path,
+                    line,
+                    target,
+                    message: fault.message,
+                    hint: fault.hint,
+                });
+            }
+        }
+    }
+
+    fn address_of(&self, path: &SitePath) -> Option<Url> {
+        let mut address = self.terms.root.clone();
+        address.path_segments_mut().ok()?.pop_if_empty().extend(path.as_str().split('/'));
+        Some(address)
+    }
+
+    fn faults_of(&self, reference: &Reference, base: &Url, path: &SitePath) -> Vec<Fault> {
+        let text = reference.text.as_str();
+        if text.is_empty() || text.starts_with(['#', '?']) || reference.is_template() {
+            return vec![];
+        }
+        let Ok(target) = base.join(text) else { return vec![] };
+        if !matches!(target.scheme(), "http" | "https") {
+            return vec![];
+        }
+        if target.origin() != self.terms.root.origin() {
+            return self.foreign_faults(reference, &target);
+        }
+        match target.path().strip_prefix(self.terms.root.path()) {
+            Some(inner) => self.fault_within(inner).into_iter().collect(),
+            // The root without its trailing slash redirects to the root.
+            None if Some(target.path()) == self.terms.root.path().strip_suffix('/') => vec![],
+            // The name of the site itself may not be known yet.
+            None if is_site(target.path()) || Url::parse(text).is_ok() => vec![],
+            None => vec![self.leaving(text, &target, path)],
+        }
+    }
+
+    /// `inner` is relative to the root of the site, with percent encoding.
+    fn fault_within(&self, inner: &str) -> Option<Fault> {
+        let decoded = percent_decode_str(inner).decode_utf8();
+        let wanted = decoded.as_deref().unwrap_or(inner);
+        if self.manifest.at(wanted).is_some() {
+            return None;
+        }
+        let shown = if wanted.is_empty() { "index.html" } else { wanted };
+        Some(match self.in_other_case(wanted) {
+            Some(right) => Fault {
+                code: WarningCode::CaseMismatch,
+                message: format!("the site has no {shown}, but it has {right}"),
+                hint: format!("write {right}: upper and lower case are different"),
+            },
+            None => Fault {
+                code: WarningCode::MissingFile,
+                message: format!("the site has no {shown}"),
+                hint: "add the file, or correct the reference".to_owned(),
+            },
+        })
+    }
+
+    /// The file that the path would lead to if case did not matter.
+    fn in_other_case(&self, wanted: &str) -> Option<&SitePath> {
+        let wanted = wanted.to_lowercase();
+        let index = Manifest::INDEX;
+        let candidates = match wanted.ends_with('/') {
+            true => vec![format!("{wanted}{index}")],
+            false => vec![wanted.clone(), format!("{wanted}/{index}"), format!("{wanted}.html")],
+        };
+        let paths = || self.manifest.files().iter().map(|file| &file.path);
+        candidates.iter().find_map(|name| paths().find(|path| path.as_str().to_lowercase() == *name))
+    }
+
+    fn leaving(&self, text: &str, target: &Url, path: &SitePath) -> Fault {
+        let root = self.terms.root.path();
+        let depth = path.folders().count();
+        let up = if depth == 0 { "./".to_owned() } else { "../".repeat(depth) };
+        let relative = format!("{up}{}", target.path().trim_start_matches('/'));
+        let hint = match text.starts_with('/') {
+            true => format!("use a relative path, such as {relative}"),
+            false => "remove some ../ from the path".to_owned(),
+        };
+        Fault {
+            code: WarningCode::AbsolutePath,
+            message: format!("this leaves the site, which is served below {}", shown_root(root)),
+            hint,
+        }
+    }
+
+    fn foreign_faults(&self, reference: &Reference, target: &Url) -> Vec<Fault> {
+        let (Use::Load(kind), Some(host)) = (reference.use_, target.host_str()) else { return vec![] };
+        if self.is_own(host) {
+            return vec![];
+        }
+        let mut faults = Vec::new();
+        if target.port().is_some() || !self.terms.policy.allows(kind, host) {
+            faults.push(blocked(kind, host));
+        }
+        if target.scheme() == "http" && self.terms.root.scheme() == "https" {
+            faults.push(Fault {
+                code: WarningCode::MixedContent,
+                message: "browsers do not load http: resources into a page that is served by https"
+                    .to_owned(),
+                hint: "use https:, or put the file into the site".to_owned(),
+            });
+        }
+        faults
+    }
+
+    /// Whether sites of this installation may be served under the name.
+    fn is_own(&self, host: &str) -> bool {
+        let Some(own) = self.terms.root.host_str() else { return false };
+        let is_below = |name: &str| host.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'));
+        let has_own_name = self.terms.root.path() == "/";
+        let domain = own.split_once('.').map(|(_, domain)| domain).filter(|_| has_own_name);
+        host == own || is_below(own) || domain.is_some_and(|domain| host == domain || is_below(domain))
+    }
+}
+
+/// Whether the path is below a site's root: `/site/<slug>-<4 characters>`.
+fn is_site(path: &str) -> bool {
+    let name = path.strip_prefix(SITES_PATH).and_then(|rest| rest.split('/').next()).unwrap_or_default();
+    let has_tail = name.rsplit_once('-').is_some_and(|(_, tail)| tail.len() == HOST_TAIL_LENGTH);
+    has_tail && name.parse::<Host>().is_ok()
+}
+
+struct Fault {
+    code: WarningCode,
+    message: String,
+    hint: String,
+}
+
+/// The last folder of the root is the site's host, which may not be known yet.
+fn shown_root(root: &str) -> String {
+    let parent = root.trim_end_matches('/').rsplit_once('/').map_or("", |(parent, _)| parent);
+    format!("{parent}/<host>/")
+}
+
+fn blocked(kind: ResourceKind, host: &str) -> Fault {
+    let (what, setting) = match kind {
+        ResourceKind::Script => ("scripts", Some("edge.script_hosts")),
+        ResourceKind::Image => ("images", Some("edge.image_hosts")),
+        ResourceKind::Frame => ("frames", Some("edge.frame_hosts")),
+        ResourceKind::Font => ("fonts", Some("edge.font_hosts")),
+        ResourceKind::Style => ("style sheets", None),
+        ResourceKind::Other => ("files", None),
+    };
+    let instead = match kind {
+        ResourceKind::Frame => "link to it instead",
+        _ => "put the file into the site and use a relative path",
+    };
+    let ask =
+        setting.map(|key| format!(", or ask the operator to allow {host} in {key}")).unwrap_or_default();
+    Fault {
+        code: WarningCode::BlockedByPolicy,
+        message: format!("published pages cannot load {what} from {host}; browsers will block it"),
+        hint: format!("{instead}{ask}"),
+    }
+}

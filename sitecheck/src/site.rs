@@ -1,0 +1,127 @@
+//! Checks that concern the site as a whole, or a file without its contents.
+
+use std::collections::BTreeMap;
+
+use domain::{BlobHash, Manifest, ManifestFile, SitePath, Warning, WarningCode, content_type_of};
+
+use crate::report::Report;
+
+/// Configuration files of other services, at the root of a site.
+const CONFIGS: [&str; 11] = [
+    "CNAME",
+    "_config.yml",
+    "_headers",
+    "_redirects",
+    "_routes.json",
+    "firebase.json",
+    "netlify.toml",
+    "staticwebapp.config.json",
+    "vercel.json",
+    "web.config",
+    "wrangler.toml",
+];
+/// The same, in any folder.
+const HTACCESS: &str = ".htaccess";
+/// Larger images delay a page.
+const IMAGE_BYTES_MAX: u64 = MIB;
+const MIB: u64 = 1_048_576;
+
+pub struct Site<'f> {
+    /// Used only to resolve paths.
+    pub manifest: Manifest,
+    contents: BTreeMap<&'f SitePath, &'f [u8]>,
+}
+
+impl<'f> Site<'f> {
+    pub fn new(files: impl IntoIterator<Item = (&'f SitePath, &'f [u8])>) -> Self {
+        let contents: BTreeMap<_, _> = files.into_iter().collect();
+        // Paths are resolved without contents.
+        let hash = BlobHash::of(b"");
+        let file = |(path, bytes): (&&SitePath, &&[u8])| ManifestFile {
+            path: (*path).clone(),
+            hash,
+            size_bytes: bytes.len() as u64,
+            content_type: content_type_of(path),
+            variants: vec![],
+            bundled: None,
+        };
+        Self { manifest: Manifest::new(contents.iter().map(file).collect()), contents }
+    }
+
+    /// The files and their contents, ordered by path.
+    pub fn files(&self) -> impl Iterator<Item = (&ManifestFile, &'f [u8])> {
+        let content_of = |file: &ManifestFile| self.contents.get(&file.path).copied().unwrap_or_default();
+        self.manifest.files().iter().map(move |file| (file, content_of(file)))
+    }
+
+    pub fn entry_page(&self) -> Option<SitePath> {
+        if self.manifest.find(Manifest::INDEX).is_some() {
+            return None;
+        }
+        let first_page = self.manifest.pages().next();
+        let only_file = || self.manifest.files().first().filter(|_| self.manifest.files().len() == 1);
+        first_page.or_else(only_file).map(|file| file.path.clone())
+    }
+
+    pub fn check_index(&self, report: &mut Report) {
+        if self.manifest.find(Manifest::INDEX).is_some() {
+            return;
+        }
+        let first_page = self.manifest.pages().next();
+        let (message, hint, target) = match (self.manifest.only_page(), first_page) {
+            (Some(page), _) => {
+                let page = &page.path;
+                let message = format!("the site has no index.html, so its URL shows its only page, {page}");
+                (message, format!("rename {page} to index.html"), Some(page))
+            }
+            (None, Some(_)) => {
+                let message = "the site has no index.html, so its URL shows no page".to_owned();
+                (message, "name the front page index.html, at the root of the site".to_owned(), None)
+            }
+            (None, None) => {
+                let message = "the site has no HTML page, so its URL shows no page".to_owned();
+                (message, "add an index.html, or link to the files by their own URLs".to_owned(), None)
+            }
+        };
+        let target = target.map(SitePath::to_string);
+        report.add(Warning {
+            code: WarningCode::NoIndex,
+            path: SitePath::index(),
+            line: None,
+            target,
+            message,
+            hint,
+        });
+    }
+
+    pub fn check_configs(&self, report: &mut Report) {
+        for file in self.manifest.files() {
+            let path = file.path.as_str();
+            let name = path.rsplit('/').next().unwrap_or(path);
+            if CONFIGS.contains(&path) || name == HTACCESS {
+                report.add(Warning {
+                    code: WarningCode::UnusedConfig,
+                    path: file.path.clone(),
+                    line: None,
+                    target: None,
+                    message: format!("{name} configures other services and has no effect here"),
+                    hint: "leave it out; it is published as a plain file".to_owned(),
+                });
+            }
+        }
+    }
+}
+
+pub fn check_image(file: &ManifestFile, report: &mut Report) {
+    if file.essence().starts_with("image/") && file.size_bytes > IMAGE_BYTES_MAX {
+        let tenths = file.size_bytes.saturating_mul(10).div_ceil(MIB);
+        report.add(Warning {
+            code: WarningCode::LargeImage,
+            path: file.path.clone(),
+            line: None,
+            target: None,
+            message: format!("this image has {}.{} MB", tenths / 10, tenths % 10),
+            hint: "scale or compress it to less than 1 MB, so that the page loads faster".to_owned(),
+        });
+    }
+}

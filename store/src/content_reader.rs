@@ -1,0 +1,102 @@
+//! Reads contents at their current location. A manifest has the location at the time of the publish. A sweep
+//! may have moved the content since, and a lost content is restored in its own object. If the content is not
+//! at the location in the manifest, the database is queried once for the current one.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use anyhow::Context;
+use bytes::Bytes;
+use domain::{BlobHash, BundledAt, ManifestFile};
+use futures::stream::BoxStream;
+use sea_orm::{EntityTrait, QuerySelect};
+
+use crate::blob_index::bundled_at;
+use crate::blobs::StorageKey;
+use crate::objects::is_missing;
+use crate::{Blobs, Store};
+
+/// A content, and its last known location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContentAddress {
+    pub hash: BlobHash,
+    pub bundled: Option<BundledAt>,
+}
+
+/// Reads contents from the blob store. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct ContentReader(Arc<Sources>);
+
+#[derive(Debug)]
+struct Sources {
+    store: Store,
+    blobs: Blobs,
+}
+
+impl ContentReader {
+    pub fn new(store: Store, blobs: Blobs) -> Self {
+        Self(Arc::new(Sources { store, blobs }))
+    }
+
+    /// A part of a content and its variants.
+    pub async fn read(&self, content: ContentAddress, range: Range<u64>) -> anyhow::Result<Bytes> {
+        let (key, part) = content.place(&range);
+        match self.0.blobs.read_range(key, part).await {
+            Err(error) if is_missing(&error) => {
+                let (key, part) = self.moved(content, error).await?.place(&range);
+                self.0.blobs.read_range(key, part).await
+            }
+            read => read,
+        }
+    }
+
+    /// A part of a content and its variants, in chunks, at the reader's pace.
+    pub async fn stream(
+        &self,
+        content: ContentAddress,
+        range: Range<u64>,
+    ) -> anyhow::Result<BoxStream<'static, std::io::Result<Bytes>>> {
+        let (key, part) = content.place(&range);
+        match self.0.blobs.stream_range(key, part).await {
+            Err(error) if is_missing(&error) => {
+                let (key, part) = self.moved(content, error).await?.place(&range);
+                self.0.blobs.stream_range(key, part).await
+            }
+            opened => opened,
+        }
+    }
+
+    /// The current location of a content. Fails with the original error if it was not moved.
+    async fn moved(&self, content: ContentAddress, missing: anyhow::Error) -> anyhow::Result<ContentAddress> {
+        use entity::blob::Column;
+        let place: Option<(Option<String>, Option<i64>)> =
+            entity::blob::Entity::find_by_id(content.hash.to_string())
+                .select_only()
+                .columns([Column::Bundle, Column::BundleOffset])
+                .into_tuple()
+                .one(&self.0.store.database.reader)
+                .await
+                .context("find the location of a content")?;
+        let Some((bundle, offset)) = place else { return Err(missing) };
+        let bundled = bundled_at(bundle.as_deref(), offset)?;
+        if bundled == content.bundled {
+            return Err(missing);
+        }
+        Ok(ContentAddress { bundled, ..content })
+    }
+}
+
+impl ContentAddress {
+    pub fn of(file: &ManifestFile) -> Self {
+        Self { hash: file.hash, bundled: file.bundled }
+    }
+
+    fn place(&self, range: &Range<u64>) -> (StorageKey, Range<u64>) {
+        match self.bundled {
+            None => (StorageKey::Blob(self.hash), range.clone()),
+            Some(BundledAt { bundle, offset_bytes }) => {
+                (StorageKey::Bundle(bundle), offset_bytes + range.start..offset_bytes + range.end)
+            }
+        }
+    }
+}
