@@ -66,7 +66,7 @@ impl JobQueue {
         let push = Push { envelope, if_known, kept };
         let keeping = async {
             self.0.send(push).await.map_err(|_| anyhow!("the queue is closed"))?;
-            is_kept.await.context("the queue closed before the job was kept")?
+            is_kept.await.context("the queue closed before the job was stored")?
         };
         keeping.instrument(span).await
     }

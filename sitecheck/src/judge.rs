@@ -141,7 +141,7 @@ impl Judge<'_> {
         if target.scheme() == "http" && self.terms.root.scheme() == "https" {
             faults.push(Fault {
                 code: WarningCode::MixedContent,
-                message: "browsers do not load http: resources into a page that is served by https"
+                message: "browsers do not load http: resources into a page that is served over https"
                     .to_owned(),
                 hint: "use https:, or put the file into the site".to_owned(),
             });

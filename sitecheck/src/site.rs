@@ -120,7 +120,7 @@ pub fn check_image(file: &ManifestFile, report: &mut Report) {
             path: file.path.clone(),
             line: None,
             target: None,
-            message: format!("this image has {}.{} MB", tenths / 10, tenths % 10),
+            message: format!("this image is {}.{} MB in size", tenths / 10, tenths % 10),
             hint: "scale or compress it to less than 1 MB, so that the page loads faster".to_owned(),
         });
     }

@@ -269,7 +269,7 @@ fn configuration_of_other_services_and_large_images_are_warnings() {
             "large_image big.jpg"
         ]
     );
-    assert_eq!(warnings(&files, BY_PATH)[3].message, "this image has 1.1 MB");
+    assert_eq!(warnings(&files, BY_PATH)[3].message, "this image is 1.1 MB in size");
 }
 
 #[test]

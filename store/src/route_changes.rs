@@ -53,8 +53,8 @@ struct LogRow {
 }
 
 #[derive(FromQueryResult)]
-struct Change {
-    position: i64,
+pub(crate) struct Change {
+    pub(crate) position: i64,
     written_at: i64,
 }
 

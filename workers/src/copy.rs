@@ -50,7 +50,7 @@ impl Queues {
     /// once.
     pub async fn forget_processes(&self) -> anyhow::Result<()> {
         let Database::Sqlite(pool) = &self.database else {
-            bail!("only a SQLite queue is copied into a file")
+            bail!("only a copy of a SQLite queue can forget its processes")
         };
         sqlx::raw_sql(
             "UPDATE Jobs SET status = 'Pending', lock_by = NULL, lock_at = NULL
@@ -60,7 +60,7 @@ impl Queues {
         )
         .execute(pool)
         .await
-        .context("forget the processes of a queue")?;
+        .context("forget the processes of a copied queue")?;
         Ok(())
     }
 

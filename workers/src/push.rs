@@ -135,7 +135,7 @@ impl Queues {
             Ok(Ok(new)) => Ok(new.into_iter().collect()),
             Ok(Err(error @ sqlx::Error::Database(_))) => Err(WriteFault::Refused(error.into())),
             Ok(Err(error)) => Err(WriteFault::Unreachable(error.into())),
-            Err(_) => Err(WriteFault::Unreachable(anyhow!("the queue's database did not answer in time"))),
+            Err(_) => Err(WriteFault::Unreachable(anyhow!("the queue's database did not respond in time"))),
         }
     }
 

@@ -338,7 +338,8 @@ fn a_publish_is_described_with_its_bodies_and_its_parameters() {
     assert_eq!(form["oneOf"], json!([{ "required": ["html"] }, { "required": ["files"] }]));
     let json = &publish["requestBody"]["content"]["application/json"]["schema"];
     assert_eq!(json["properties"]["files"]["items"]["additionalProperties"], false);
-    assert_eq!(json["properties"]["html"]["nullable"], true);
+    assert_eq!(json["oneOf"], form["oneOf"]);
+    assert_eq!(json["properties"]["slug"]["nullable"], true);
     let archive = &publish["requestBody"]["content"]["application/zip"]["schema"];
     assert_eq!(archive["format"], "binary");
     let names: Vec<_> = publish["parameters"].as_array().unwrap().iter().map(|it| &it["name"]).collect();

@@ -64,7 +64,7 @@ impl Publish {
         #[oai(name = "X-PAYMENT")]
         payment: Header<PaymentOffer>,
         /// Makes a retry safe. For 24 hours the same key with the same request returns the same response.
-        /// A request is the same if its slug, message and files are, in a body of any type.
+        /// Two requests are the same if they have the same slug, message and files, in a body of any type.
         #[oai(name = "Idempotency-Key")]
         key: Header<IdempotencyKey>,
         /// For an archive: the artifact's name. The other bodies have a field for it.

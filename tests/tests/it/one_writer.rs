@@ -30,6 +30,9 @@ async fn a_second_process_over_the_same_data_directory_is_refused_until_the_firs
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn process_on_another_bus_is_refused_while_others_are_running() {
     let world = World::with(Mode::Production, program!()).start().await;
+    // The worker may still be starting, and would find the refused process.
+    eventually(PATIENCE, "all processes are running", async || (present(&world).await == 3).then_some(()))
+        .await;
     let url = world.setting("HANDBILL_REDIS__URL");
     let (server, number) = url.rsplit_once('/').unwrap();
     // Another database of the same server is another bus.

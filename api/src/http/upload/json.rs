@@ -17,7 +17,7 @@ use super::string_bytes::StringBytes;
 use super::whole_body::{ReadBody, WholeBody, compute};
 use super::{
     Uploaded, both, empty_html, html_schema, inline, message_schema, neither, parse_message, parse_slug,
-    site_path, slug_schema,
+    requiring, site_path, slug_schema,
 };
 use crate::http::json_body;
 
@@ -32,9 +32,9 @@ struct JsonFields<'a> {
     slug: Option<JsonText<'a>>,
     #[serde(borrow)]
     message: Option<JsonText<'a>>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "not_null")]
     html: Option<JsonText<'a>>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "not_null")]
     files: Option<FewFiles<'a>>,
 }
 
@@ -100,13 +100,14 @@ impl JsonUpload {
 
     pub fn schema() -> MetaSchemaRef {
         inline(MetaSchema {
-            description: Some("Send `html` or `files`, not both. A field that is null counts as omitted."),
+            description: Some("Send `html` or `files`, not both."),
             properties: vec![
                 ("slug", or_null(slug_schema())),
                 ("message", or_null(message_schema())),
-                ("html", or_null(html_schema())),
-                ("files", or_null(json_files_schema())),
+                ("html", html_schema()),
+                ("files", json_files_schema()),
             ],
+            one_of: vec![requiring("html"), requiring("files")],
             example: Some(json!({ "slug": "my-page", "html": "<h1>Hello</h1>" })),
             ..MetaSchema::new("object")
         })
@@ -159,6 +160,11 @@ impl<'de: 'a, 'a> Deserialize<'de> for FewFiles<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_seq(FewFilesVisitor)
     }
+}
+
+/// A field that is present, and not null.
+fn not_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
 }
 
 struct FewFilesVisitor;
