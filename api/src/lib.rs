@@ -84,7 +84,8 @@ pub fn routes(service: Service, settings: ApiSettings) -> BoxEndpoint<'static> {
     let requests =
         DetachedRequests::new(routes, paths, chance, proxies, settings.background_tasks, &settings.load);
     requests
-        .around(move |requests, request| {
+        .around(move |requests, mut request| {
+            routes::join_file_path(&mut request);
             let probes = probes.clone();
             async move { probes.respond_or_pass(requests, request).await }
         })

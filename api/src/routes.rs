@@ -14,7 +14,7 @@ use self::table::{ADMIN, DASHBOARD, DOCUMENTS, MCP, PAGES, REST};
 use crate::admin::guard;
 use crate::documents::{Documents, Facts};
 use crate::http::operator::hide_from_strangers;
-use crate::http::paths::{Paths, fits};
+use crate::http::paths::{Paths, fits, with_encoded_rest};
 use crate::http::terms::{Area, Audience, PermitClass, Terms};
 use crate::{documents, mcp, rest};
 
@@ -31,6 +31,22 @@ pub struct RouteLine {
 
 /// The front page. It is handled before the nested routes, because poem gives `/` to what is nested there.
 const FRONT: &str = "/";
+
+/// The pattern of a path that ends with the path of a file. The table has it as one segment.
+const FILE_OF_A_VERSION: &str = "/v1/artifacts/:slug/files/*path";
+
+/// Makes the path of a file in the request's path one segment, as the table expects it.
+pub fn join_file_path(request: &mut Request) {
+    let Some(path) = with_encoded_rest(FILE_OF_A_VERSION, request.uri().path()) else { return };
+    let target = match request.uri().query() {
+        Some(query) => format!("{path}?{query}"),
+        None => path,
+    };
+    // The original path was valid, and so is one with encoded slashes.
+    if let Ok(uri) = target.parse() {
+        *request.uri_mut() = uri;
+    }
+}
 
 /// All lines of the table.
 pub fn all() -> impl Iterator<Item = &'static RouteLine> {

@@ -47,6 +47,7 @@ mod time;
 mod token;
 mod upload_ticket;
 mod username;
+mod version_choice;
 mod warning;
 
 pub mod link;
@@ -109,4 +110,5 @@ pub use time::{Day, Month, Time};
 pub use token::{AskedRights, MalformedTokenName, Rights, Token, TokenName};
 pub use upload_ticket::UploadTicket;
 pub use username::{MalformedUsername, Username};
+pub use version_choice::{MalformedVersionChoice, VersionChoice};
 pub use warning::{Warning, WarningCode};

@@ -49,6 +49,7 @@ mod tokens;
 mod upkeep;
 mod uploads;
 mod verdicts;
+mod version_files;
 mod visibility;
 mod webhook;
 
@@ -93,6 +94,7 @@ pub use tokens::{MintRequest, Minted, Revoked};
 pub use upkeep::CleanedUp;
 pub use uploads::{KeptUpload, StagedUpload, WAITING_MAX as WAITING_UPLOADS_MAX};
 pub use verdicts::VerdictCommits;
+pub use version_files::{VersionFile, VersionFiles};
 pub use visibility::{ShownArtifact, VisibilityRequest};
 pub use webhook::CardCall;
 

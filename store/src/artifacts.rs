@@ -5,7 +5,8 @@ use std::collections::HashMap;
 
 use anyhow::Context;
 use domain::{
-    AccountId, Artifact, ArtifactId, Cursor, Host, List, Message, Page, Paged, Slug, Time, UserId, Version,
+    AccountId, Artifact, ArtifactId, Cursor, Host, List, Manifest, Message, Page, Paged, Slug, Time, UserId,
+    Version,
 };
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Query;
@@ -145,6 +146,17 @@ impl ArtifactStore<'_> {
             .await?;
         let cursor = |row: &VersionRow| Cursor::numbered(List::Versions, row.seq.into());
         Paged { total, ..page.of(rows, cursor) }.try_map(VersionRow::read)
+    }
+
+    /// The manifest of any version, whether or not it is or was live.
+    pub async fn find_manifest(self, artifact: ArtifactId, seq: u32) -> anyhow::Result<Option<Manifest>> {
+        use entity::version::Column;
+        let found = entity::version::Entity::find()
+            .filter(Column::ArtifactId.eq(artifact.to_string()))
+            .filter(Column::Seq.eq(i32::try_from(seq).unwrap_or(i32::MAX)))
+            .one(&self.0.database.reader)
+            .await?;
+        found.map(|row| rows::manifest(&row.manifest)).transpose()
     }
 
     /// Makes an existing version live and updates the route.

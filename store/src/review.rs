@@ -229,12 +229,7 @@ impl ArtifactStore<'_> {
     /// The manifest of any version of a host's page, whether or not it is or was live.
     pub async fn find_manifest_at(self, host: &Host, seq: u32) -> anyhow::Result<Option<Manifest>> {
         let Some(artifact) = self.find_at(host).await? else { return Ok(None) };
-        let found = entity::version::Entity::find()
-            .filter(entity::version::Column::ArtifactId.eq(artifact.id.to_string()))
-            .filter(entity::version::Column::Seq.eq(i32::try_from(seq).unwrap_or(i32::MAX)))
-            .one(&self.0.database.reader)
-            .await?;
-        found.map(|row| rows::manifest(&row.manifest)).transpose()
+        self.find_manifest(artifact.id, seq).await
     }
 }
 

@@ -73,6 +73,18 @@ impl PathName for BlobHash {
     }
 }
 
+/// The path of a file in a site, which may not exist.
+pub struct FileName(pub String);
+
+impl PathName for FileName {
+    const PATTERN: &'static str = "^.+$";
+    const EXAMPLE: &'static str = "css/app.css";
+
+    fn read(text: &str) -> Result<Self, Refusal> {
+        Ok(Self(text.to_owned()))
+    }
+}
+
 /// The name of a schedule, which may not exist.
 pub struct ScheduleName(pub String);
 

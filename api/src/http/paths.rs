@@ -81,6 +81,17 @@ impl ListedPath {
     }
 }
 
+/// Encodes the slashes in the rest of a path, which `pattern` ends with, because poem-openapi has no
+/// parameter for several segments. `None` if there is nothing to encode.
+pub fn with_encoded_rest(pattern: &str, path: &str) -> Option<String> {
+    if !fits(pattern, path) {
+        return None;
+    }
+    let (last_slash, _) = path.match_indices('/').nth(pattern.matches('/').count() - 1)?;
+    let (before, rest) = path.split_at(last_slash + 1);
+    rest.contains('/').then(|| format!("{before}{}", rest.replace('/', "%2F")))
+}
+
 /// Whether poem would route the path by the pattern.
 pub fn fits(pattern: &str, path: &str) -> bool {
     let (mut wanted, mut given) = (pattern.split('/'), path.split('/'));
@@ -141,6 +152,26 @@ mod tests {
         let artifact = paths.find("/v1/artifacts/:param0/files/:param1").unwrap();
         assert_eq!(artifact.allowed(), "DELETE, GET, HEAD, PATCH");
         assert_eq!(paths.find("/v1/signup").unwrap().allowed(), "POST");
+    }
+
+    #[test]
+    fn slashes_in_the_rest_of_a_path_are_encoded() {
+        let encoded = |path| with_encoded_rest("/v1/artifacts/:slug/files/*path", path);
+        for (path, expected) in [
+            ("/v1/artifacts/my-page/files/a/b.css", "/v1/artifacts/my-page/files/a%2Fb.css"),
+            ("/v1/artifacts/my-page/files/a/b/", "/v1/artifacts/my-page/files/a%2Fb%2F"),
+            ("/v1/artifacts/my-page/files//a", "/v1/artifacts/my-page/files/%2Fa"),
+        ] {
+            assert_eq!(encoded(path).as_deref(), Some(expected));
+        }
+        for path in [
+            "/v1/artifacts/my-page/files/a.css",
+            "/v1/artifacts/my-page/files/",
+            "/v1/artifacts/a/b/c",
+            "/a/b",
+        ] {
+            assert_eq!(encoded(path), None, "{path}");
+        }
     }
 
     #[test]

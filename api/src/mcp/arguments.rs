@@ -79,6 +79,15 @@ pub fn slug() -> Value {
     })
 }
 
+/// The schema of an optional version to read.
+pub fn version() -> Value {
+    json!({
+        "type": "integer",
+        "minimum": 1,
+        "description": "The seq of the version to read, from get_artifact. If omitted, the live one.",
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,6 +12,7 @@ pub enum Missing {
     Account,
     Artifact,
     Version,
+    File,
     Endpoint,
     Invite,
     Member,
@@ -93,7 +94,7 @@ impl Missing {
             Missing::Member => "member",
             Missing::Token => "token",
             Missing::Host | Missing::ReviewedHost => "host",
-            Missing::ReviewedFile => "file",
+            Missing::File | Missing::ReviewedFile => "file",
             Missing::BlockedContent => "blocked content",
             Missing::Upload => "upload",
             Missing::LapsedUpload => "upload any more",
@@ -116,6 +117,7 @@ impl Missing {
                  my-page-a1b2, or the part after /site/"
             }
             Missing::Version => "GET /v1/artifacts/{slug} lists the versions",
+            Missing::File => "GET /v1/artifacts/{slug}/files lists the files of a version",
             Missing::ReviewedHost => {
                 "GET /internal/moderation lists the waiting pages, and GET /internal/audit the decisions"
             }

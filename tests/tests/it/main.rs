@@ -85,6 +85,7 @@ mod tidy;
 mod tokens;
 mod traces;
 mod uploads;
+mod version_files;
 mod visibility;
 mod warnings;
 mod webhook;

@@ -8,9 +8,11 @@ mod delete_artifact;
 mod get_account;
 mod get_artifact;
 mod list_artifacts;
+mod list_files;
 mod publication;
 mod publish_artifact;
 mod publish_upload;
+mod read_file;
 mod rollback_artifact;
 mod stage_upload;
 
@@ -23,6 +25,8 @@ pub const ALL: &[ListedTool] = &[
     ListedTool::of::<publish_upload::PublishUpload>(),
     ListedTool::of::<list_artifacts::ListArtifacts>(),
     ListedTool::of::<get_artifact::GetArtifact>(),
+    ListedTool::of::<list_files::ListFiles>(),
+    ListedTool::of::<read_file::ReadFile>(),
     ListedTool::of::<rollback_artifact::RollbackArtifact>(),
     ListedTool::of::<delete_artifact::DeleteArtifact>(),
     ListedTool::of::<get_account::GetAccount>(),

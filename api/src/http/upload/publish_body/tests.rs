@@ -30,7 +30,7 @@ async fn send(body: Value) -> (u16, Value) {
 
 #[tokio::test]
 async fn a_page_or_a_site_is_published_in_json() {
-    let page = json!({ "slug": "my-page", "message": "Fix", "html": "<h1>\u{fc}</h1>", "files": null });
+    let page = json!({ "slug": "my-page", "message": "Fix", "html": "<h1>\u{fc}</h1>" });
     assert_eq!(send(page).await, (200, json!(["my-page", "(Fix)", "index.html 11"])));
     let site = json!({ "slug": null, "message": "", "files": [
         { "path": "index.html", "content": "a \"quoted\" line\n" },
@@ -48,6 +48,16 @@ async fn a_field_that_breaks_a_rule_is_named() {
         (json!({}), "invalid_request", "html: is missing, and so is files"),
         (json!({ "html": "" }), "invalid_request", "html: is empty"),
         (json!({ "files": [] }), "invalid_request", "files: is empty"),
+        (
+            json!({ "html": "x", "files": null }),
+            "invalid_body",
+            "invalid request body: files: invalid type: null",
+        ),
+        (
+            json!({ "html": null, "files": [file] }),
+            "invalid_body",
+            "invalid request body: html: invalid type: null",
+        ),
         (json!({ "html": "x", "files": [file] }), "invalid_request", "html: cannot be sent together"),
         (json!({ "html": "x", "slug": "No Slug" }), "invalid_request", "slug: must match ^[a-z0-9-]{3,40}$"),
         (json!({ "html": "x", "message": "a\nb" }), "invalid_request", "message: must be 1 to 200"),
