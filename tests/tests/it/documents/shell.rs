@@ -94,6 +94,14 @@ impl Ran {
         answer.clone()
     }
 
+    /// Takes a response that is not JSON out of the output.
+    #[track_caller]
+    pub fn without(mut self, text: &str) -> Self {
+        assert_eq!(self.stdout.matches(text).count(), 1, "{self:?}");
+        self.stdout = self.stdout.replace(text, "");
+        self
+    }
+
     #[track_caller]
     pub fn all_json(&self) -> Vec<Value> {
         let answers: Result<_, _> = serde_json::Deserializer::from_str(&self.stdout).into_iter().collect();
