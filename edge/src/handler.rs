@@ -11,7 +11,7 @@ use domain::signing_key::LinkKey;
 use domain::{Clock, Host};
 use poem::http::{Method, header};
 use poem::{Endpoint, Request, Response};
-use store::Store;
+use store::RouteReader;
 use telemetry::{Audience, Vitals};
 use tokio::time::timeout_at;
 use tokio_util::sync::DropGuard;
@@ -53,7 +53,7 @@ pub struct Inner {
     pub misses: Option<Misses>,
     /// Whether the last query got no response from the database. The next ones then have a shorter timeout.
     pub is_database_silent: Arc<AtomicBool>,
-    pub store: Store,
+    pub routes: RouteReader,
     pub link_key: LinkKey,
     pub vitals: Vitals,
     pub meters: Meters,
@@ -166,7 +166,7 @@ impl Inner {
         let read = async {
             let permit = self.route_reads.acquire(patience.for_permit()).await;
             let _permit = permit.map_err(|_| LoadQueue::RouteReads.shed())?;
-            let route = self.store.routes().find(host).await;
+            let route = self.routes.find(host).await;
             self.is_database_silent.store(route.is_err(), Ordering::Relaxed);
             route
         };

@@ -53,7 +53,7 @@ use domain::signing_key::LinkKey;
 use domain::{Chance, Clock, ContentPolicy, JobId, ViewsJob};
 use futures::future::BoxFuture;
 use poem::Request;
-use store::{Blobs, ContentReader, Store};
+use store::{Blobs, ContentReader, RouteReader, Store};
 use telemetry::Vitals;
 use tokio_util::sync::CancellationToken;
 use url::Url;
@@ -164,7 +164,7 @@ impl Edge {
             is_database_silent,
             sites,
             lease,
-            store,
+            routes: RouteReader::start(store),
             clock,
         };
         Ok(Self { inner: Arc::new(inner) })

@@ -3,34 +3,85 @@
 //! Every change has its own date, and two changes of a route are never within the same second. HTTP dates
 //! have seconds, so a visitor's cached copy is identified by its second.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use anyhow::Context;
 use domain::{AccountId, BlobHash, Host, ModeratedBy, ModerationStatus, Route, Time, Visibility};
 use sea_orm::sea_query::{CaseStatement, Expr, ExprTrait, OnConflict};
 use sea_orm::{
-    ColumnTrait, DatabaseTransaction, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder, QuerySelect,
+    ColumnTrait, DatabaseTransaction, EntityTrait, FromQueryResult, IntoActiveModel, QueryFilter, QueryOrder,
+    QuerySelect,
 };
 
 use crate::handles::RouteStore;
+use crate::many::among;
+use crate::read_batch::ReadBatch;
 use crate::script::Script;
-use crate::{held_pages, rows};
+use crate::{Store, held_pages, rows, unscanned};
+
+/// Reads routes for concurrent requests, which share statements. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct RouteReader(ReadBatch<Host, anyhow::Result<Option<Route>>>);
+
+/// A row, and the publish time of the oldest version whose scan would be late, for rows that depend on it.
+#[derive(FromQueryResult)]
+struct FoundRoute {
+    #[sea_orm(nested)]
+    row: entity::route::Model,
+    oldest_pending_at: Option<i64>,
+}
+
+impl RouteReader {
+    pub fn start(store: Store) -> Self {
+        Self(ReadBatch::start(move |hosts: Arc<[Host]>| {
+            let store = store.clone();
+            async move { store.routes().find_each(&hosts).await }
+        }))
+    }
+
+    /// The same as [`RouteStore::find`].
+    pub async fn find(&self, host: &Host) -> anyhow::Result<Option<Route>> {
+        self.0.read(host.clone()).await?
+    }
+}
+
+impl FoundRoute {
+    fn route(&self) -> anyhow::Result<Route> {
+        let mut route = rows::route(&self.row)?;
+        let late_from = self.oldest_pending_at.map(|at| Time::from_millis(at).plus(Route::SCAN_WAIT_MAX));
+        route.held_from = route.held_from.into_iter().chain(late_from).min();
+        Ok(route)
+    }
+}
 
 impl RouteStore<'_> {
     /// Everything that the edge needs to serve a host. `None` if no version is live there.
     pub async fn find(self, host: &Host) -> anyhow::Result<Option<Route>> {
-        let found = entity::route::Entity::find_by_id(host.as_str()).one(&self.0.database.reader).await?;
-        let Some(row) = found else { return Ok(None) };
-        let published_at = Time::from_millis(row.published_at);
-        let mut route = rows::route(row)?;
-        if route.moderation == ModerationStatus::Pending && route.expires_at.is_some() {
-            let late_from = self.0.scans().late_from(published_at).await?;
-            route.held_from = route.held_from.into_iter().chain(late_from).min();
-        }
-        Ok(Some(route))
+        let mut found = self.find_each(std::slice::from_ref(host)).await?;
+        found.pop().context("a route was not looked up")?
+    }
+
+    /// The route of each of these hosts. A row that cannot be read affects only its own host.
+    async fn find_each(self, hosts: &[Host]) -> anyhow::Result<Vec<anyhow::Result<Option<Route>>>> {
+        let reader = &self.0.database.reader;
+        let found: Vec<FoundRoute> = entity::route::Entity::find()
+            .expr_as(unscanned::oldest_pending_of_route(), "oldest_pending_at")
+            .filter(among(reader, entity::route::Column::Host, hosts.iter().map(Host::to_string)))
+            .into_model()
+            .all(reader)
+            .await?;
+        let by_host: HashMap<&str, &FoundRoute> =
+            found.iter().map(|found| (found.row.host.as_str(), found)).collect();
+        let route_of = |host: &Host| by_host.get(host.as_str()).map(|found| found.route()).transpose();
+        Ok(hosts.iter().map(route_of).collect())
     }
 
     /// A content of any page. `None` if nothing is published.
     pub async fn find_any_content(self) -> anyhow::Result<Option<BlobHash>> {
         let first = entity::route::Entity::find().order_by_asc(entity::route::Column::Host).limit(1);
-        let route = first.one(&self.0.database.reader).await?.map(rows::route).transpose()?;
+        let row = first.one(&self.0.database.reader).await?;
+        let route = row.as_ref().map(rows::route).transpose()?;
         Ok(route.and_then(|route| route.manifest.files().first().map(|file| file.hash)))
     }
 }

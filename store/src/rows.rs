@@ -121,7 +121,7 @@ pub(crate) fn ledger_entry(row: entity::ledger_entry::Model) -> LedgerEntry {
     }
 }
 
-pub(crate) fn route(row: entity::route::Model) -> anyhow::Result<Route> {
+pub(crate) fn route(row: &entity::route::Model) -> anyhow::Result<Route> {
     Ok(Route {
         host: parse(&row.host, "a host")?,
         account: parse(&row.account_id, "an account id")?,

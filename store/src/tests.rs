@@ -174,6 +174,7 @@ mod moderation;
 mod pages;
 mod review;
 mod route_changes;
+mod route_reader;
 mod routes;
 mod scans;
 mod schema;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use anyhow::Context;
-use domain::{Host, ModeratedBy, ModerationStatus, Route, ScanJob, Time, VersionId};
-use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter};
+use domain::{Host, ModeratedBy, ModerationStatus, ScanJob, Time, VersionId};
+use sea_orm::sea_query::{Expr, SimpleExpr};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 
 use crate::decisions::{Decision, find_live_hosts, note, set_status};
 use crate::handles::ScanStore;
@@ -26,29 +26,21 @@ pub struct GivenUpScan {
     pub now: Time,
 }
 
-#[derive(FromQueryResult)]
-struct Oldest {
-    created_at: i64,
+/// When the oldest pending version was published that shows how late scans are for a route. It is read only
+/// for the pending version of a provisional account. This is all that an edge's database role may read about
+/// versions.
+pub(crate) fn oldest_pending_of_route() -> SimpleExpr {
+    let left_behind_after = LEFT_BEHIND_AFTER.as_millis();
+    // The inner conditions must match those of the index `versions_pending` literally.
+    Expr::cust(format!(
+        "CASE WHEN routes.moderation_status = 'pending' AND routes.expires_at IS NOT NULL THEN (
+             SELECT created_at FROM versions
+             WHERE moderation_status = 'pending' AND created_at >= routes.published_at - {left_behind_after}
+             ORDER BY created_at LIMIT 1) END"
+    ))
 }
 
 impl ScanStore<'_> {
-    /// When scans begin to count as late for a pending version that was published at this time: when the
-    /// oldest pending version has waited for the maximum. This is all that an edge's database role may read
-    /// about versions.
-    pub(crate) async fn late_from(self, published_at: Time) -> anyhow::Result<Option<Time>> {
-        // Must match the condition of the index `versions_pending` literally.
-        let sql = "SELECT created_at FROM versions WHERE moderation_status = 'pending' AND created_at >= $1
-             ORDER BY created_at LIMIT 1";
-        let counted_from = published_at.minus(LEFT_BEHIND_AFTER).millis();
-        let oldest: Vec<Oldest> = self
-            .0
-            .database
-            .find(sql.to_owned(), [counted_from.into()])
-            .await
-            .context("find the oldest pending version")?;
-        Ok(oldest.first().map(|row| Time::from_millis(row.created_at).plus(Route::SCAN_WAIT_MAX)))
-    }
-
     /// Begins to hold back the documents of a provisional account's pending version. Returns the host whose
     /// edges must be notified. `None` if the version is not live, has a verdict, or is held back already.
     pub async fn hold_back(self, version: VersionId, now: Time) -> anyhow::Result<Option<Host>> {

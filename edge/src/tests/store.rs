@@ -5,7 +5,8 @@ use domain::{
     Manifest, ManifestFile, Micro, ModerationStatus, Origin, Outcome, PublishOperation, PublishOrder, Route,
     SweepNumber, Target, Tariff, VersionId, Via, WrittenBundle,
 };
-use store::{Change, Layout, NewContent, NewToken, Terms};
+use futures::future::join_all;
+use store::{Change, Layout, NewContent, NewToken, RouteReader, Terms};
 use tokio::time::Instant;
 
 use super::harness::{EdgeHarness, Method, NOW, route};
@@ -41,18 +42,30 @@ async fn publish(harness: &EdgeHarness, account: AccountId, chance: &Chance, tex
     publish_stored(harness, account, chance, (VersionId::new(NOW, chance), files, None)).await
 }
 
+type StoredFiles = (VersionId, Vec<ManifestFile>, Option<WrittenBundle>);
+
 /// Settles the publish of files that are stored.
 async fn publish_stored(
     harness: &EdgeHarness,
     account: AccountId,
     chance: &Chance,
-    (version, files, bundle): (VersionId, Vec<ManifestFile>, Option<WrittenBundle>),
+    files: StoredFiles,
+) -> Host {
+    publish_as(harness, account, chance, "my-page", files).await
+}
+
+async fn publish_as(
+    harness: &EdgeHarness,
+    account: AccountId,
+    chance: &Chance,
+    slug: &str,
+    (version, files, bundle): StoredFiles,
 ) -> Host {
     let operation = PublishOperation {
         order: PublishOrder {
             account,
             version,
-            slug: "my-page".parse().unwrap(),
+            slug: slug.parse().unwrap(),
             target: Target::NewOrExisting,
             activation: Activation::Live,
             pinned_to: None,
@@ -183,6 +196,52 @@ async fn a_route_that_changes_while_it_is_read_is_not_confirmed() {
     let moment = Instant::now();
     follower.read(&sites, &harness.store).await.unwrap();
     assert!(sites.recall(&host, |confirmed_at| confirmed_at >= moment).is_none());
+}
+
+#[tokio::test]
+async fn a_host_that_is_dropped_during_a_shared_read_does_not_enter_the_cache() {
+    let (harness, chance) = (EdgeHarness::build().await, Chance::seeded(7));
+    let account = account(&harness, &chance).await;
+    let host = publish(&harness, account, &chance, "one").await;
+    let others: Vec<Host> =
+        (0..50).map(|number| format!("nobody-here-{number:04}").parse().unwrap()).collect();
+    let (sites, reader) = (Sites::new(1 << 20), RouteReader::start(harness.store.clone()));
+    let is_dropped_meanwhile = async {
+        let route = reader.find(&host).await;
+        publish(&harness, account, &chance, "two").await;
+        sites.drop_host(&host);
+        route
+    };
+    let visits = others.iter().map(|other| sites.fetch(other, |_| false, reader.find(other)));
+    let (dropped, others_found) =
+        tokio::join!(sites.fetch(&host, |_| false, is_dropped_meanwhile), join_all(visits));
+    let stale = dropped.unwrap().unwrap();
+    assert!(others_found.into_iter().all(|found| found.unwrap().is_none()));
+    assert!(!sites.is_known(&host) && others.iter().all(|other| sites.is_known(other)));
+    let fresh = sites.fetch(&host, |_| false, reader.find(&host)).await.unwrap().unwrap();
+    assert_ne!(fresh.route.version, stale.route.version);
+}
+
+#[tokio::test]
+async fn concurrent_visits_of_sites_that_are_not_cached_each_get_their_own_site() {
+    let (harness, chance) = (EdgeHarness::build().await, Chance::seeded(7));
+    let account = account(&harness, &chance).await;
+    let mut texts = Vec::new();
+    for number in 0..10 {
+        let text = format!("page {number}");
+        let files = vec![harness.file("index.html", text.clone()).await];
+        let version = VersionId::new(NOW, &chance);
+        let slug = format!("page-{number}");
+        texts.push((publish_as(&harness, account, &chance, &slug, (version, files, None)).await, text));
+    }
+    let visits = (0..60).map(async |number| {
+        let (host, text) = &texts[number % texts.len()];
+        let target = format!("/site/{host}/");
+        assert_eq!(harness.knock(Method::GET, &target, &[("host", "127.0.0.1")]).await.text(), text);
+        let nobody = format!("/site/nobody-{number:04}/");
+        assert_eq!(harness.knock(Method::GET, &nobody, &[("host", "127.0.0.1")]).await.status, 404);
+    });
+    join_all(visits).await;
 }
 
 #[tokio::test]
