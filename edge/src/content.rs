@@ -13,6 +13,7 @@
 
 mod budget;
 mod dressing;
+mod loading;
 mod source;
 
 use std::future::Future;
@@ -42,6 +43,7 @@ use crate::sign_links::{LinkSigner, Origins};
 use crate::streams::Streams;
 use budget::{CacheBudget, ContentMemory};
 use dressing::Dressing;
+use loading::{Loader, NotHeld};
 pub use source::{LoadedContent, PackedPage, Source, Stored};
 
 /// Estimated size of a cached content.
@@ -61,10 +63,9 @@ pub struct Contents {
     /// Large pages, by the key of the form without an encoding.
     packed: Arc<KeptCache>,
     packed_bytes_max: u64,
-    memory: ContentMemory,
+    loader: Arc<Loader>,
     /// One permit per core: more dressings at once would not finish sooner.
     presses: Arc<Slots>,
-    content_reads: Slots,
     streams: Streams,
     stored: ContentReader,
     badge: Badge,
@@ -81,13 +82,6 @@ enum CachedContent {
     Packed(Arc<Packed>),
     /// Too large even after encoding or packing. Cached so that visitors do not repeat the attempt.
     TooLarge,
-}
-
-/// Why a content was not loaded into memory.
-enum NotHeld {
-    /// No press permit or no memory is available. The content streams from the store instead.
-    Crowded,
-    Trouble(anyhow::Error),
 }
 
 pub enum Content {
@@ -110,6 +104,8 @@ impl Contents {
         let cache = |capacity_bytes, entry_bytes, largest_bytes| {
             Arc::new(Bounds { capacity_bytes, entry_bytes, largest_bytes }.cache(ByWeight))
         };
+        let memory = ContentMemory::new(capacity_bytes.saturating_mul(MEMORY_PER_CAPACITY));
+        let reads = Slots::new(load.content_reads_max, load.waiting_max);
         let badge = Badge::new(base_url);
         let marks = DressMarks::new(&RULES, &badge.markup(), &origins.mark());
         Self {
@@ -117,9 +113,8 @@ impl Contents {
             packed: cache(for_packed, PACKED_BYTES, PACKED_BYTES_MAX),
             // The cache drops an entry that would fill it alone.
             packed_bytes_max: PACKED_BYTES_MAX.min(for_packed / 4 * 3),
-            memory: ContentMemory::new(capacity_bytes.saturating_mul(MEMORY_PER_CAPACITY)),
+            loader: Arc::new(Loader { reads, memory }),
             presses: Arc::new(Slots::new(presses_max(), load.waiting_max)),
-            content_reads: Slots::new(load.content_reads_max, load.waiting_max),
             streams: Streams::new(load),
             stored,
             badge,
@@ -199,6 +194,7 @@ impl Contents {
             match self.kept.get_or_insert_async(&form.key(), read).await {
                 Ok(CachedContent::Loaded(held)) => return Ok(Source::Loaded(held)),
                 Err(NotHeld::Trouble(error)) => return Err(error),
+                Err(NotHeld::Shed) => return Err(LoadQueue::ContentReads.shed()),
                 Ok(CachedContent::Packed(_) | CachedContent::TooLarge) | Err(NotHeld::Crowded) => {}
             }
         }
@@ -223,10 +219,7 @@ impl Contents {
         stored: Stored,
         patience: Patience,
     ) -> Result<CachedContent, NotHeld> {
-        let permit = self.content_reads.acquire(patience.for_permit()).await;
-        let _permit = permit.map_err(|_| LoadQueue::ContentReads.shed())?;
-        let budget = self.memory.take(stored.size_bytes()).ok_or(NotHeld::Crowded)?;
-        let bytes = budget.attach(stored.read().await?);
+        let bytes = self.loader.load(stored, patience.for_permit()).await?;
         Ok(CachedContent::held(bytes, self.write_etag(form)?))
     }
 
@@ -239,12 +232,12 @@ impl Contents {
     ) -> anyhow::Result<Option<CachedContent>> {
         let (encoding, etag, dressing) =
             (form.encoding, self.write_etag(form)?, self.dressing(form, stored)?);
-        let build = move |budget: CacheBudget| async move {
+        let build = move |dressing: Dressing, budget: CacheBudget| async move {
             let pressed = dressing.make(|| Press::new(encoding, HELD_BYTES_MAX)).await?;
             Ok(pressed
                 .map_or(CachedContent::TooLarge, |bytes| CachedContent::held(budget.attach(bytes), etag)))
         };
-        self.make(&self.kept, form.key(), HELD_BYTES_MAX, patience, build).await
+        self.make(&self.kept, (form.key(), dressing), HELD_BYTES_MAX, patience, build).await
     }
 
     /// Dresses and packs a page. One packed page serves all encodings.
@@ -255,12 +248,12 @@ impl Contents {
         patience: Patience,
     ) -> anyhow::Result<Option<CachedContent>> {
         let (bytes_max, dressing) = (self.packed_bytes_max, self.dressing(form, stored)?);
-        let build = move |budget: CacheBudget| async move {
+        let build = move |dressing: Dressing, budget: CacheBudget| async move {
             let packed = dressing.make(|| Packer::new(bytes_max)).await?;
             let packed = packed.map(|packed| packed.map_bytes(|bytes| budget.attach(bytes)));
             Ok(packed.map_or(CachedContent::TooLarge, |packed| CachedContent::Packed(Arc::new(packed))))
         };
-        self.make(&self.packed, form.unencoded().key(), bytes_max, patience, build).await
+        self.make(&self.packed, (form.unencoded().key(), dressing), bytes_max, patience, build).await
     }
 
     /// Returns the cached result of dressing a page, which concurrent requests share, or `None` when the
@@ -269,27 +262,29 @@ impl Contents {
     async fn make<F>(
         &self,
         cache: &Arc<KeptCache>,
-        key: Key,
+        (key, mut dressing): (Key, Dressing),
         bytes_max: u64,
         patience: Patience,
-        build: impl FnOnce(CacheBudget) -> F + Send + 'static,
+        build: impl FnOnce(Dressing, CacheBudget) -> F + Send + 'static,
     ) -> anyhow::Result<Option<CachedContent>>
     where
         F: Future<Output = anyhow::Result<CachedContent>> + Send + 'static,
     {
-        let (cache, presses, memory) = (cache.clone(), self.presses.clone(), self.memory.clone());
+        let (cache, presses, loader) = (cache.clone(), self.presses.clone(), self.loader.clone());
         let made = tokio::spawn(async move {
             let make = async {
+                // Before the press permit, so that pages of a slow store are read side by side.
+                dressing.load(&loader, patience.for_permit()).await?;
                 let _permit = presses.acquire(patience.for_permit()).await.map_err(|_| NotHeld::Crowded)?;
-                let budget = memory.take(bytes_max).ok_or(NotHeld::Crowded)?;
-                Ok::<_, NotHeld>(build(budget).await?)
+                let budget = loader.memory.take(bytes_max).ok_or(NotHeld::Crowded)?;
+                Ok::<_, NotHeld>(build(dressing, budget).await?)
             };
             cache.get_or_insert_async(&key, make).await
         });
         match timeout_at(patience.for_press(), made).await {
             Ok(made) => match made.context("dress a page")? {
                 Ok(kept) => Ok(Some(kept)),
-                Err(NotHeld::Crowded) => Ok(None),
+                Err(NotHeld::Shed | NotHeld::Crowded) => Ok(None),
                 Err(NotHeld::Trouble(error)) => Err(error),
             },
             Err(_) => Ok(None),
@@ -309,6 +304,7 @@ impl Contents {
         let sign = |links| LinkSigner::new(&links, form.host, &self.origins);
         Ok(Dressing {
             stored,
+            loaded: None,
             markup: form.dress.markup,
             badge: form.dress.has_badge.then(|| self.badge.clone()),
             signer: form.dress.links.map(sign).transpose()?,
@@ -323,7 +319,7 @@ impl Contents {
     /// Holds a read permit, as if another content were being read.
     #[cfg(test)]
     pub async fn take_read(&self) -> admission::Permit {
-        self.content_reads.acquire(tokio::time::Instant::now()).await.unwrap()
+        self.loader.reads.acquire(tokio::time::Instant::now()).await.unwrap()
     }
 
     /// Holds all press permits.
@@ -336,7 +332,7 @@ impl Contents {
 
     #[cfg(test)]
     pub fn memory_bytes(&self) -> u64 {
-        self.memory.bytes()
+        self.loader.memory.bytes()
     }
 }
 
@@ -357,12 +353,6 @@ impl CachedContent {
 /// More at once would not finish sooner, and each takes memory.
 fn presses_max() -> usize {
     available_parallelism().map_or(1, NonZero::get)
-}
-
-impl From<anyhow::Error> for NotHeld {
-    fn from(error: anyhow::Error) -> Self {
-        Self::Trouble(error)
-    }
 }
 
 #[derive(Clone)]

@@ -78,6 +78,31 @@ async fn slow_content_reads_do_not_block_route_reads() {
 }
 
 #[tokio::test]
+async fn a_small_page_is_read_before_it_takes_a_press_permit() {
+    let harness = EdgeHarness::under(LoadTerms { content_reads_max: 1, ..LoadTerms::default() }).await;
+    let route = harness.site(&[("index.html", "<title>x</title><p>small")]).await;
+    let route = Route { expires_at: Some(NOW.plus(Duration::from_secs(60))), ..route };
+    let contents = &harness.edge.inner.contents;
+    let read = contents.take_read().await;
+    let other_pages = async {
+        // The visit now waits for its read.
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        drop(contents.take_all_presses().await);
+        drop(read);
+    };
+    let (seen, ()) = futures::join!(harness.visit(&route, "/", &[]), other_pages);
+    assert!(seen.status == 200 && seen.text().contains("<p>small"), "{}", seen.text());
+    assert_eq!(contents.kept_count(), 1, "it was not dressed as a stream");
+    assert_eq!(
+        contents.memory_bytes(),
+        seen.body.len() as u64,
+        "the page as it was stored is no longer held"
+    );
+}
+
+#[tokio::test]
 async fn failed_shared_wait_does_not_double_the_waiting_time() {
     let terms = LoadTerms { content_reads_max: 1, route_reads_max: 1, ..LoadTerms::default() };
     let harness = EdgeHarness::under(terms).await;

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use super::*;
 use crate::blobs::StorageKey;
+use crate::objects::is_missing;
 use crate::{Blobs, Layout, S3Settings, is_outage};
 
 const SIZE_BYTES: u64 = 100_000;
@@ -98,6 +99,30 @@ async fn read_without_progress_is_aborted() {
     assert!(chunks.try_collect::<Vec<Bytes>>().await.is_err());
     assert_eq!(store.requests.load(Ordering::SeqCst), FRUITLESS_MAX as usize);
     assert!(begun_at.elapsed() >= FRUITLESS_PAUSE * (FRUITLESS_MAX - 1), "not all at once");
+}
+
+#[tokio::test]
+async fn a_small_content_is_read_with_one_request() {
+    let store = ShortReads::start(SIZE_BYTES as usize).await;
+    let read = blobs_at(&store.url).read(BlobHash::of(b""), 10..5_000).await.unwrap();
+    assert!(read == content()[10..5_000]);
+    assert_eq!(store.requests.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_file_that_is_too_short_is_no_outage_and_a_missing_one_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let blobs = Blobs::local(folder.path()).unwrap();
+    let (hash, bytes) = (BlobHash::of(b"content"), Bytes::from_static(b"content"));
+    assert!(is_missing(&blobs.read(hash, 0..7).await.unwrap_err()));
+    blobs.put(hash, bytes.clone(), Layout::default()).await.unwrap();
+    assert_eq!(blobs.read(hash, 3..7).await.unwrap(), bytes.slice(3..7));
+    assert_eq!(blobs.read(hash, 3..3).await.unwrap(), "");
+    for too_long in [0..1_000, 1_000..1_001] {
+        let error = blobs.read(hash, too_long).await.unwrap_err();
+        assert!(!is_outage(&error) && !is_missing(&error), "{error:#}");
+        assert!(error.to_string().contains("shorter"), "{error:#}");
+    }
 }
 
 #[tokio::test]
