@@ -96,6 +96,18 @@ impl From<VersionId> for BundleId {
     }
 }
 
+impl BundleId {
+    /// The lowest id of a moment. Ids sort by the time of their creation.
+    pub fn first_at(time: Time) -> Self {
+        Self(Ulid::from_parts(u64::try_from(time.millis()).unwrap_or(0), 0))
+    }
+
+    /// The publish that writes a bundle of this name. A repacked bundle has none.
+    pub const fn job(self) -> JobId {
+        JobId(self.0)
+    }
+}
+
 impl JobId {
     /// The time of creation, by the clock of the process that created it.
     pub fn created_at(self) -> Time {

@@ -2,6 +2,8 @@
 //! and the command line call the operations here. Payloads must be redacted, because they hold content and
 //! payments of users.
 
+use std::collections::HashSet;
+
 use async_trait::async_trait;
 use domain::{Job, JobEnvelope, JobId, Missing, OperatorName, Queue, Refusal, Time};
 use serde_json::Value;
@@ -259,6 +261,8 @@ pub trait Board: Send + Sync {
     /// Whether an attempt at the job is recorded that its row may no longer count, because an operator has retried the job
     /// or a worker was stopped.
     async fn has_begun(&self, id: JobId) -> anyhow::Result<bool>;
+    /// Which of these jobs the queue has, including finished ones that it still keeps.
+    async fn find_known(&self, ids: &[JobId]) -> anyhow::Result<HashSet<JobId>>;
     /// Whether every running process reads the newest format of stored data. False while an upgrade from an
     /// older release is in progress.
     fn is_format_shared(&self) -> bool;

@@ -20,6 +20,7 @@ const PURGES_AT_ONCE: u64 = 1_000;
 const BLOBS_AT_ONCE: u64 = 10_000;
 const RECORDS_AT_ONCE: u64 = 5_000;
 const UPLOADS_AT_ONCE: usize = 10_000;
+const ORPHANS_AT_ONCE: usize = 10_000;
 
 /// What an operator's cleanup removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,10 +83,27 @@ impl Service {
             .blob_index()
             .sweep_bundles(&self.0.blobs, now, &self.0.chance, BLOBS_AT_ONCE)
             .await?;
+        let orphans = self.sweep_orphan_bundles(now).await?;
         let spooled = self.0.blobs.sweep_spool(now.minus(SPOOL_KEPT), UPLOADS_AT_ONCE).await?;
         // An upload is newer than its ticket, so one of this age can no longer be published.
         let uploads = self.0.blobs.sweep_uploads(now.minus(UploadTicket::KEPT), UPLOADS_AT_ONCE).await?;
-        Ok(swept.blobs + bundles + (spooled + uploads) as u64)
+        Ok(swept.blobs + bundles + orphans + (spooled + uploads) as u64)
+    }
+
+    /// Deletes bundles that no settlement has recorded. The queue must know the job of the publish. Otherwise,
+    /// a database that does not belong to this blob store, or that was restored to an earlier state, would
+    /// cost the pages that it does not know.
+    async fn sweep_orphan_bundles(&self, now: Time) -> anyhow::Result<u64> {
+        let index = self.0.store.blob_index();
+        let mut orphans = index.list_orphan_bundles(&self.0.blobs, now, ORPHANS_AT_ONCE).await?;
+        let jobs: Vec<JobId> = orphans.iter().map(|bundle| bundle.job()).collect();
+        let known = self.0.board.find_known(&jobs).await?;
+        orphans.retain(|bundle| known.contains(&bundle.job()));
+        let deleted = index.delete_orphan_bundles(&self.0.blobs, &orphans, now).await?;
+        if deleted > 0 {
+            tracing::info!(bundles.deleted = deleted, "bundles that no publish has recorded were deleted");
+        }
+        Ok(deleted)
     }
 
     /// Deletes outcomes, keys, sessions, cached verdicts, logged route changes and audit log entries past

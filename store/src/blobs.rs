@@ -350,7 +350,7 @@ impl Blobs {
         }
     }
 
-    fn join(&self, rest: &str) -> Key {
+    pub(crate) fn join(&self, rest: &str) -> Key {
         Key::from(format!("{}/{rest}", self.prefix))
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Context;
 use domain::{Time, WrittenBundle};
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::{Expr, ExprTrait, OnConflict, SimpleExpr};
+use sea_orm::sea_query::{CaseStatement, Expr, ExprTrait, OnConflict, SimpleExpr};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 
 use crate::blob_state::BlobState;
@@ -16,19 +16,21 @@ use crate::script::Script;
 /// its publish is running any more, so its name is never used for another object.
 pub(crate) const FIRST_CHECK_AFTER: Duration = Duration::from_secs(24 * 3600);
 
-/// Makes the first sweep after `at` check a bundle. A sweep of blobs calls this before it deletes a row.
-/// Otherwise it could overwrite the claim of a publish that finds the row deleted.
+/// Makes the first sweep after `at` check a bundle. A sweep of blobs calls this after it has marked a row and
+/// before it deletes the row. Otherwise it could overwrite the claim of a publish that finds the row deleted.
+/// The bundle's row is written even if its check is due already: this waits for a sweep that is about to
+/// record the check as done, and then asks again.
 pub(crate) async fn ask_for_check(
     connection: &impl ConnectionTrait,
     bundle: &str,
     at: Time,
 ) -> anyhow::Result<()> {
-    let column = || Expr::col(entity::bundle::Column::CheckAt);
+    let check_at = || Expr::col(entity::bundle::Column::CheckAt);
+    let earliest = CaseStatement::new().case(check_at().lt(at.millis()), check_at()).finally(at.millis());
     entity::bundle::Entity::update_many()
-        .col_expr(entity::bundle::Column::CheckAt, Expr::value(at.millis()))
+        .col_expr(entity::bundle::Column::CheckAt, earliest.into())
         .filter(entity::bundle::Column::Id.eq(bundle))
         .filter(entity::bundle::Column::State.eq(BlobState::Present.as_str()))
-        .filter(column().is_null().or(column().gt(at.millis())))
         .exec(connection)
         .await
         .context("ask for the check of a bundle")?;
@@ -60,4 +62,11 @@ pub(crate) fn new_row(bundle: WrittenBundle, now: Time) -> entity::bundle::Activ
 /// A condition that a bundle has no contents.
 pub(crate) fn is_empty() -> SimpleExpr {
     Expr::cust("NOT EXISTS (SELECT 1 FROM blobs WHERE blobs.bundle = bundles.id)")
+}
+
+/// A condition that a bundle has this number of contents, not counting those that are being deleted.
+pub(crate) fn has_contents(number: usize) -> SimpleExpr {
+    const NUMBER: &str =
+        "(SELECT count(*) FROM blobs WHERE blobs.bundle = bundles.id AND blobs.state = 'present')";
+    Expr::cust(NUMBER).eq(rows::number(number as u64))
 }

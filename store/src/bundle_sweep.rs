@@ -3,11 +3,15 @@
 //! A content protects its bundle: a bundle is deleted only when no row of `blobs` refers to it, and rows are
 //! deleted by the rules of `blob_index` and `blob_sweep`. Three writers add such rows:
 //! - The settlement of the publish that wrote the bundle adds the bundle's row and those of its contents in
-//!   one transaction. Sweeps know a bundle only by its row.
+//!   one transaction. Other than `bundle_orphans`, sweeps know a bundle only by its row.
 //! - A redelivered publish may find the bundle of an earlier attempt that was settled. It claims the bundle
 //!   first. A claim delays the next check, and fails if the bundle is being deleted.
 //! - A repack adds the row of the new bundle before its object, and moves contents there only while that row
 //!   is present.
+//!
+//! Several sweeps may run at the same time. A sweep of blobs marks a row, asks for the check of its bundle and
+//! then deletes the row. The statement that records a check as done requires that the bundle still has all
+//! contents that were checked, and that none is marked. Otherwise a bundle that becomes empty would not be due.
 //!
 //! The statement that marks a bundle for deletion requires that `check_at` has passed and that the bundle has
 //! no contents. Claims and repacks set `check_at`. Of two concurrent statements, one therefore waits for the
@@ -17,23 +21,21 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use domain::{BundleId, Chance, Time};
-use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
 use crate::blob_index::known;
 use crate::blob_state::BlobState;
-use crate::blob_sweep::{ReferenceLock, lock_references, take_next_number};
 use crate::blobs::KnownBlob;
 use crate::bundle::{self, Segment};
-use crate::bundle_rows::{FIRST_CHECK_AFTER, is_empty, new_row};
+use crate::bundle_rows::{FIRST_CHECK_AFTER, ask_for_check, has_contents, is_empty, new_row};
 use crate::bundles::{is_whole_in, segment_of};
 use crate::handles::BlobIndex;
 use crate::{Blobs, rows};
 
 /// How long a bundle without contents is kept for readers that still have a location in it. Without the
 /// bundle, they would have to query the database. A claim delays the check by the same time.
-const EMPTY_KEPT: Duration = Duration::from_secs(3600);
+pub(crate) const EMPTY_KEPT: Duration = Duration::from_secs(3600);
 /// A bundle that cannot be repacked is tried again after this time.
 const RETRY_AFTER: Duration = Duration::from_secs(24 * 3600);
 /// A bundle is repacked if the bytes in use are fewer than its size divided by this.
@@ -80,11 +82,17 @@ impl BlobIndex<'_> {
     ) -> anyhow::Result<u64> {
         let (mut changed, mut repacks) = (0, 0);
         for bundle in self.list_due_bundles(now, at_most).await? {
-            let contents = self.contents_of(&bundle.id).await?;
-            if contents.is_empty() {
+            let rows = self.rows_in(&bundle.id).await?;
+            if rows.is_empty() {
                 changed += u64::from(self.sweep_bundle(blobs, &bundle, now).await?);
                 continue;
             }
+            // Another sweep is deleting a content. The bundle stays due.
+            if rows.iter().any(|row| row.state != BlobState::Present.as_str()) {
+                continue;
+            }
+            let contents = rows.into_iter().map(known).collect::<anyhow::Result<Vec<_>>>()?;
+            let contents_count = contents.len();
             let next_check = match fate_of(&bundle, &contents, now) {
                 Fate::Kept => None,
                 Fate::CheckedLater(at) => Some(at),
@@ -100,7 +108,7 @@ impl BlobIndex<'_> {
                     Some(now.plus(RETRY_AFTER))
                 }
             };
-            self.set_next_check(&bundle, next_check).await?;
+            self.set_next_check(&bundle, contents_count, next_check).await?;
         }
         Ok(changed)
     }
@@ -136,12 +144,15 @@ impl BlobIndex<'_> {
 
     /// The contents whose location is in this bundle, even those that are being deleted.
     pub(crate) async fn contents_of(self, bundle: &str) -> anyhow::Result<Vec<KnownBlob>> {
-        let found = entity::blob::Entity::find()
+        self.rows_in(bundle).await?.into_iter().map(known).collect()
+    }
+
+    async fn rows_in(self, bundle: &str) -> anyhow::Result<Vec<entity::blob::Model>> {
+        Ok(entity::blob::Entity::find()
             .filter(entity::blob::Column::Bundle.eq(bundle))
             .order_by_asc(entity::blob::Column::Hash)
             .all(&self.0.database.reader)
-            .await?;
-        found.into_iter().map(known).collect()
+            .await?)
     }
 
     /// Deletes a bundle without contents. Returns false if it has contents again or cannot be deleted now.
@@ -168,7 +179,13 @@ impl BlobIndex<'_> {
         self.delete_marked_bundle(blobs, &bundle.id, retry_at).await
     }
 
-    async fn delete_marked_bundle(self, blobs: &Blobs, id: &str, retry_at: Time) -> anyhow::Result<bool> {
+    /// Deletes the object of a bundle whose row is marked to be deleted and checked at that time.
+    pub(crate) async fn delete_marked_bundle(
+        self,
+        blobs: &Blobs,
+        id: &str,
+        retry_at: Time,
+    ) -> anyhow::Result<bool> {
         if let Err(error) = blobs.delete_bundle(rows::parse(id, "a bundle id")?).await {
             let error = format!("{error:#}");
             tracing::warn!(error, bundle.id = %id, "could not delete a bundle; retrying later");
@@ -183,12 +200,19 @@ impl BlobIndex<'_> {
         Ok(true)
     }
 
-    /// Does nothing if another time was set in the meantime.
-    async fn set_next_check(self, bundle: &entity::bundle::Model, at: Option<Time>) -> anyhow::Result<()> {
+    /// Does nothing if another time was set in the meantime, or if the bundle has lost one of the contents or
+    /// another sweep is deleting one. Then it stays due.
+    async fn set_next_check(
+        self,
+        bundle: &entity::bundle::Model,
+        contents: usize,
+        at: Option<Time>,
+    ) -> anyhow::Result<()> {
         entity::bundle::Entity::update_many()
             .col_expr(entity::bundle::Column::CheckAt, Expr::value(at.map(Time::millis)))
             .filter(entity::bundle::Column::Id.eq(bundle.id.as_str()))
             .filter(entity::bundle::Column::CheckAt.eq(bundle.check_at))
+            .filter(has_contents(contents))
             .exec(&self.0.database.writer)
             .await?;
         Ok(())
@@ -212,17 +236,19 @@ impl BlobIndex<'_> {
             segments.push(Segment { blob, parts: vec![object.slice(segment)] });
         }
         let (object, stored) = bundle::assemble(BundleId::new(now, chance), segments);
-        let row = entity::bundle::ActiveModel {
-            check_at: Set(Some(now.plus(EMPTY_KEPT).millis())),
-            ..new_row(stored.written, now)
-        };
+        let row = new_row(stored.written, now);
         entity::bundle::Entity::insert(row).exec_without_returning(&self.0.database.writer).await?;
         ensure!(blobs.create_bundle(stored.id(), object).await?, "the new bundle exists already");
-        self.move_contents(&bundle.id, &stored.contents, stored.id(), now).await
+        let moved = self.move_contents(&bundle.id, &stored.contents, stored.id(), now).await;
+        if moved.is_err() {
+            // No reader has a location in it.
+            ask_for_check(&self.0.database.writer, &stored.id().to_string(), now).await?;
+        }
+        moved
     }
 
     /// Moves the contents in one transaction. The new bundle has no contents until then, so a sweep may
-    /// already have marked it for deletion. In that case this fails.
+    /// already have marked it for deletion. In that case this fails, and also if a sweep is deleting a content.
     async fn move_contents(
         self,
         from: &str,
@@ -241,14 +267,16 @@ impl BlobIndex<'_> {
         ensure!(kept.rows_affected == 1, "the new bundle was swept");
         for blob in contents {
             let at = blob.bundled.context("a repacked content is not in a bundle")?;
-            entity::blob::Entity::update_many()
+            let moved = entity::blob::Entity::update_many()
                 .col_expr(Column::Bundle, Expr::value(to.to_string()))
                 .col_expr(Column::BundleOffset, Expr::value(rows::number(at.offset_bytes)))
                 .filter(Column::Hash.eq(blob.hash.to_string()))
                 .filter(Column::Bundle.eq(from))
+                .filter(Column::State.eq(BlobState::Present.as_str()))
                 .exec(&transaction)
                 .await
                 .context("move a content to another bundle")?;
+            ensure!(moved.rows_affected == 1, "a content was swept or moved");
         }
         entity::bundle::Entity::update_many()
             .col_expr(entity::bundle::Column::CheckAt, Expr::value(now.plus(EMPTY_KEPT).millis()))
@@ -256,36 +284,6 @@ impl BlobIndex<'_> {
             .exec(&transaction)
             .await?;
         transaction.commit().await.context("commit a repack")
-    }
-
-    /// Deletes the object of a bundle without a row. A row in the state of deletion is inserted first: see
-    /// `sweep_orphan`. Returns false if the bundle has a row by now.
-    pub(crate) async fn sweep_orphan_bundle(
-        self,
-        blobs: &Blobs,
-        id: BundleId,
-        now: Time,
-    ) -> anyhow::Result<bool> {
-        let transaction = self.0.database.begin().await?;
-        lock_references(&transaction, ReferenceLock::NoReference).await?;
-        let (text, retry_at) = (id.to_string(), now.plus(EMPTY_KEPT));
-        let is_known = entity::bundle::Entity::find_by_id(text.as_str()).one(&transaction).await?.is_some();
-        let content = entity::blob::Entity::find().filter(entity::blob::Column::Bundle.eq(text.as_str()));
-        if is_known || content.one(&transaction).await?.is_some() {
-            return Ok(false);
-        }
-        let row = entity::bundle::ActiveModel {
-            state: Set(BlobState::Deleting.as_str().to_owned()),
-            check_at: Set(Some(retry_at.millis())),
-            ..new_row(domain::WrittenBundle { id, size_bytes: 0 }, now)
-        };
-        entity::bundle::Entity::insert(row)
-            .exec_without_returning(&transaction)
-            .await
-            .context("mark an orphan bundle")?;
-        take_next_number(&transaction).await?;
-        transaction.commit().await.context("commit the mark of an orphan bundle")?;
-        self.delete_marked_bundle(blobs, &text, retry_at).await
     }
 }
 

@@ -14,6 +14,7 @@ mod blob_sweep;
 mod blobs;
 mod blocked_contents;
 mod bundle;
+mod bundle_orphans;
 mod bundle_rows;
 mod bundle_sweep;
 mod bundles;

@@ -80,7 +80,20 @@ impl Blobs {
     /// All objects in the store, in no particular order.
     pub fn listed(&self) -> BoxStream<'static, anyhow::Result<StoredObject>> {
         let prefix = Key::from(self.prefix.clone());
-        let listing = self.objects.list((!self.prefix.is_empty()).then_some(&prefix));
+        self.stored_objects(self.objects.list((!self.prefix.is_empty()).then_some(&prefix)))
+    }
+
+    /// The bundles with ids of this time or later, in no particular order.
+    pub(crate) fn bundles_since(&self, since: Time) -> BoxStream<'static, anyhow::Result<StoredObject>> {
+        let before = self.key(StorageKey::Bundle(BundleId::first_at(since)));
+        self.stored_objects(self.objects.list_with_offset(Some(&self.join(BUNDLES)), &before))
+    }
+
+    fn stored_objects(
+        &self,
+        listing: BoxStream<'static, object_store::Result<ObjectMeta>>,
+    ) -> BoxStream<'static, anyhow::Result<StoredObject>> {
+        let prefix = Key::from(self.prefix.clone());
         let objects = futures::stream::try_unfold(listing, |mut listing| async move {
             let next = timeout(NEXT_LISTED_WAIT, listing.try_next()).await.map_err(std::io::Error::from);
             let next = next

@@ -203,19 +203,6 @@ impl BlobIndex<'_> {
         Ok(hashes.iter().copied().filter(|hash| !known.contains(&hash.to_string())).collect())
     }
 
-    /// Which of these bundles have no row, not even as being deleted.
-    pub async fn find_unknown_bundles(self, ids: &[BundleId]) -> anyhow::Result<HashSet<BundleId>> {
-        let known: Vec<String> = entity::bundle::Entity::find()
-            .select_only()
-            .column(entity::bundle::Column::Id)
-            .filter(entity::bundle::Column::Id.is_in(ids.iter().map(BundleId::to_string)))
-            .into_tuple()
-            .all(&self.0.database.reader)
-            .await?;
-        let known: HashSet<String> = known.into_iter().collect();
-        Ok(ids.iter().copied().filter(|id| !known.contains(&id.to_string())).collect())
-    }
-
     /// The row of a referenced content. An unreferenced one may have been swept by now.
     async fn find_referenced(self, hash: BlobHash) -> anyhow::Result<Option<KnownBlob>> {
         let found = entity::blob::Entity::find_by_id(hash.to_string())

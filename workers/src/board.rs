@@ -14,8 +14,10 @@ mod processes;
 mod schedules;
 mod steer;
 
+use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 
+use anyhow::Context;
 use async_trait::async_trait;
 use domain::{JobId, OperatorName, Queue, Time};
 use service::{Board, BoardFigures, JobActionResult, JobDetail, JobFilter, JobList, Planned, QueueFigures};
@@ -44,6 +46,12 @@ impl Board for Queues {
 
     async fn has_begun(&self, id: JobId) -> anyhow::Result<bool> {
         self.is_begun(id).await
+    }
+
+    async fn find_known(&self, ids: &[JobId]) -> anyhow::Result<HashSet<JobId>> {
+        let ids: Vec<String> = ids.iter().map(JobId::to_string).collect();
+        let queues = self.queues_of(&ids.iter().map(String::as_str).collect::<Vec<_>>()).await?;
+        queues.keys().map(|id| id.parse().context("a job's id in the queue")).collect()
     }
 
     fn is_format_shared(&self) -> bool {

@@ -150,15 +150,14 @@ impl Queues {
         if !repeated.is_empty() {
             begun.extend(self.restart(&repeated).await?);
         }
-        Ok(Known { begun, queues: self.queues_of(rows).await? })
+        Ok(Known { begun, queues: self.queues_of(&ids(rows, |_| true)).await? })
     }
 
-    /// The ids among `rows` that the table has, with their queue. An id is unique in the whole table, so one
+    /// Those of the ids that the table has, with their queue. An id is unique in the whole table, so a job
     /// that another queue has must not count as stored.
-    async fn queues_of(&self, rows: &[Row]) -> anyhow::Result<HashMap<String, String>> {
-        let ids = ids(rows, |_| true);
+    pub(crate) async fn queues_of(&self, ids: &[&str]) -> anyhow::Result<HashMap<String, String>> {
         let known: Vec<(String, String)> = on_either!(&self.database, sql, pool => {
-            sqlx::query_as(sql::KNOWN).bind(sql::names(&ids)).fetch_all(pool).await?
+            sqlx::query_as(sql::KNOWN).bind(sql::names(ids)).fetch_all(pool).await?
         });
         Ok(known.into_iter().collect())
     }

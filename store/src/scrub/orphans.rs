@@ -66,7 +66,9 @@ impl IntegrityChecks<'_> {
             ObjectKind::Blob(hash) => {
                 self.0.blob_index().sweep_orphan(blobs, hash, orphan.size_bytes, now).await
             }
-            ObjectKind::Bundle(id) => self.0.blob_index().sweep_orphan_bundle(blobs, id, now).await,
+            ObjectKind::Bundle(id) => {
+                Ok(self.0.blob_index().delete_orphan_bundles(blobs, &[id], now).await? == 1)
+            }
             ObjectKind::Spool(version) => {
                 blobs.delete(StorageKey::Spool(version)).await?;
                 Ok(true)

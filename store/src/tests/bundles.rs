@@ -1,6 +1,8 @@
 //! Bundles: what sweeps, repacks and publishes at the same time do with them.
 
 mod checks;
+mod concurrent;
+mod orphans;
 
 use domain::{BundleId, WrittenBundle};
 use futures::TryStreamExt;

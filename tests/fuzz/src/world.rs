@@ -1,6 +1,7 @@
 //! The whole control plane in one process behind its real HTTP API: a database in a directory, a ledger, and
 //! a worker that runs each job as soon as it is queued. Only the queue is replaced.
 
+use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 use std::sync::Arc;
@@ -190,6 +191,10 @@ impl Board for NoBoard {
 
     async fn has_begun(&self, _id: JobId) -> anyhow::Result<bool> {
         Ok(false)
+    }
+
+    async fn find_known(&self, _ids: &[JobId]) -> anyhow::Result<HashSet<JobId>> {
+        bail!("no board")
     }
 
     fn is_format_shared(&self) -> bool {

@@ -21,14 +21,18 @@ pub async fn check_the_end(scene: &Scene) {
     if cleaned.is_none_or(|reply| reply.status != 200) {
         scene.journal.violation(WHOLE, "the operator's cleanup failed");
     }
-    // The schedule also runs the sweep, but perhaps not before this check.
-    let sweep = || {
-        let run = scene.world.operator().post("/internal/schedules/sweep-records/run");
-        run.header("X-Operator", "torture")
-    };
-    let swept = reply_to(scene, WHOLE, sweep).await;
-    if swept.is_none_or(|reply| reply.status != 200) {
-        scene.journal.violation(WHOLE, "the sweep of unused records could not be run");
+    // A sweep leaves what another one is working on, and the advance may have started one.
+    super::drain(scene).await;
+    // The schedules also run the sweeps, but perhaps not before this check.
+    for schedule in ["sweep-blobs", "sweep-records"] {
+        let sweep = || {
+            let run = scene.world.operator().post(&format!("/internal/schedules/{schedule}/run"));
+            run.header("X-Operator", "torture")
+        };
+        let swept = reply_to(scene, WHOLE, sweep).await;
+        if swept.is_none_or(|reply| reply.status != 200) {
+            scene.journal.violation(WHOLE, format!("{schedule} could not be run"));
+        }
     }
     super::drain(scene).await;
     let scrubbed = scene.world.command(&["scrub"], &[]).await;

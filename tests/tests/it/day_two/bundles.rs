@@ -129,6 +129,32 @@ in_both_modes! {
     }
 }
 
+in_both_modes! {
+    #[settings("HANDBILL_TEST_FAULTS" = "publish.after_blob_put:fail,answer.wait_ms:instead=1500")]
+    async fn a_bundle_whose_publish_is_cancelled_is_deleted_a_day_later(world: World) {
+        let files = site("never settled");
+        let files: Vec<(&str, &[u8])> =
+            files.iter().map(|(path, html)| (path.as_str(), html.as_bytes())).collect();
+        world.agent().await.publish_files("my-site", &files).await.refused(503, "overloaded");
+        let [bundle] = &bundles_of(&world)[..] else { panic!("not one bundle") };
+        let id = bundle.file_name().unwrap().to_str().unwrap().to_owned();
+        // Its job fails again and again, and can be cancelled while it waits for the next attempt.
+        eventually(PATIENCE, "the cancellation", async || {
+            let cancel = world.operator().post(&format!("/internal/queues/publish/jobs/{id}/cancel"));
+            let reply = cancel.header("X-Operator", "Ada").await;
+            (reply.status == 200).then_some(())
+        })
+        .await;
+        // An object that the queue does not know may belong to another database.
+        let last = if id.ends_with('0') { '1' } else { '0' };
+        let unknown = bundle.with_file_name(format!("{}{last}", &id[..id.len() - 1]));
+        fs::copy(bundle, &unknown).unwrap();
+        world.advance(Duration::from_secs(25 * 3600));
+        eventually(PATIENCE, "the deletion", async || (!bundle.exists()).then_some(())).await;
+        assert_eq!(bundles_of(&world), [unknown]);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_site_is_backed_up_and_restored_and_damage_in_it_is_named() {
     let world = World::with(Mode::Embedded, program!()).start().await;
