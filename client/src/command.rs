@@ -128,6 +128,12 @@ pub struct Publish {
     /// Store a version of an existing page without making it live. `handbill activate` makes it live.
     #[arg(long, requires = "slug")]
     pub stage: bool,
+    /// Publish only if this version is live, so that the publish does not overwrite a newer one.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), requires = "slug")]
+    pub if_version: Option<u32>,
+    /// Publish only if no page has this name yet.
+    #[arg(long, requires = "slug", conflicts_with_all = ["if_version", "stage"])]
+    pub new: bool,
     /// A short description of this version, shown by `handbill versions`.
     #[arg(long, short, value_name = "TEXT")]
     pub message: Option<Message>,

@@ -35,6 +35,10 @@ pub fn for_everyone(code: &str) -> Option<&'static str> {
              claimed (`handbill account` shows the claim link)"
         }
         "quota_exceeded" => "delete unneeded pages with `handbill delete`, then run the command again",
+        "version_conflict" => {
+            "`handbill versions SLUG` lists the versions; add the changes of the live one to your files, then \
+             publish them with its number as --if-version"
+        }
         "slug_taken" => "run the command again to add a version to it, or choose another --slug",
         "agent_join_disabled" => {
             "ask the owner to let agents join, on the dashboard, or for a token to use with `handbill login`"

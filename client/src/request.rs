@@ -14,6 +14,14 @@ pub struct Request {
     body: Body,
     key: Option<String>,
     payment: Option<String>,
+    condition: Option<Condition>,
+}
+
+/// What must be true of the live version.
+#[derive(Clone, Copy, Debug)]
+pub enum Condition {
+    LiveVersion(u32),
+    SlugIsNew,
 }
 
 enum Body {
@@ -57,6 +65,11 @@ impl Request {
         Self { payment: Some(payment), ..self }
     }
 
+    #[must_use]
+    pub fn only_if(self, condition: Option<Condition>) -> Self {
+        Self { condition, ..self }
+    }
+
     /// Adds everything to a call that is about to be sent.
     pub fn put_into(&self, mut call: RequestBuilder) -> RequestBuilder {
         if let Some(key) = &self.key {
@@ -64,6 +77,11 @@ impl Request {
         }
         if let Some(payment) = &self.payment {
             call = call.header("X-PAYMENT", payment);
+        }
+        match self.condition {
+            None => {}
+            Some(Condition::LiveVersion(seq)) => call = call.header("If-Match", format!("\"v{seq}\"")),
+            Some(Condition::SlugIsNew) => call = call.header("If-None-Match", "*"),
         }
         match &self.body {
             Body::Empty => call,
@@ -80,6 +98,7 @@ impl Request {
     }
 
     fn new(method: Method, path: impl Into<String>, repeat: Repeat) -> Self {
-        Self { method, path: path.into(), repeat, body: Body::Empty, key: None, payment: None }
+        let path = path.into();
+        Self { method, path, repeat, body: Body::Empty, key: None, payment: None, condition: None }
     }
 }

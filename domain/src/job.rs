@@ -195,7 +195,7 @@ pub struct ViewCount {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Chance;
+    use crate::{Chance, PublishCondition, Target};
 
     #[test]
     fn envelope_is_unchanged_by_serialization() {
@@ -234,6 +234,23 @@ mod tests {
         let envelopes: [JobEnvelope; 2] =
             [LEAST_PUBLISH, &without].map(|text| serde_json::from_str(text).unwrap());
         assert_eq!(envelopes[0], envelopes[1], "what may be absent");
+    }
+
+    /// Earlier releases know two targets, both as text, and cannot decode this one.
+    #[test]
+    fn condition_of_a_publish_is_serialized_as_a_target_that_earlier_releases_cannot_decode() {
+        for (target, condition) in [
+            (r#"{"if":{"live_version":7}}"#, PublishCondition::LiveVersion(7)),
+            (r#"{"if":"slug_exists"}"#, PublishCondition::SlugExists),
+            (r#"{"if":"slug_is_new"}"#, PublishCondition::SlugIsNew),
+        ] {
+            let text = LEAST_PUBLISH.replace(r#""existing""#, target);
+            let envelope: JobEnvelope = serde_json::from_str(&text).unwrap();
+            let written: serde_json::Value = serde_json::from_str(&text).unwrap();
+            assert_eq!(serde_json::to_value(&envelope).unwrap(), written);
+            let Job::Publish(job) = envelope.job else { panic!("{text}") };
+            assert_eq!(job.order.target, Target::If(condition));
+        }
     }
 
     #[test]

@@ -31,6 +31,7 @@ mod operator;
 mod page;
 mod password;
 mod payment;
+mod publish_condition;
 mod publish_order;
 mod reason;
 mod refusal;
@@ -95,6 +96,7 @@ pub use operator::{
 pub use page::{Cursor, List, MalformedCursor, Page, PageStart, Paged};
 pub use password::{Password, PasswordHash};
 pub use payment::{Accept, CardTerms, Challenge, DevPaymentTerms, Payment, PaymentMethods, Receipt};
+pub use publish_condition::{CurrentVersion, ExistingSlug, PublishCondition};
 pub use publish_order::{Activation, CreatedVia, PublishOrder, Target};
 pub use reason::Reason;
 pub use refusal::{Crowd, Missing, MissingRight, Refusal, RefusalEntry, RefusalKind, Repeating};

@@ -3,7 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AccountId, ArtifactId, CalledBy, JobId, Message, Payment, Slug, Time, TokenId, VersionId};
+use crate::{
+    AccountId, ArtifactId, CalledBy, JobId, Message, Payment, PublishCondition, Slug, Time, TokenId,
+    VersionId,
+};
 
 /// A publish that the API has checked and parsed, without its content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +43,9 @@ pub enum Target {
     NewOrExisting,
     /// Only an existing artifact: `POST …/versions`.
     Existing,
+    /// The artifact with the slug, or a new one, but only if the condition is met. Earlier releases cannot
+    /// decode such a job, so none of their workers publishes without checking the condition.
+    If(PublishCondition),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

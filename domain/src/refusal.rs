@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Challenge, ModerationStatus, Slug};
+use crate::{Challenge, CurrentVersion, ExistingSlug, ModerationStatus, PublishCondition, Slug};
 
 mod catalogue;
 mod cause;
@@ -112,6 +112,10 @@ pub enum Refusal {
         limit: u32,
     },
     IdempotencyConflict,
+    /// A publish whose condition on the live version is not met. `live` is the live version, if any.
+    VersionConflict {
+        live: Option<CurrentVersion>,
+    },
     /// A file of a publish contains an active token.
     SecretInPublish {
         path: String,
@@ -161,6 +165,12 @@ impl Refusal {
     /// A malformed slug.
     pub fn malformed_slug() -> Self {
         Self::invalid("slug", format!("must match {}", Slug::PATTERN))
+    }
+
+    /// The refusal of a publish whose condition is not met. `existing` is `None` if no artifact has the slug.
+    pub fn of_condition(condition: PublishCondition, existing: Option<ExistingSlug>) -> Option<Self> {
+        let live = existing.and_then(|slug| slug.live);
+        (!condition.is_met(existing)).then_some(Refusal::VersionConflict { live })
     }
 
     pub fn overloaded(fault: impl Into<String>) -> Self {
@@ -217,6 +227,7 @@ impl Refusal {
                 "quota_exceeded"
             }
             Refusal::IdempotencyConflict => "idempotency_conflict",
+            Refusal::VersionConflict { .. } => "version_conflict",
             Refusal::SecretInPublish { .. } => "secret_in_publish",
             Refusal::UploadTaken => "upload_taken",
             Refusal::VersionChanged { .. } | Refusal::DecidedMeanwhile { .. } => "version_changed",
@@ -283,6 +294,12 @@ impl Refusal {
             }
             Refusal::IdempotencyConflict => {
                 "this Idempotency-Key was used for another request in the last 24 hours".into()
+            }
+            Refusal::VersionConflict { live: Some(live) } => {
+                format!("the condition of this publish is not met: version {} is live", live.seq)
+            }
+            Refusal::VersionConflict { live: None } => {
+                "the condition of this publish is not met: the slug has no live version".into()
             }
             Refusal::SecretInPublish { path, line } => {
                 let line = line.map(|line| format!(" on line {line}")).unwrap_or_default();

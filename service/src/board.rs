@@ -264,7 +264,7 @@ pub trait Board: Send + Sync {
     /// Which of these jobs the queue has, including finished ones that it still keeps.
     async fn find_known(&self, ids: &[JobId]) -> anyhow::Result<HashSet<JobId>>;
     /// Whether every running process reads the newest format of stored data. False while an upgrade from an
-    /// older release is in progress.
+    /// older release is in progress. Bundles and publishes under a condition wait for the end of it.
     fn is_format_shared(&self) -> bool;
     /// Restarts a job that is dead, cancelled or waiting for another attempt, with all its attempts.
     async fn retry(&self, queue: Queue, id: JobId, by: &OperatorName) -> anyhow::Result<JobActionResult>;

@@ -4,9 +4,12 @@
 //! release stored, so the hashed bytes must never change. They are therefore written field by field, and a
 //! test pins them. A change would answer every repeat across an upgrade with 409.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
-use domain::{AccountId, Activation, ArtifactId, JobId, Micro, Refusal, Repeating, Slug, Target};
+use domain::{
+    AccountId, Activation, ArtifactId, JobId, Micro, PublishCondition, Refusal, Repeating, Slug, Target,
+};
 use sha2::{Digest, Sha256};
 use store::{KeyClaim, KeyHolder};
 
@@ -86,9 +89,9 @@ impl KeyedRequest<'_> {
     }
 }
 
-/// Two publishes are equal if they have the same target and content. The payment is not hashed, because a
-/// request that got a 402 is repeated with one. The artifact that the token is pinned to is hashed, so that a
-/// token for another artifact does not get this response.
+/// Two publishes are equal if they have the same target, with its condition, and the same content. The payment
+/// is not hashed, because a request that got a 402 is repeated with one. The artifact that the token is pinned
+/// to is hashed, so that a token for another artifact does not get this response.
 pub(crate) fn publish_hash(pinned_to: Option<ArtifactId>, request: &PublishRequest) -> String {
     let mut hash = Sha256::new();
     let slug = request.slug.as_ref().map_or("", Slug::as_str);
@@ -112,11 +115,14 @@ pub(crate) fn credit_hash(amount: Micro) -> String {
     format!("credits {}", amount.get())
 }
 
-fn target_text(target: Target) -> &'static str {
-    match target {
+fn target_text(target: Target) -> Cow<'static, str> {
+    Cow::Borrowed(match target {
         Target::NewOrExisting => "NewOrExisting",
         Target::Existing => "Existing",
-    }
+        Target::If(PublishCondition::LiveVersion(seq)) => return format!("If LiveVersion {seq}").into(),
+        Target::If(PublishCondition::SlugExists) => "If SlugExists",
+        Target::If(PublishCondition::SlugIsNew) => "If SlugIsNew",
+    })
 }
 
 fn activation_text(activation: Activation) -> &'static str {
@@ -166,6 +172,23 @@ mod tests {
         longest.files.push(UploadedFile { path: "a/b.css".parse().unwrap(), bytes: "".into() });
         let longest = publish_hash(Some(pin), &longest);
         assert_eq!(longest, "015812d08d773e446a0c67cdf9c2e5f945161af00d77d3cfabf78a2b4b92f939");
+        // publish\0my-page\0If LiveVersion 7\0Live\0index.html\011\0<h1>Hi</h1>
+        let hash_under = |condition| {
+            let (slug, target) = (Some("my-page".parse().unwrap()), Target::If(condition));
+            publish_hash(None, &PublishRequest { slug, target, ..request() })
+        };
+        assert_eq!(
+            hash_under(PublishCondition::LiveVersion(7)),
+            "5fccb99cb88e9d255733ecaaf47f6a2f2cfed466598b4bbd9cc1d0356ba64306"
+        );
+        assert_eq!(
+            hash_under(PublishCondition::SlugExists),
+            "0cca3baee5b0bc6ab52b65864e6ca80f140447c2ce76a1a39b8b84f9925e9add"
+        );
+        assert_eq!(
+            hash_under(PublishCondition::SlugIsNew),
+            "e141e9de8bf1c4787729ca07484232b9353d160068853b555800daadd67a83b8"
+        );
         assert_eq!(credit_hash(Micro::new(2_500_000)), "credits 2500000");
     }
 }

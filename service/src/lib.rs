@@ -16,6 +16,7 @@ mod checkout;
 mod claim;
 mod closed;
 mod compute;
+mod conditions;
 mod content;
 mod credits;
 mod deadline;

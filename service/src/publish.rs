@@ -30,6 +30,9 @@ pub enum Addressed<'a> {
     ByBody,
     /// The artifact in the path, which must exist.
     Existing(&'a Slug),
+    /// The artifact in the path, by a request that may have a condition. If there is no such artifact, the
+    /// condition decides between 404 and 412.
+    Conditional(&'a Slug),
 }
 
 /// A successful publish, with warnings about its files.
@@ -63,15 +66,26 @@ impl Service {
             }
         }
         caller.may_write(Scope::ArtifactsWrite, now)?;
-        if let Addressed::Existing(slug) = addressed {
-            self.find(caller, slug).await?;
-        }
+        self.check_addressed(caller, addressed).await?;
         let standing =
             self.0.store.accounts().billing_state(caller.account, now).await?.ok_or(Refusal::Unauthorized)?;
         self.tariff().settle_publish(standing, payment).map_err(Refusal::PaymentRequired)?;
         match self.closed().await {
             Some(refusal) => Err(refusal.into()),
             None => self.take_publish(caller.account).await,
+        }
+    }
+
+    async fn check_addressed(&self, caller: &Caller, addressed: Addressed<'_>) -> ServiceResult<()> {
+        let (Addressed::Existing(slug) | Addressed::Conditional(slug)) = addressed else { return Ok(()) };
+        match self.find(caller, slug).await {
+            Err(Failure::Refused(refusal))
+                if matches!(addressed, Addressed::Conditional(_))
+                    && *refusal == Refusal::NotFound(Missing::Artifact) =>
+            {
+                Ok(())
+            }
+            found => found.map(drop),
         }
     }
 
@@ -131,6 +145,11 @@ impl Service {
             if self.is_past_deadline(awaited.job) {
                 return self.refuse_for_good(&awaited, Refusal::past_deadline()).await;
             }
+        }
+        let refusal = self.condition_refusal(caller, &request).await;
+        if let Some(refusal) = refusal.map_err(|error| failure_before(repeating, error))? {
+            // Stored, so that the key is free for a request with another condition.
+            return self.refuse_for_good(&awaited, refusal).await;
         }
         // The job of a publish has the id of the version that it creates.
         let version = VersionId::from_ulid(job.ulid());

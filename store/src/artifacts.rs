@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use anyhow::Context;
 use domain::{
-    AccountId, Artifact, ArtifactId, Cursor, Host, List, Manifest, Message, Page, Paged, Slug, Time, UserId,
-    Version,
+    AccountId, Artifact, ArtifactId, Cursor, ExistingSlug, Host, List, Manifest, Message, Page, Paged, Slug,
+    Time, UserId, Version,
 };
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Query;
@@ -19,6 +19,7 @@ use crate::pages::{self, Keys};
 use crate::reports::{self, Answered};
 use crate::rows::account::{lock_account, must_not_be_suspended};
 use crate::rows::artifact::{find, find_at, live, live_of_anyone, live_versions, with_live_version};
+use crate::rows::version::current_versions;
 use crate::script::Script;
 use crate::{appeals, blocked_contents, held_pages, routes, rows};
 
@@ -90,6 +91,14 @@ impl ArtifactStore<'_> {
     pub async fn find(self, account: AccountId, slug: &Slug) -> anyhow::Result<Option<Artifact>> {
         let Some(row) = find(&self.0.database.reader, account, slug).await? else { return Ok(None) };
         with_live_version(&self.0.database.reader, row).await.map(Some)
+    }
+
+    /// The artifact with a slug, as the condition of a publish is compared with it.
+    pub async fn existing(self, account: AccountId, slug: &Slug) -> anyhow::Result<Option<ExistingSlug>> {
+        let reader = &self.0.database.reader;
+        let Some(row) = find(reader, account, slug).await? else { return Ok(None) };
+        let live = current_versions(reader, row.live_version_id.into_iter().collect()).await?;
+        Ok(Some(ExistingSlug { live: live.into_values().next() }))
     }
 
     /// The artifact of a host, in any account: reports and moderators name pages of all accounts.

@@ -10,6 +10,7 @@
 mod audit_entries;
 mod batch;
 mod card;
+mod conditions;
 mod context;
 mod payment;
 mod publish;

@@ -252,6 +252,8 @@ fn an_operation_lists_its_own_codes_and_no_others() {
         ("/v1/account", "get", "403", &["insufficient_scope", "forbidden"]),
         ("/v1/artifacts/{slug}", "get", "403", &["insufficient_scope", "forbidden"]),
         ("/v1/publish", "post", "409", &["idempotency_conflict"]),
+        ("/v1/publish", "post", "412", &["version_conflict"]),
+        ("/v1/artifacts/{slug}/versions", "post", "412", &["version_conflict"]),
         ("/claim/{code}", "post", "409", &["username_taken", "already_claimed"]),
         ("/claim/{code}", "get", "410", &["account_expired"]),
         ("/invite/{code}", "post", "401", &["unauthorized"]),
@@ -261,7 +263,7 @@ fn an_operation_lists_its_own_codes_and_no_others() {
 }
 
 #[test]
-fn error_responses_have_the_error_schema_and_402_has_the_challenge_schema() {
+fn error_responses_have_the_error_schema_and_402_and_412_have_their_own() {
     let document = document();
     for operation in Operation::of(&document) {
         for (status, media) in operation.errors() {
@@ -269,7 +271,11 @@ fn error_responses_have_the_error_schema_and_402_has_the_challenge_schema() {
             if (operation.name.as_str(), status) == ("post /mcp", "400") {
                 continue;
             }
-            let body = if status == "402" { "Challenge" } else { "Error" };
+            let body = match status {
+                "402" => "Challenge",
+                "412" => "VersionConflict",
+                _ => "Error",
+            };
             let reference = format!("#/components/schemas/{body}");
             assert_eq!(media["schema"]["$ref"], reference, "{status} of {}", operation.name);
         }
@@ -343,7 +349,7 @@ fn a_publish_is_described_with_its_bodies_and_its_parameters() {
     let archive = &publish["requestBody"]["content"]["application/zip"]["schema"];
     assert_eq!(archive["format"], "binary");
     let names: Vec<_> = publish["parameters"].as_array().unwrap().iter().map(|it| &it["name"]).collect();
-    assert_eq!(names, ["X-PAYMENT", "Idempotency-Key", "slug", "message"]);
+    assert_eq!(names, ["X-PAYMENT", "Idempotency-Key", "If-Match", "If-None-Match", "slug", "message"]);
     assert!(publish["security"].as_array().unwrap().contains(&json!({ "token": [] })));
     assert_eq!(document["paths"]["/v1/signup"]["post"].get("security"), None);
     let example = &publish["responses"]["402"]["content"]["application/json; charset=utf-8"]["example"];

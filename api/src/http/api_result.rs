@@ -135,6 +135,7 @@ impl<O: Operation> ApiResponse for Refused<O> {
     fn register(registry: &mut Registry) {
         <Json<wire::Error> as ResponseContent>::register(registry);
         <Json<wire::Challenge> as ResponseContent>::register(registry);
+        <Json<wire::VersionConflict> as ResponseContent>::register(registry);
     }
 }
 
@@ -152,6 +153,7 @@ fn documented(text: &'static StatusText) -> MetaResponse {
 fn content(status: u16) -> Vec<MetaMediaType> {
     match status {
         402 => <Json<wire::Challenge> as ResponseContent>::media_types(),
+        412 => <Json<wire::VersionConflict> as ResponseContent>::media_types(),
         _ => <Json<wire::Error> as ResponseContent>::media_types(),
     }
 }

@@ -7,6 +7,7 @@ pub mod call_header;
 pub mod caller;
 pub mod catch_all;
 pub mod client_ip;
+pub mod condition_header;
 pub mod cookies;
 pub mod dev_mode;
 pub mod file_content;

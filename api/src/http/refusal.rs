@@ -71,6 +71,7 @@ pub fn respond(refusal: &Refusal) -> Response {
 pub fn json_of(refusal: &Refusal) -> Value {
     let body = match refusal {
         Refusal::PaymentRequired(challenge) => wire::Challenge::from(&**challenge).to_json(),
+        Refusal::VersionConflict { live } => wire::VersionConflict::new(refusal, *live).to_json(),
         refusal => wire::Error::from(refusal).to_json(),
     };
     body.unwrap_or_default()
@@ -120,6 +121,7 @@ pub fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::AlreadyAppealed
         | Refusal::NothingToAppeal { .. }
         | Refusal::JobIs { .. } => StatusCode::CONFLICT,
+        Refusal::VersionConflict { .. } => StatusCode::PRECONDITION_FAILED,
         Refusal::TooLarge { .. } | Refusal::PublishTooLarge { .. } | Refusal::StorageFull { .. } => {
             StatusCode::PAYLOAD_TOO_LARGE
         }
@@ -186,6 +188,7 @@ mod tests {
             (Refusal::AlreadyAppealed, 409),
             (Refusal::NothingToAppeal { status: domain::ModerationStatus::Pass }, 409),
             (Refusal::JobIs { state: "running".into() }, 409),
+            (Refusal::VersionConflict { live: None }, 412),
             (Refusal::TooLarge { limit: what() }, 413),
             (Refusal::PublishTooLarge { limit: what() }, 413),
             (Refusal::StorageFull { limit: what() }, 413),
@@ -228,6 +231,23 @@ mod tests {
         assert_eq!(body["accepts"][0].get("status"), None);
         assert_eq!(body["accepts"][1], json!({"scheme": "x402-usdc-base", "status": "stub"}));
         assert!(body["message"].is_string() && body["hint"].is_string());
+    }
+
+    #[tokio::test]
+    async fn a_412_has_the_live_version_or_null() {
+        let created_at = domain::Time::from_millis(1_767_225_600_000);
+        let live = domain::CurrentVersion { seq: 8, created_by: None, created_at };
+        let body = body_of(respond(&Refusal::VersionConflict { live: Some(live) })).await;
+        assert_eq!((&body["code"], &body["live_version"]), (&json!("version_conflict"), &json!(8)));
+        assert_eq!(
+            (&body["created_by"], &body["created_at"]),
+            (&Value::Null, &json!("2026-01-01T00:00:00Z"))
+        );
+        assert!(body["hint"].as_str().unwrap().contains("\"v8\""), "{body}");
+        let body = body_of(respond(&Refusal::VersionConflict { live: None })).await;
+        for field in ["live_version", "created_by", "created_at"] {
+            assert_eq!(body.get(field), Some(&Value::Null), "{body}");
+        }
     }
 
     #[test]

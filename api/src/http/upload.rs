@@ -58,6 +58,8 @@ pub struct Upload {
 pub struct Uploaded {
     pub slug: Option<Slug>,
     pub message: Option<Message>,
+    /// The number that the live version must have. Only in JSON.
+    pub expected_version: Option<u32>,
     pub files: Vec<UploadedFile>,
     /// Must be held as long as the files are in memory.
     pub memory: HeldMemory,
@@ -207,7 +209,8 @@ impl MultipartFields {
         if self.set.is_empty() {
             return Err(neither());
         }
-        Ok(Uploaded { slug: self.slug, message: self.message, files: self.files, memory })
+        let Self { slug, message, files, .. } = self;
+        Ok(Uploaded { slug, message, expected_version: None, files, memory })
     }
 }
 

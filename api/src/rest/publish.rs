@@ -1,7 +1,7 @@
 //! Publishing; adding a version shares it. The caller must be checked before the body is read, so that a
 //! refused call does not cost an upload.
 
-use domain::{Activation, CreatedVia, Message, Refusal, Slug, Target};
+use domain::{Activation, CreatedVia, Message, PublishCondition, Refusal, Slug, Target};
 use poem::web::Data;
 use poem_openapi::payload::Json;
 use poem_openapi::types::ToJSON;
@@ -12,6 +12,7 @@ use super::Tag;
 use crate::http::api_result::{ApiResult, refusals};
 use crate::http::call_header::{Header, IdempotencyKey, PaymentOffer};
 use crate::http::caller::Token;
+use crate::http::condition_header::{self, IfMatch, IfNoneMatch};
 use crate::http::publishing::{self, Loaded};
 use crate::http::refusal::RefusedCall;
 use crate::http::upload::{ArchiveField, NamedUpload, PublishBody, Uploaded};
@@ -24,8 +25,8 @@ refusals! {
     PublishCall:
         InvalidRequest, InvalidBody, SecretInPublish, Unauthorized, NotSignedIn, InsufficientScope, Forbidden,
         ForeignPage, AccountExpired, AccountSuspended,
-        QuotaExceeded, PaymentRequired, IdempotencyConflict, PublishTooLarge, StorageFull, UnsupportedMediaType,
-        RateLimited, OutcomeUnknown;
+        QuotaExceeded, PaymentRequired, IdempotencyConflict, VersionConflict, PublishTooLarge, StorageFull,
+        UnsupportedMediaType, RateLimited, OutcomeUnknown;
 }
 
 #[derive(ApiResponse)]
@@ -64,9 +65,18 @@ impl Publish {
         #[oai(name = "X-PAYMENT")]
         payment: Header<PaymentOffer>,
         /// Makes a retry safe. For 24 hours the same key with the same request returns the same response.
-        /// Two requests are the same if they have the same slug, message and files, in a body of any type.
+        /// Two requests are the same if they have the same slug, message, condition and files, in a body of
+        /// any type.
         #[oai(name = "Idempotency-Key")]
         key: Header<IdempotencyKey>,
+        /// Publishes only if this version is live: its number as an entity tag, such as `"v7"`. Otherwise
+        /// 412, and nothing is published. `*` means that the slug exists.
+        #[oai(name = "If-Match")]
+        if_match: Header<IfMatch>,
+        /// `*` publishes only if no artifact of the account has the slug. Otherwise 412, and nothing is
+        /// published.
+        #[oai(name = "If-None-Match")]
+        if_none_match: Header<IfNoneMatch>,
         /// For an archive: the artifact's name. The other bodies have a field for it.
         slug: ArchiveField<Slug>,
         /// For an archive: what is new in this version. The other bodies have a field for it.
@@ -74,7 +84,9 @@ impl Publish {
         body: PublishBody,
         service: Data<&Service>,
     ) -> ApiResult<Published, PublishCall> {
-        let options = PublishOptions { payment: payment.0, key: key.0.0, activation: Activation::Live };
+        let condition = condition_header::condition(if_match.0, if_none_match.0)?;
+        let (payment, key, activation) = (payment.0, key.0.0, Activation::Live);
+        let options = PublishOptions { payment, key, activation, condition };
         let upload = NamedBody { body, named: NamedUpload { slug: slug.0, message: message.0 } };
         Ok(publish(&service, &caller.0, Addressed::ByBody, upload, options).await?)
     }
@@ -85,6 +97,7 @@ pub struct PublishOptions {
     pub payment: PaymentOffer,
     pub key: Option<String>,
     pub activation: Activation,
+    pub condition: Option<PublishCondition>,
 }
 
 /// A body with what the query says about it.
@@ -103,15 +116,17 @@ pub async fn publish(
 ) -> Result<Published, RefusedCall> {
     let NamedBody { body, named } = upload;
     let permit = body.permit().clone();
-    let PublishOptions { payment: offer, key, activation } = options;
+    let PublishOptions { payment: offer, key, activation, condition } = options;
+    let checked = checked_as(addressed, &body, condition);
     let (payment, explain) = (offer.settling(), |failure| offer.explain(failure));
     let check = async {
-        let checked = service.check_publish(caller, addressed, payment.as_ref(), key.as_deref()).await;
+        let checked = service.check_publish(caller, checked, payment.as_ref(), key.as_deref()).await;
         checked.map_err(explain)
     };
     let load = async {
-        let Uploaded { slug, message, files, memory } = body.read(named).await?;
-        let (slug, target) = (slug_of(addressed, slug)?, target_of(addressed));
+        let Uploaded { slug, message, expected_version, files, memory } = body.read(named).await?;
+        let condition = condition_header::with_expected_version(condition, expected_version)?;
+        let (slug, target) = (slug_of(addressed, slug)?, target_of(addressed, condition));
         let (payment, idempotency_key) = (payment.clone(), key.clone());
         let request = PublishRequest::new(CreatedVia::Api, files);
         let request =
@@ -127,10 +142,28 @@ pub async fn publish(
     Ok(Published::Published(Json(result), receipt, location))
 }
 
-fn target_of(addressed: Addressed<'_>) -> Target {
+/// How the artifact is checked before the body is read, which may have a condition if it is JSON.
+fn checked_as<'a>(
+    addressed: Addressed<'a>,
+    body: &PublishBody,
+    condition: Option<PublishCondition>,
+) -> Addressed<'a> {
+    let may_need_existing = match condition {
+        Some(PublishCondition::SlugIsNew) => false,
+        Some(_) => true,
+        None => matches!(body, PublishBody::Json(_)),
+    };
     match addressed {
-        Addressed::ByBody => Target::NewOrExisting,
-        Addressed::Existing(_) => Target::Existing,
+        Addressed::Existing(slug) if may_need_existing => Addressed::Conditional(slug),
+        addressed => addressed,
+    }
+}
+
+fn target_of(addressed: Addressed<'_>, condition: Option<PublishCondition>) -> Target {
+    match (condition, addressed) {
+        (Some(condition), _) => Target::If(condition),
+        (None, Addressed::ByBody) => Target::NewOrExisting,
+        (None, Addressed::Existing(_) | Addressed::Conditional(_)) => Target::Existing,
     }
 }
 
@@ -138,9 +171,9 @@ fn target_of(addressed: Addressed<'_>) -> Target {
 fn slug_of(addressed: Addressed<'_>, named: Option<Slug>) -> Result<Option<Slug>, Refusal> {
     match (addressed, named) {
         (Addressed::ByBody, named) => Ok(named),
-        (Addressed::Existing(slug), Some(named)) if named != *slug => {
+        (Addressed::Existing(slug) | Addressed::Conditional(slug), Some(named)) if named != *slug => {
             Err(Refusal::invalid("slug", format!("names a different artifact than the path, {slug}")))
         }
-        (Addressed::Existing(slug), _) => Ok(Some(slug.clone())),
+        (Addressed::Existing(slug) | Addressed::Conditional(slug), _) => Ok(Some(slug.clone())),
     }
 }

@@ -13,6 +13,7 @@ use super::publish::{NamedBody, PublishOptions, Published, publish};
 use crate::http::api_result::{ApiResult, refusals};
 use crate::http::call_header::{Header, IdempotencyKey, PaymentOffer};
 use crate::http::caller::Token;
+use crate::http::condition_header::{self, IfMatch, IfNoneMatch};
 use crate::http::json_body::JsonBody;
 use crate::http::path_part::Path;
 use crate::http::upload::{ArchiveField, NamedUpload, PublishBody};
@@ -25,8 +26,8 @@ refusals! {
     Add:
         InvalidRequest, InvalidBody, SecretInPublish, Unauthorized, NotSignedIn, InsufficientScope, Forbidden,
         ForeignPage, AccountExpired, AccountSuspended,
-        PaymentRequired, NotFound, IdempotencyConflict, PublishTooLarge, StorageFull, UnsupportedMediaType,
-        RateLimited, OutcomeUnknown;
+        PaymentRequired, NotFound, IdempotencyConflict, VersionConflict, PublishTooLarge, StorageFull,
+        UnsupportedMediaType, RateLimited, OutcomeUnknown;
     Activate:
         InvalidRequest, InvalidBody, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
         AccountExpired, AccountSuspended, NotFound, TooLarge, UnsupportedMediaType;
@@ -52,16 +53,26 @@ impl Versions {
         #[oai(name = "X-PAYMENT")]
         payment: Header<PaymentOffer>,
         /// Makes a retry safe. For 24 hours the same key with the same request returns the same response.
-        /// Two requests are the same if they have the same slug, message and files, in a body of any type.
+        /// Two requests are the same if they have the same slug, message, condition and files, in a body of
+        /// any type.
         #[oai(name = "Idempotency-Key")]
         key: Header<IdempotencyKey>,
+        /// Publishes only if this version is live: its number as an entity tag, such as `"v7"`. Otherwise
+        /// 412, and nothing is published. `*` means that the slug exists.
+        #[oai(name = "If-Match")]
+        if_match: Header<IfMatch>,
+        /// `*` publishes only if no artifact of the account has the slug. Otherwise 412, and nothing is
+        /// published.
+        #[oai(name = "If-None-Match")]
+        if_none_match: Header<IfNoneMatch>,
         /// For an archive: what is new in this version. The other bodies have a field for it.
         message: ArchiveField<Message>,
         body: PublishBody,
         service: Data<&Service>,
     ) -> ApiResult<Published, Add> {
         let activation = if *activate == Some(false) { Activation::Staged } else { Activation::Live };
-        let options = PublishOptions { payment: payment.0, key: key.0.0, activation };
+        let condition = condition_header::condition(if_match.0, if_none_match.0)?;
+        let options = PublishOptions { payment: payment.0, key: key.0.0, activation, condition };
         let upload = NamedBody { body, named: NamedUpload { slug: None, message: message.0 } };
         Ok(publish(&service, &caller.0, Addressed::Existing(&slug.0), upload, options).await?)
     }

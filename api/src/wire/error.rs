@@ -1,12 +1,12 @@
 //! The bodies of error responses. [`crate::http::refusal`] sets status and headers, and `domain` defines the
 //! texts; neither belongs here.
 
-use domain::Refusal;
+use domain::{CurrentVersion, Refusal};
 use poem_openapi::Object;
 
-use super::Usd;
+use super::{Timestamp, Usd};
 
-/// The body of every error except 402, which has a challenge.
+/// The body of every error except 402, which has a challenge, and 412, which also has the live version.
 #[derive(Debug, Object)]
 #[oai(example)]
 pub struct Error {
@@ -47,6 +47,43 @@ pub struct Accept {
     pub status: Option<String>,
 }
 
+/// A publish whose condition is not met. `live_version`, `created_by` and `created_at` describe the live
+/// version; they are null if the slug has none.
+#[derive(Debug, Object)]
+#[oai(example)]
+pub struct VersionConflict {
+    /// Always `version_conflict`.
+    pub code: String,
+    /// What is wrong with this request.
+    pub message: String,
+    /// The next call to make.
+    pub hint: String,
+    /// The live version's `seq`.
+    #[oai(nullable)]
+    pub live_version: Option<u32>,
+    /// The id of the token that published it. Also null if a person did.
+    #[oai(nullable)]
+    pub created_by: Option<String>,
+    /// When it was published.
+    #[oai(nullable)]
+    pub created_at: Option<Timestamp>,
+}
+
+impl VersionConflict {
+    /// `live` is that of the refusal.
+    pub fn new(refusal: &Refusal, live: Option<CurrentVersion>) -> Self {
+        let Error { code, message, hint } = Error::from(refusal);
+        Self {
+            code,
+            message,
+            hint,
+            live_version: live.map(|live| live.seq),
+            created_by: live.and_then(|live| live.created_by).map(|token| token.to_string()),
+            created_at: live.map(|live| live.created_at.into()),
+        }
+    }
+}
+
 impl From<&Refusal> for Error {
     fn from(refusal: &Refusal) -> Self {
         Self { code: refusal.code().to_owned(), message: refusal.message(), hint: refusal.hint() }
@@ -76,6 +113,14 @@ impl From<&domain::Accept> for Accept {
 impl poem_openapi::types::Example for Error {
     fn example() -> Self {
         Self::from(&Refusal::NotFound(domain::Missing::Artifact))
+    }
+}
+
+impl poem_openapi::types::Example for VersionConflict {
+    fn example() -> Self {
+        let created_at = domain::Time::from_millis(1_767_225_600_000);
+        let live = Some(CurrentVersion { seq: 8, created_by: None, created_at });
+        Self::new(&Refusal::VersionConflict { live }, live)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::payment::{Purse, call_paying};
 use crate::reply::Reply;
-use crate::request::Request;
+use crate::request::{Condition, Request};
 use crate::server::Server;
 use crate::show::{bytes, count, dollars, usd, when};
 use crate::upload::{Gathered, SiteFile, Upload, bar, gather};
@@ -66,7 +66,11 @@ fn request_of(context: &Context, args: &Publish, files: Vec<SiteFile>) -> Reques
         slug => ("/v1/publish".to_owned(), slug.clone()),
     };
     let upload = Upload::new(slug, args.message.clone(), files, bar);
-    Request::make_once(path, key).upload(upload)
+    let condition = match args.if_version {
+        Some(seq) => Some(Condition::LiveVersion(seq)),
+        None => args.new.then_some(Condition::SlugIsNew),
+    };
+    Request::make_once(path, key).upload(upload).only_if(condition)
 }
 
 fn print_published(

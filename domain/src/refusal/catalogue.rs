@@ -4,7 +4,7 @@
 use strum::IntoEnumIterator;
 
 use super::{Crowd, Missing, MissingRight, Refusal, RefusalKind, Repeating};
-use crate::{Challenge, Micro, ModerationStatus, PaymentMethods};
+use crate::{Challenge, CurrentVersion, Micro, ModerationStatus, PaymentMethods, Time};
 
 /// An entry of the reference page.
 #[derive(Clone, Debug)]
@@ -101,6 +101,11 @@ fn meaning(kind: RefusalKind) -> &'static str {
         RefusalKind::IdempotencyConflict => {
             "The `Idempotency-Key` was used for another request in the last 24 hours."
         }
+        RefusalKind::VersionConflict => {
+            "The publish has a condition (`If-Match`, `If-None-Match` or `expected_version`) that the live \
+             version does not meet. Nothing was published or charged. `live_version`, `created_by` and \
+             `created_at` describe the live version; they are null if the slug has no live version."
+        }
         RefusalKind::SecretInPublish => {
             "A file to publish contains an active token of this service; the message names the file and the line."
         }
@@ -190,6 +195,13 @@ fn example(kind: RefusalKind) -> Refusal {
         RefusalKind::TooMany => Refusal::TooMany(Crowd::Invites),
         RefusalKind::TooManyAccounts => Refusal::TooManyAccounts { limit: 20 },
         RefusalKind::IdempotencyConflict => Refusal::IdempotencyConflict,
+        RefusalKind::VersionConflict => Refusal::VersionConflict {
+            live: Some(CurrentVersion {
+                seq: 8,
+                created_by: None,
+                created_at: Time::from_millis(1_767_225_600_000),
+            }),
+        },
         RefusalKind::SecretInPublish => Refusal::SecretInPublish { path: "app.js".into(), line: Some(12) },
         RefusalKind::InvalidArguments => Refusal::InvalidArguments {
             tool: "get_artifact".into(),

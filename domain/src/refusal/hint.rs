@@ -126,6 +126,18 @@ impl Refusal {
                     .into()
             }
             Refusal::IdempotencyConflict => "send this request with a new Idempotency-Key".into(),
+            Refusal::VersionConflict { live: Some(live) } => {
+                let seq = live.seq;
+                format!(
+                    "read the live version at the artifact's url (GET /v1/artifacts/{{slug}}), add its changes \
+                     to your files, and publish them with If-Match: \"v{seq}\" or expected_version {seq}"
+                )
+            }
+            Refusal::VersionConflict { live: None } => {
+                "GET /v1/artifacts lists your slugs and their live versions; correct the slug, or publish \
+                 without the condition"
+                    .into()
+            }
             Refusal::SecretInPublish { .. } => {
                 "remove the token from that file and publish again; if anyone else may have seen it, revoke it with POST \
                  /v1/tokens/revoke"

@@ -2,7 +2,13 @@
 
 use std::collections::HashMap;
 
-use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, QueryFilter, QuerySelect};
+use domain::{CurrentVersion, Time};
+use sea_orm::{
+    ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, FromQueryResult, QueryFilter, QuerySelect,
+};
+
+use crate::many::among;
+use crate::rows;
 
 /// The live version of an artifact, if it has one.
 pub(crate) async fn live_version(
@@ -27,4 +33,47 @@ pub(crate) async fn seqs(
         .all(connection)
         .await?;
     Ok(found.into_iter().collect())
+}
+
+/// Live versions by their ids, as conditions of publishes are compared with them. No ids need no query.
+pub(crate) async fn current_versions(
+    connection: &impl ConnectionTrait,
+    ids: Vec<String>,
+) -> anyhow::Result<HashMap<String, CurrentVersion>> {
+    use entity::version::Column;
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let found = entity::version::Entity::find()
+        .select_only()
+        .columns([Column::Id, Column::Seq, Column::CreatedBy, Column::CreatedAt])
+        .filter(among(connection, Column::Id, ids))
+        .into_model::<CurrentRow>()
+        .all(connection)
+        .await?;
+    found
+        .into_iter()
+        .map(|row| Ok((row.id, current_version(row.seq, row.created_by.as_deref(), row.created_at)?)))
+        .collect()
+}
+
+pub(crate) fn current_version(
+    seq: i32,
+    created_by: Option<&str>,
+    created_at: i64,
+) -> anyhow::Result<CurrentVersion> {
+    Ok(CurrentVersion {
+        seq: u32::try_from(seq)?,
+        created_by: created_by.map(|token| rows::parse(token, "a token id")).transpose()?,
+        created_at: Time::from_millis(created_at),
+    })
+}
+
+/// Leaves out the manifest, which can be long.
+#[derive(FromQueryResult)]
+struct CurrentRow {
+    id: String,
+    seq: i32,
+    created_by: Option<String>,
+    created_at: i64,
 }

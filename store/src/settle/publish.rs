@@ -3,7 +3,7 @@
 use anyhow::Context;
 use domain::{
     AccountStatus, Activation, ArtifactId, Host, Missing, MissingRight, ModeratedBy, ModerationStatus,
-    Outcome, PublishOperation, Published, Reason, Refusal, Target, Visibility,
+    Outcome, PublishCondition, PublishOperation, Published, Reason, Refusal, Target, Visibility,
 };
 
 use super::batch::BatchState;
@@ -38,6 +38,10 @@ pub(super) fn settle(
             Ok(settlement) => settlement,
             Err(challenge) => return Ok(refused(Refusal::PaymentRequired(challenge))),
         };
+    // Last, as RFC 9110 requires: a condition applies only to a request that would otherwise succeed.
+    if let Some(conflict) = sites.conflict_of(operation)? {
+        return Ok(refused(conflict));
+    }
 
     let artifact = match existing {
         Some(artifact) => moved(batch, operation, artifact),
@@ -85,8 +89,11 @@ fn may_publish(
     if existing.is_some() {
         return Ok(None);
     }
-    if operation.order.target == Target::Existing {
-        return Ok(Some(Refusal::NotFound(Missing::Artifact)));
+    match operation.order.target {
+        Target::Existing => return Ok(Some(Refusal::NotFound(Missing::Artifact))),
+        // Not met without an artifact, so none is made.
+        Target::If(PublishCondition::LiveVersion(_) | PublishCondition::SlugExists) => return Ok(None),
+        Target::NewOrExisting | Target::If(PublishCondition::SlugIsNew) => {}
     }
     let artifacts_max = terms.tariff.claimed_artifacts_max;
     let is_full = batch.status() == AccountStatus::Claimed

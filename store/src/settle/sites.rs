@@ -6,19 +6,22 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use anyhow::Context;
 use domain::{
-    AccountId, BlobHash, LedgerOperation, Manifest, PublishOperation, Slug, SweepNumber, Time, WrittenBundle,
+    AccountId, BlobHash, LedgerOperation, Manifest, PublishOperation, Refusal, Slug, SweepNumber, Target,
+    Time, WrittenBundle,
 };
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ActiveModelTrait, DatabaseTransaction, IntoActiveModel};
 
 use super::Batch;
+use super::conditions::LiveVersions;
 use crate::many::known_pairs;
 use crate::script::Script;
 use crate::{blob_index, blob_sweep, blocked_contents, bundle_rows, held_pages, routes, rows};
 
 pub(super) struct Sites<'a> {
     artifacts: HashMap<(AccountId, Slug), StoredSite>,
+    live_versions: LiveVersions,
     /// Which of the published contents each account stores already.
     held: HashSet<(AccountId, BlobHash)>,
     /// Which of the published contents are blocked.
@@ -55,10 +58,12 @@ impl<'a> Sites<'a> {
         let publishes: Vec<&PublishOperation> =
             batches.iter().flat_map(|batch| batch.operations).filter_map(publish_of).collect();
         let artifacts = artifacts(transaction, &publishes).await?;
+        let conditional = live_under_conditions(&publishes, &artifacts);
         let known = artifacts.values().map(|site| site.row.id.clone()).collect();
         let published_contents =
             publishes.iter().flat_map(|operation| blocked_contents::hashes_of(&operation.manifest));
         Ok(Self {
+            live_versions: LiveVersions::read(transaction, conditional).await?,
             held: held(transaction, &publishes).await?,
             blocked: blocked_contents::find_listed(transaction, published_contents).await?,
             held_artifacts: held_pages::held_since(transaction, known).await?,
@@ -78,6 +83,13 @@ impl<'a> Sites<'a> {
     /// The artifact with this slug.
     pub(super) fn artifact(&self, account: AccountId, slug: &Slug) -> Option<&entity::artifact::Model> {
         self.artifacts.get(&(account, slug.clone())).map(|site| &site.row)
+    }
+
+    /// The refusal if the publish has a condition that the live version does not meet. Earlier publishes of
+    /// this commit count.
+    pub(super) fn conflict_of(&self, operation: &PublishOperation) -> anyhow::Result<Option<Refusal>> {
+        let order = &operation.order;
+        self.live_versions.refusal_of(operation, self.artifact(order.account, &order.slug))
     }
 
     pub(super) fn is_held_back(&self, artifact: &entity::artifact::Model) -> bool {
@@ -129,6 +141,7 @@ impl<'a> Sites<'a> {
         self.held.extend(hashes.into_iter().map(|hash| (operation.order.account, hash)));
         self.as_of =
             Some(self.as_of.map_or(operation.blobs_as_of, |oldest| oldest.min(operation.blobs_as_of)));
+        self.live_versions.add(&row)?;
         self.versions.push(row.into_active_model());
         Ok(())
     }
@@ -224,6 +237,17 @@ async fn artifacts(
             Ok((key, StoredSite { row, has_changed: false }))
         })
         .collect()
+}
+
+/// The live versions of the artifacts that are published to under a condition.
+fn live_under_conditions(
+    publishes: &[&PublishOperation],
+    artifacts: &HashMap<(AccountId, Slug), StoredSite>,
+) -> Vec<String> {
+    let orders = publishes.iter().map(|operation| &operation.order);
+    let conditional = orders.filter(|order| matches!(order.target, Target::If(_)));
+    let named = conditional.filter_map(|order| artifacts.get(&(order.account, order.slug.clone())));
+    named.filter_map(|site| site.row.live_version_id.clone()).collect()
 }
 
 /// Spec 2.3: files are content-addressed, so contents that an account has already add no storage.

@@ -1,6 +1,6 @@
 //! Operations of several accounts, or verdicts on several versions, in one commit.
 
-use domain::{ChargeOperation, Moved, Refusal, Visibility, VisibilityOperation};
+use domain::{ChargeOperation, Moved, PublishCondition, Refusal, Visibility, VisibilityOperation};
 
 use super::*;
 use crate::{Batch, ScanVerdict, VerdictResult};
@@ -120,6 +120,47 @@ on_both_databases! {
         assert_eq!((last.seq, last.visibility), (2, Visibility::Private));
         let route = harness.store.routes().find(&last.host).await.unwrap().unwrap();
         assert_eq!((route.version, route.visibility), (last.version, Visibility::Private));
+    }
+
+    async fn conditions_see_the_earlier_publishes_of_their_commit(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let before = harness.publish(account, "page", b"one").await;
+        let under = |slug: &str, condition| {
+            let mut operation = harness.page(account, slug, b"two");
+            operation.order.target = Target::If(condition);
+            LedgerOperation::Publish(Box::new(operation))
+        };
+        let staged = {
+            let mut operation = harness.page(account, "page", b"three");
+            operation.order.activation = Activation::Staged;
+            LedgerOperation::Publish(Box::new(operation))
+        };
+        use PublishCondition::{LiveVersion, SlugExists, SlugIsNew};
+        let operations = vec![
+            under("page", LiveVersion(1)),
+            under("page", LiveVersion(1)),
+            staged,
+            under("page", LiveVersion(2)),
+            under("page", SlugIsNew),
+            under("new", SlugExists),
+            under("new", SlugIsNew),
+        ];
+        let settled = harness.settle_all(&[(account, operations)]).await.remove(0);
+        let seqs_or_live: Vec<Result<u32, Option<u32>>> = settled.iter().map(|outcome| match outcome {
+            Outcome::Published(published) => Ok(published.seq),
+            Outcome::Refused(refusal) => match &**refusal {
+                Refusal::VersionConflict { live } => Err(live.map(|live| live.seq)),
+                other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        }).collect();
+        let expected = [Ok(2), Err(Some(2)), Ok(3), Ok(4), Err(Some(4)), Err(None), Ok(1)];
+        assert_eq!(seqs_or_live, expected);
+        let route = harness.store.routes().find(&before.host).await.unwrap().unwrap();
+        assert_eq!(route.version, published(&settled[3]).version);
+        // Of five publishes that were made, one was before.
+        let account = harness.store.accounts().find(account).await.unwrap().unwrap();
+        assert_eq!(account.provisional_publishes, 5);
     }
 
     async fn missing_and_refused_accounts_do_not_block_a_batch(harness: &StoreHarness) {

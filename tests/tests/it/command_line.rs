@@ -11,7 +11,7 @@ mod sites;
 mod team;
 mod tokens;
 
-use handbill_tests::in_both_modes;
+use handbill_tests::{in_both_modes, json};
 
 use crate::expectations::{PAGE, assert_serves, page_saying};
 use shell::Shell;
@@ -54,6 +54,27 @@ in_both_modes! {
         shell.run(&["delete", "my-page"]).await.failed(2);
         shell.run(&["delete", "my-page", "--yes"]).await.ok();
         assert_eq!(world.visitor().open(&url).await.status, 404);
+    }
+
+    async fn a_publish_can_require_a_live_version_or_a_new_name(world: World) {
+        let shell = Shell::signed_up(&world).await;
+        shell.write("page.html", PAGE);
+        let publish = async |options: &[&str]| {
+            shell.run(&[&["publish", "page.html", "--slug", "my-page", "--json"], options].concat()).await
+        };
+        assert_eq!(publish(&["--new"]).await.ok().json()["version"], 1);
+        let refused = publish(&["--new"]).await.failed(1);
+        let error = refused.error();
+        assert_eq!((&error["code"], &error["live_version"]), (&json!("version_conflict"), &json!(1)));
+        assert_eq!(publish(&["--if-version", "1"]).await.ok().json()["version"], 2);
+        assert_eq!(publish(&["--if-version", "1"]).await.failed(1).error()["live_version"], 2);
+        assert_eq!(publish(&["--stage", "--if-version", "2"]).await.ok().json()["version"], 3);
+        publish(&["--new", "--if-version", "2"]).await.failed(2);
+        publish(&["--if-version", "0"]).await.failed(2);
+        shell.run(&["publish", "page.html", "--new"]).await.failed(2);
+        let stale = ["publish", "page.html", "--slug", "my-page", "--if-version", "1"];
+        let stale = shell.run(&stale).await.failed(1);
+        assert!(stale.err.contains("version 2 is live") && stale.err.contains("--if-version"), "{stale:?}");
     }
 
     async fn repeated_idempotency_key_creates_one_version(world: World) {

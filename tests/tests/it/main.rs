@@ -20,6 +20,7 @@ mod claiming;
 mod clocks;
 mod cluster;
 mod command_line;
+mod conditional;
 mod contract;
 mod credits;
 mod dashboard;

@@ -33,7 +33,7 @@ impl ArchiveUpload {
         let (files, memory) = unpack(self.kind, bytes, share.enter()).await?;
         drop(packed_memory);
         let NamedUpload { slug, message } = named;
-        Ok(Uploaded { slug, message, files, memory })
+        Ok(Uploaded { slug, message, expected_version: None, files, memory })
     }
 }
 

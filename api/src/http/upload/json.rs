@@ -19,6 +19,7 @@ use super::{
     Uploaded, both, empty_html, html_schema, inline, message_schema, neither, parse_message, parse_slug,
     requiring, site_path, slug_schema,
 };
+use crate::http::condition_header::expected_version as expected_version_of;
 use crate::http::json_body;
 
 /// A JSON body that has not been read yet.
@@ -32,6 +33,7 @@ struct JsonFields<'a> {
     slug: Option<JsonText<'a>>,
     #[serde(borrow)]
     message: Option<JsonText<'a>>,
+    expected_version: Option<u32>,
     #[serde(borrow, default, deserialize_with = "not_null")]
     html: Option<JsonText<'a>>,
     #[serde(borrow, default, deserialize_with = "not_null")]
@@ -93,9 +95,10 @@ impl JsonUpload {
         let mut content_memory = share.enter();
         let length = bytes.len();
         content_memory.grow(length).await?;
-        let ParsedPublish { slug, message, files } = compute(length, move || parse(&bytes)).await?;
+        let ParsedPublish { slug, message, expected_version, files } =
+            compute(length, move || parse(&bytes)).await?;
         drop(memory);
-        Ok(Uploaded { slug, message, files, memory: content_memory })
+        Ok(Uploaded { slug, message, expected_version, files, memory: content_memory })
     }
 
     pub fn schema() -> MetaSchemaRef {
@@ -104,6 +107,7 @@ impl JsonUpload {
             properties: vec![
                 ("slug", or_null(slug_schema())),
                 ("message", or_null(message_schema())),
+                ("expected_version", or_null(expected_version_schema())),
                 ("html", html_schema()),
                 ("files", json_files_schema()),
             ],
@@ -117,20 +121,22 @@ impl JsonUpload {
 struct ParsedPublish {
     slug: Option<Slug>,
     message: Option<Message>,
+    expected_version: Option<u32>,
     files: Vec<UploadedFile>,
 }
 
 fn parse(body: &[u8]) -> Result<ParsedPublish, Refusal> {
-    let JsonFields { slug, message, html, files } = json_body::parse(body)?;
+    let JsonFields { slug, message, expected_version, html, files } = json_body::parse(body)?;
     let slug = slug.map(|slug| parse_slug(slug.0.as_bytes())).transpose()?;
     let message = message.map(|message| parse_message(message.0.as_bytes())).transpose()?.flatten();
+    let expected_version = expected_version.map(expected_version_of).transpose()?;
     let files = match (html, files) {
         (Some(_), Some(_)) => return Err(both()),
         (None, None) => return Err(neither()),
         (Some(html), None) => vec![page(html)?],
         (None, Some(FewFiles(files))) => site(files)?,
     };
-    Ok(ParsedPublish { slug, message, files })
+    Ok(ParsedPublish { slug, message, expected_version, files })
 }
 
 fn page(JsonText(html): JsonText<'_>) -> Result<UploadedFile, Refusal> {
@@ -208,6 +214,18 @@ fn json_files_schema() -> MetaSchemaRef {
         min_items: Some(1),
         max_items: Some(FileSet::FILES_MAX),
         ..MetaSchema::new("array")
+    })
+}
+
+fn expected_version_schema() -> MetaSchemaRef {
+    inline(MetaSchema {
+        description: Some(
+            "The number that the live version must have, as with `If-Match`. Otherwise 412, and nothing is \
+             published.",
+        ),
+        minimum: Some(1.0),
+        format: Some("uint32"),
+        ..MetaSchema::new("integer")
     })
 }
 

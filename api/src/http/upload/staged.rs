@@ -52,7 +52,7 @@ impl StagedUpload {
 }
 
 fn files_of(uploaded: Uploaded) -> Result<ReadUpload, Refusal> {
-    let Uploaded { slug, message, files, memory } = uploaded;
+    let Uploaded { slug, message, expected_version: _, files, memory } = uploaded;
     let field = slug.map(|_| "slug").or(message.map(|_| "message"));
     match field {
         Some(field) => Err(Refusal::invalid(field, "belongs to the publish, not to the upload")),

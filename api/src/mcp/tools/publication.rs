@@ -1,15 +1,22 @@
 //! What the two publishing tools share: the slug, and the steps from the content to the published version.
 
-use domain::{CreatedVia, Slug};
+use domain::{CreatedVia, PublishCondition, Refusal, Slug, Target};
 use serde_json::{Value, json};
 use service::{Addressed, PublishRequest, UploadedFile};
 
+use crate::http::condition_header;
 use crate::http::permits::WorkClass;
 use crate::http::publishing::{self, Loaded};
 use crate::http::refusal::RefusedCall;
-use crate::mcp::arguments::GivenSlug;
+use crate::mcp::arguments::{GivenSlug, WholeNumber};
 use crate::mcp::endpoint::McpExchange;
 use crate::wire;
+
+/// The artifact to publish to.
+pub struct Addressee {
+    pub slug: Option<GivenSlug>,
+    pub expected_version: Option<WholeNumber>,
+}
 
 /// The content to publish.
 pub enum Content {
@@ -29,22 +36,43 @@ pub fn slug_schema() -> Value {
     })
 }
 
+/// The schema of the optional version.
+pub fn expected_version_schema() -> Value {
+    json!({
+        "type": "integer",
+        "minimum": 1,
+        "description": "The version that you have changed. If another version is live by now, nothing is \
+                        published and the error version_conflict has its live_version. Without it, the last \
+                        publish wins.",
+    })
+}
+
 /// Publishes the content and makes it live.
 pub async fn publish(
     exchange: &McpExchange,
-    slug: Option<GivenSlug>,
+    addressee: Addressee,
     content: Content,
 ) -> Result<wire::PublishResult, RefusedCall> {
     let McpExchange { service, caller, permit, .. } = exchange;
+    let target = addressee.target()?;
+    let slug = addressee.slug.map(|given| given.0);
     let check = async { Ok(service.check_publish(caller, Addressed::ByBody, None, None).await?) };
     let load = async {
         let Loaded { request, memory } = content.load(exchange).await?;
-        Ok(Loaded { request: PublishRequest { slug: slug.map(|given| given.0), ..request }, memory })
+        Ok(Loaded { request: PublishRequest { slug, target, ..request }, memory })
     };
     let publish = async |(), request| Ok(service.publish(caller, request).await?);
     let publication = publishing::publish(permit, check, load, publish).await?;
     let signed_url = service.signed_url_of(&publication.published);
     Ok(wire::PublishResult::new(&publication, signed_url, service.addresses()))
+}
+
+impl Addressee {
+    fn target(&self) -> Result<Target, Refusal> {
+        let expected =
+            self.expected_version.map(|seq| condition_header::expected_version(seq.0)).transpose()?;
+        Ok(expected.map_or(Target::NewOrExisting, |seq| Target::If(PublishCondition::LiveVersion(seq))))
+    }
 }
 
 impl Content {

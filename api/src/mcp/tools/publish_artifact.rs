@@ -5,10 +5,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use service::UploadedFile;
 
-use super::publication::{self, Content};
+use super::publication::{self, Addressee, Content};
 use crate::http::refusal::RefusedCall;
 use crate::http::upload::{ContentEncoding, decoded};
-use crate::mcp::arguments::{self, GivenSlug};
+use crate::mcp::arguments::{self, GivenSlug, WholeNumber};
 use crate::mcp::endpoint::McpExchange;
 use crate::mcp::tool::{Effect, Tool};
 use crate::wire;
@@ -19,6 +19,7 @@ pub struct PublishArtifact;
 #[serde(deny_unknown_fields)]
 pub struct Arguments {
     slug: Option<GivenSlug>,
+    expected_version: Option<WholeNumber>,
     files: Vec<File>,
 }
 
@@ -39,7 +40,8 @@ impl Tool for PublishArtifact {
 Publish a web page or a static site and get its public URL. Use it whenever somebody wants HTML online: a \
 report, a demo, a dashboard, a small site. A new slug (or none) creates an artifact with its own URL. The \
 slug of an existing artifact adds a version, makes it live at once and keeps the URL. Earlier versions \
-are kept; rollback_artifact makes them live again.
+are kept; rollback_artifact makes them live again. Send expected_version with a change of an existing \
+artifact, so that it does not overwrite a version that you have not seen.
 
 Send the content in files. For large, many or binary files call stage_upload and publish_upload instead. \
 Include an index.html: the URL shows it. Link your own files by relative paths, such as css/app.css; \
@@ -67,6 +69,7 @@ artifacts:write.";
     fn schema() -> Value {
         let properties = json!({
             "slug": publication::slug_schema(),
+            "expected_version": publication::expected_version_schema(),
             "files": {
                 "type": "array",
                 "minItems": 1,
@@ -80,8 +83,9 @@ artifacts:write.";
     }
 
     async fn run(exchange: &McpExchange, arguments: Arguments) -> Result<Self::Output, RefusedCall> {
-        let files = checked_files(arguments.files)?;
-        publication::publish(exchange, arguments.slug, Content::Files(files)).await
+        let Arguments { slug, expected_version, files } = arguments;
+        let files = checked_files(files)?;
+        publication::publish(exchange, Addressee { slug, expected_version }, Content::Files(files)).await
     }
 }
 

@@ -3,9 +3,9 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::publication::{self, Content};
+use super::publication::{self, Addressee, Content};
 use crate::http::refusal::RefusedCall;
-use crate::mcp::arguments::{self, GivenSlug};
+use crate::mcp::arguments::{self, GivenSlug, WholeNumber};
 use crate::mcp::endpoint::McpExchange;
 use crate::mcp::tool::{Effect, Tool};
 use crate::wire;
@@ -16,6 +16,7 @@ pub struct PublishUpload;
 #[serde(deny_unknown_fields)]
 pub struct Arguments {
     slug: Option<GivenSlug>,
+    expected_version: Option<WholeNumber>,
     upload: String,
 }
 
@@ -43,6 +44,7 @@ add_credits, then repeat this call. Needs the scope artifacts:write.";
     fn schema() -> Value {
         let properties = json!({
             "slug": publication::slug_schema(),
+            "expected_version": publication::expected_version_schema(),
             "upload": {
                 "type": "string",
                 "description": "The `upload` returned by stage_upload.",
@@ -52,6 +54,7 @@ add_credits, then repeat this call. Needs the scope artifacts:write.";
     }
 
     async fn run(exchange: &McpExchange, arguments: Arguments) -> Result<Self::Output, RefusedCall> {
-        publication::publish(exchange, arguments.slug, Content::Upload(arguments.upload)).await
+        let Arguments { slug, expected_version, upload } = arguments;
+        publication::publish(exchange, Addressee { slug, expected_version }, Content::Upload(upload)).await
     }
 }
