@@ -129,8 +129,8 @@ impl Refusal {
             Refusal::VersionConflict { live: Some(live) } => {
                 let seq = live.seq;
                 format!(
-                    "read the live version at the artifact's url (GET /v1/artifacts/{{slug}}), add its changes \
-                     to your files, and publish them with If-Match: \"v{seq}\" or expected_version {seq}"
+                    "read the live version (GET /v1/artifacts/{{slug}}/files), add its changes to your files, and \
+                     publish them with If-Match: \"v{seq}\" or expected_version {seq}"
                 )
             }
             Refusal::VersionConflict { live: None } => {
