@@ -34,7 +34,7 @@ pub struct CurrentVersion {
 }
 
 impl PublishCondition {
-    /// `existing` is `None` if no artifact has the slug.
+    /// Without `existing`, no artifact has the slug.
     pub fn is_met(self, existing: Option<ExistingSlug>) -> bool {
         match self {
             PublishCondition::LiveVersion(seq) => {

@@ -167,7 +167,7 @@ impl Refusal {
         Self::invalid("slug", format!("must match {}", Slug::PATTERN))
     }
 
-    /// The refusal of a publish whose condition is not met. `existing` is `None` if no artifact has the slug.
+    /// The refusal of a publish whose condition is not met. Without `existing`, no artifact has the slug.
     pub fn of_condition(condition: PublishCondition, existing: Option<ExistingSlug>) -> Option<Self> {
         let live = existing.and_then(|slug| slug.live);
         (!condition.is_met(existing)).then_some(Refusal::VersionConflict { live })

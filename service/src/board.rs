@@ -258,8 +258,8 @@ pub trait Board: Send + Sync {
     async fn figures(&self) -> anyhow::Result<BoardFigures>;
     async fn jobs(&self, wanted: JobFilter) -> anyhow::Result<JobList>;
     async fn job(&self, queue: Queue, id: JobId) -> anyhow::Result<Option<JobDetail>>;
-    /// Whether an attempt at the job is recorded that its row may no longer count, because an operator has retried the job
-    /// or a worker was stopped.
+    /// Whether an attempt at the job is recorded that its row may no longer count, because an operator has
+    /// retried the job or a worker was stopped.
     async fn has_begun(&self, id: JobId) -> anyhow::Result<bool>;
     /// Which of these jobs the queue has, including finished ones that it still keeps.
     async fn find_known(&self, ids: &[JobId]) -> anyhow::Result<HashSet<JobId>>;

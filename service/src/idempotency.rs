@@ -89,9 +89,9 @@ impl KeyedRequest<'_> {
     }
 }
 
-/// Two publishes are equal if they have the same target, with its condition, and the same content. The payment
-/// is not hashed, because a request that got a 402 is repeated with one. The artifact that the token is pinned
-/// to is hashed, so that a token for another artifact does not get this response.
+/// Two publishes are equal if they have the same target, condition and content. The payment is not hashed,
+/// because a request that got a 402 is repeated with one. The artifact that the token is pinned to is hashed,
+/// so that a token for another artifact does not get this response.
 pub(crate) fn publish_hash(pinned_to: Option<ArtifactId>, request: &PublishRequest) -> String {
     let mut hash = Sha256::new();
     let slug = request.slug.as_ref().map_or("", Slug::as_str);

@@ -90,7 +90,7 @@ impl Service {
         Ok(swept.blobs + bundles + orphans + (spooled + uploads) as u64)
     }
 
-    /// Deletes bundles that no settlement has recorded. The queue must know the job of the publish. Otherwise,
+    /// Deletes bundles that no settlement has recorded. The queue must know the job of the publish. Otherwise
     /// a database that does not belong to this blob store, or that was restored to an earlier state, would
     /// cost the pages that it does not know.
     async fn sweep_orphan_bundles(&self, now: Time) -> anyhow::Result<u64> {

@@ -17,8 +17,9 @@ use sea_orm::{
 use crate::handles::RouteStore;
 use crate::many::among;
 use crate::read_batch::ReadBatch;
+use crate::rows::version::oldest_pending_of_route;
 use crate::script::Script;
-use crate::{Store, held_pages, rows, unscanned};
+use crate::{Store, held_pages, rows};
 
 /// Reads routes for concurrent requests, which share statements. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -66,7 +67,7 @@ impl RouteStore<'_> {
     async fn find_each(self, hosts: &[Host]) -> anyhow::Result<Vec<anyhow::Result<Option<Route>>>> {
         let reader = &self.0.database.reader;
         let found: Vec<FoundRoute> = entity::route::Entity::find()
-            .expr_as(unscanned::oldest_pending_of_route(), "oldest_pending_at")
+            .expr_as(oldest_pending_of_route(), "oldest_pending_at")
             .filter(among(reader, entity::route::Column::Host, hosts.iter().map(Host::to_string)))
             .into_model()
             .all(reader)

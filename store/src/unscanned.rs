@@ -1,20 +1,14 @@
 //! Versions without a verdict whose first scan is late, has failed or was given up.
 
-use std::time::Duration;
-
 use anyhow::Context;
 use domain::{Host, ModeratedBy, ModerationStatus, ScanJob, Time, VersionId};
-use sea_orm::sea_query::{Expr, SimpleExpr};
+use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 
 use crate::decisions::{Decision, find_live_hosts, note, set_status};
 use crate::handles::ScanStore;
 use crate::rows::account::lock_account;
 use crate::{routes, rows};
-
-/// A version that has been pending for longer does not indicate that scans are late now. An operator may have
-/// cancelled its scan, for example.
-const LEFT_BEHIND_AFTER: Duration = Duration::from_secs(3600);
 
 /// A first scan that is not retried now.
 #[derive(Clone, Debug)]
@@ -24,20 +18,6 @@ pub struct GivenUpScan {
     /// The reason that moderators see.
     pub evidence: String,
     pub now: Time,
-}
-
-/// When the oldest pending version was published that shows how late scans are for a route. It is read only
-/// for the pending version of a provisional account. This is all that an edge's database role may read about
-/// versions.
-pub(crate) fn oldest_pending_of_route() -> SimpleExpr {
-    let left_behind_after = LEFT_BEHIND_AFTER.as_millis();
-    // The inner conditions must match those of the index `versions_pending` literally.
-    Expr::cust(format!(
-        "CASE WHEN routes.moderation_status = 'pending' AND routes.expires_at IS NOT NULL THEN (
-             SELECT created_at FROM versions
-             WHERE moderation_status = 'pending' AND created_at >= routes.published_at - {left_behind_after}
-             ORDER BY created_at LIMIT 1) END"
-    ))
 }
 
 impl ScanStore<'_> {

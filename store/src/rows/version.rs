@@ -1,14 +1,20 @@
 //! Rows of versions.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use domain::{CurrentVersion, Time};
+use sea_orm::sea_query::{Expr, SimpleExpr};
 use sea_orm::{
     ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, FromQueryResult, QueryFilter, QuerySelect,
 };
 
 use crate::many::among;
 use crate::rows;
+
+/// A version that has been pending for longer does not indicate that scans are late now. An operator may have
+/// cancelled its scan, for example.
+const LEFT_BEHIND_AFTER: Duration = Duration::from_secs(3600);
 
 /// The live version of an artifact, if it has one.
 pub(crate) async fn live_version(
@@ -67,6 +73,20 @@ pub(crate) fn current_version(
         created_by: created_by.map(|token| rows::parse(token, "a token id")).transpose()?,
         created_at: Time::from_millis(created_at),
     })
+}
+
+/// When the oldest pending version was published that shows how late scans are for a route. It is read only
+/// for the pending version of a provisional account. This is all that an edge's database role may read about
+/// versions.
+pub(crate) fn oldest_pending_of_route() -> SimpleExpr {
+    let left_behind_after = LEFT_BEHIND_AFTER.as_millis();
+    // The inner conditions must match those of the index `versions_pending` literally.
+    Expr::cust(format!(
+        "CASE WHEN routes.moderation_status = 'pending' AND routes.expires_at IS NOT NULL THEN (
+             SELECT created_at FROM versions
+             WHERE moderation_status = 'pending' AND created_at >= routes.published_at - {left_behind_after}
+             ORDER BY created_at LIMIT 1) END"
+    ))
 }
 
 /// Leaves out the manifest, which can be long.
