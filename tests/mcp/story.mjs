@@ -12,7 +12,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 const baseUrl = process.env.HANDBILL_TEST_BASE_URL;
 const token = process.env.HANDBILL_TEST_TOKEN;
 
-const readsOnly = ["list_artifacts", "get_artifact", "get_account"];
+const readsOnly = ["list_artifacts", "get_artifact", "list_files", "read_file", "get_account"];
 const changes = [
   "publish_artifact",
   "rollback_artifact",
@@ -111,6 +111,10 @@ async function publishesAndRollsBack(agent) {
   assert.deepEqual([detail.slug, detail.url, detail.host], ["my-site", url, first.host]);
   const [version] = detail.versions;
   assert.deepEqual([version.file_count, version.created_via, version.live], [2, "mcp", true]);
+  const { files } = await agent.call("list_files", { slug: "my-site" });
+  assert.deepEqual(files.map((file) => file.path), ["css/app.css", "index.html"]);
+  const read = await agent.call("read_file", { slug: "my-site", path: "css/app.css" });
+  assert.deepEqual([read.content, read.truncated], ["p { color: teal }", false]);
 
   const second = await agent.call("publish_artifact", { slug: "my-site", files: site("The second.") });
   assert.deepEqual([second.version, second.url], [2, url]);

@@ -20,7 +20,7 @@ BASE_URL = os.environ["HANDBILL_TEST_BASE_URL"]
 TOKEN = os.environ["HANDBILL_TEST_TOKEN"]
 HANDSHAKE = os.environ["HANDBILL_TEST_HANDSHAKE"]
 
-READS_ONLY = {"list_artifacts", "get_artifact", "get_account"}
+READS_ONLY = {"list_artifacts", "get_artifact", "list_files", "read_file", "get_account"}
 TOOLS = READS_ONLY | {
     "publish_artifact",
     "rollback_artifact",
@@ -122,6 +122,10 @@ async def publishes_and_rolls_back(agent):
     assert detail["slug"] == "my-site" and detail["url"] == url and detail["host"] == first["host"], detail
     [version] = detail["versions"]
     assert version["file_count"] == 2 and version["created_via"] == "mcp" and version["live"], version
+    files = (await agent.call("list_files", slug="my-site"))["files"]
+    assert [file["path"] for file in files] == ["css/app.css", "index.html"], files
+    read = await agent.call("read_file", slug="my-site", path="css/app.css")
+    assert read["content"] == "p { color: teal }" and not read["truncated"], read
 
     second = await agent.call("publish_artifact", slug="my-site", files=site("The second."))
     assert second["version"] == 2 and second["url"] == url, second

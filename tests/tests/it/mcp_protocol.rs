@@ -2,12 +2,14 @@
 
 use handbill_tests::{Agent, Method, Reply, Value, fields_of, in_both_modes, json};
 
-const TOOLS: [&str; 11] = [
+const TOOLS: [&str; 13] = [
     "publish_artifact",
     "stage_upload",
     "publish_upload",
     "list_artifacts",
     "get_artifact",
+    "list_files",
+    "read_file",
     "rollback_artifact",
     "delete_artifact",
     "get_account",
@@ -80,7 +82,8 @@ in_both_modes! {
             let is_so = |tool: &&Value| tool["annotations"][hint] == true;
             tools.iter().filter(is_so).map(|tool| tool["name"].as_str().unwrap()).collect::<Vec<_>>()
         };
-        assert_eq!(that("readOnlyHint"), ["list_artifacts", "get_artifact", "get_account"]);
+        let reading = ["list_artifacts", "get_artifact", "list_files", "read_file", "get_account"];
+        assert_eq!(that("readOnlyHint"), reading);
         assert_eq!(that("destructiveHint"), ["delete_artifact", "create_claim_link"]);
         assert_eq!(that("openWorldHint"), ["publish_artifact", "publish_upload"]);
         let schema_of = |name: &str| {
