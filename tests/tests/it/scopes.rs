@@ -47,6 +47,8 @@ fn kinds() -> Vec<Kind> {
         kind(M::POST, "/v1/publish", WRITE, Changes, Body::Page),
         kind(M::GET, "/v1/artifacts", READ, Reads, Body::None),
         kind(M::GET, "/v1/artifacts/{slug}", READ, Reads, Body::None),
+        kind(M::GET, "/v1/artifacts/{slug}/files", READ, Reads, Body::None),
+        kind(M::GET, "/v1/artifacts/{slug}/files/{path}", READ, Reads, Body::None),
         kind(M::PATCH, "/v1/artifacts/{slug}", WRITE, Changes, Body::Json(r#"{"visibility":"public"}"#)),
         kind(M::POST, "/v1/artifacts/{slug}/versions", WRITE, Changes, Body::Page),
         kind(M::POST, "/v1/artifacts/{slug}/activate", WRITE, Changes, Body::Json(r#"{"version":1}"#)),
@@ -74,7 +76,7 @@ impl Kind {
     fn by(&self, agent: &Agent, slug: &str) -> Call {
         const NOBODY: &str = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
         let path = self.path.replace("{slug}", slug).replace("{code}", "0123456789abcdefghijABCD");
-        let path = path.replace("{user_id}", NOBODY).replace("{id}", NOBODY);
+        let path = path.replace("{user_id}", NOBODY).replace("{id}", NOBODY).replace("{path}", "index.html");
         let call = agent.call(self.method.clone(), &path);
         match &self.body {
             Body::None => call,
