@@ -54,6 +54,24 @@ async fn harness(url: &str, folder: tempfile::TempDir) -> StoreHarness {
 }
 
 impl StoreHarness {
+    /// An order for a new version that is live.
+    fn order(&self, account: AccountId, slug: &str) -> PublishOrder {
+        PublishOrder {
+            account,
+            version: VersionId::new(START, &self.chance),
+            slug: slug.parse().unwrap(),
+            target: Target::NewOrExisting,
+            activation: Activation::Live,
+            pinned_to: None,
+            payment: None,
+            created_via: CreatedVia::Api,
+            message: None,
+            created_by: None,
+            deadline: None,
+            called_by: None,
+        }
+    }
+
     async fn account(&self) -> AccountId {
         let account = Account::provisional(START, HOUR, &self.chance);
         let token = NewToken::first_of(&account, self.chance.base36(64), &self.chance);
@@ -99,20 +117,7 @@ impl StoreHarness {
             bundled: None,
         };
         let operation = LedgerOperation::Publish(Box::new(PublishOperation {
-            order: PublishOrder {
-                account,
-                version: VersionId::new(START, &self.chance),
-                slug: slug.parse().unwrap(),
-                target: Target::NewOrExisting,
-                activation,
-                pinned_to: None,
-                payment: None,
-                created_via: CreatedVia::Api,
-                message: None,
-                created_by: None,
-                deadline: None,
-                called_by: None,
-            },
+            order: PublishOrder { activation, ..self.order(account, slug) },
             manifest: Manifest::new(vec![file]),
             bundle: None,
             blobs_as_of: SweepNumber::default(),

@@ -20,6 +20,7 @@ pub mod paths;
 pub mod permits;
 pub mod publish_type;
 pub mod publishing;
+pub mod query_parameter;
 pub mod refusal;
 pub mod representation;
 pub mod same_site;

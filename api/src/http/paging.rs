@@ -10,15 +10,16 @@ use bytes::Bytes;
 use domain::{Cursor, List, Page, PageStart, Paged, Refusal};
 use futures::stream;
 use poem::http::Uri;
-use poem::{Body, IntoResponse, Request, RequestBody, Response};
+use poem::{Body, IntoResponse, Request, Response};
+use poem_openapi::ApiResponse;
 use poem_openapi::payload::{Json, Payload};
-use poem_openapi::registry::{MetaParamIn, MetaSchema, MetaSchemaRef, Registry};
+use poem_openapi::registry::{MetaSchema, MetaSchemaRef, Registry};
 use poem_openapi::types::{ToJSON, Type};
-use poem_openapi::{ApiExtractor, ApiExtractorType, ApiResponse, ExtractParamOptions};
 use serde_json::Value;
 use service::{Failure, Service};
 use url::form_urlencoded;
 
+use crate::http::query_parameter::{QueryParameter, parameter, query_parameters};
 use crate::http::refusal::RefusedCall;
 use crate::wire::ListedRow;
 
@@ -215,72 +216,39 @@ impl Limit {
     }
 }
 
-/// The value of a query parameter that may be there once.
-pub fn parameter(request: &Request, name: &'static str) -> Result<Option<String>, Refusal> {
-    let query = request.uri().query().unwrap_or_default().as_bytes();
-    let mut values = form_urlencoded::parse(query).filter(|(found, _)| found == name);
-    let value = values.next().map(|(_, value)| value.into_owned());
-    match values.next() {
-        Some(_) => Err(Refusal::invalid(name, "is sent more than once")),
-        None => Ok(value),
-    }
-}
-
-impl<'a> ApiExtractor<'a> for Limit {
-    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
-
-    type ParamType = u32;
-    type ParamRawType = u32;
-
-    fn param_in() -> Option<MetaParamIn> {
-        Some(MetaParamIn::Query)
+impl QueryParameter for Limit {
+    fn of(request: &Request) -> Result<Self, Refusal> {
+        Self::read(parameter(request, LIMIT)?.as_deref())
     }
 
-    fn param_schema_ref() -> Option<MetaSchemaRef> {
-        Some(MetaSchemaRef::Inline(Box::new(MetaSchema {
+    fn schema() -> MetaSchemaRef {
+        MetaSchemaRef::Inline(Box::new(MetaSchema {
             minimum: Some(1.0),
             maximum: Some(f64::from(Page::ROWS_MAX)),
             example: Some(100.into()),
             ..MetaSchema::new("integer")
-        })))
-    }
-
-    async fn from_request(
-        request: &'a Request,
-        _body: &mut RequestBody,
-        _options: ExtractParamOptions<u32>,
-    ) -> poem::Result<Self> {
-        let read = || Self::read(parameter(request, LIMIT)?.as_deref());
-        Ok(read().map_err(RefusedCall::from)?)
+        }))
     }
 }
 
-impl<'a, T: ListedRow> ApiExtractor<'a> for After<T> {
-    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
-
-    type ParamType = String;
-    type ParamRawType = String;
-
-    fn param_in() -> Option<MetaParamIn> {
-        Some(MetaParamIn::Query)
-    }
-
-    fn param_schema_ref() -> Option<MetaSchemaRef> {
-        Some(MetaSchemaRef::Inline(Box::new(MetaSchema {
-            pattern: Some(Cursor::pattern(T::LISTS)),
-            ..MetaSchema::new("string")
-        })))
-    }
-
-    async fn from_request(
-        request: &'a Request,
-        _body: &mut RequestBody,
-        _options: ExtractParamOptions<String>,
-    ) -> poem::Result<Self> {
-        let read = || parameter(request, AFTER)?.map(|text| cursor(AFTER, &text, T::LISTS)).transpose();
-        let cursor = read().map_err(RefusedCall::from)?;
+impl<T: ListedRow> QueryParameter for After<T> {
+    fn of(request: &Request) -> Result<Self, Refusal> {
+        let text = parameter(request, AFTER)?;
+        let cursor = text.map(|text| cursor(AFTER, &text, T::LISTS)).transpose()?;
         Ok(Self { cursor, address: request.original_uri().clone(), rows: PhantomData })
     }
+
+    fn schema() -> MetaSchemaRef {
+        MetaSchemaRef::Inline(Box::new(MetaSchema {
+            pattern: Some(Cursor::pattern(T::LISTS)),
+            ..MetaSchema::new("string")
+        }))
+    }
+}
+
+query_parameters! {
+    Limit;
+    After<T> where T: ListedRow;
 }
 
 impl<T: Type> Payload for Streamed<T> {

@@ -96,20 +96,7 @@ impl StoreHarness {
         attempt: &SiteAttempt,
     ) -> anyhow::Result<Outcome> {
         let operation = LedgerOperation::Publish(Box::new(PublishOperation {
-            order: PublishOrder {
-                account,
-                version: attempt.version,
-                slug: "a-site".parse().unwrap(),
-                target,
-                activation: Activation::Live,
-                pinned_to: None,
-                payment: None,
-                created_via: CreatedVia::Api,
-                message: None,
-                created_by: None,
-                deadline: None,
-                called_by: None,
-            },
+            order: PublishOrder { version: attempt.version, target, ..self.order(account, "a-site") },
             manifest: attempt.manifest.clone(),
             bundle: attempt.bundle,
             blobs_as_of: attempt.as_of,

@@ -25,20 +25,7 @@ impl StoreHarness {
 
     fn publish_by(&self, account: AccountId, deadline: Time) -> PublishOperation {
         PublishOperation {
-            order: PublishOrder {
-                account,
-                version: VersionId::new(START, &self.chance),
-                slug: "page".parse().unwrap(),
-                target: Target::NewOrExisting,
-                activation: Activation::Live,
-                pinned_to: None,
-                payment: None,
-                created_via: CreatedVia::Api,
-                message: None,
-                created_by: None,
-                deadline: Some(deadline),
-                called_by: None,
-            },
+            order: PublishOrder { deadline: Some(deadline), ..self.order(account, "page") },
             manifest: Manifest::new(vec![]),
             bundle: None,
             blobs_as_of: SweepNumber::default(),

@@ -63,20 +63,7 @@ impl StoreHarness {
         check: &SweepCheck,
     ) -> anyhow::Result<Outcome> {
         let operation = LedgerOperation::Publish(Box::new(PublishOperation {
-            order: PublishOrder {
-                account,
-                version: VersionId::new(START, &self.chance),
-                slug: slug.parse().unwrap(),
-                target,
-                activation: Activation::Live,
-                pinned_to: None,
-                payment: None,
-                created_via: CreatedVia::Api,
-                message: None,
-                created_by: None,
-                deadline: None,
-                called_by: None,
-            },
+            order: PublishOrder { target, ..self.order(account, slug) },
             manifest: check.manifest(),
             bundle: None,
             blobs_as_of: check.as_of,

@@ -16,20 +16,7 @@ impl StoreHarness {
             bundled: None,
         };
         PublishOperation {
-            order: PublishOrder {
-                account,
-                version: VersionId::new(START, &self.chance),
-                slug: slug.parse().unwrap(),
-                target: Target::NewOrExisting,
-                activation: Activation::Live,
-                pinned_to: None,
-                payment: None,
-                created_via: CreatedVia::Api,
-                message: None,
-                created_by: None,
-                deadline: None,
-                called_by: None,
-            },
+            order: self.order(account, slug),
             manifest: Manifest::new(vec![file]),
             bundle: None,
             blobs_as_of: SweepNumber::default(),

@@ -1,14 +1,12 @@
 //! The slug and the message of an archive, which are in the query because the archive has no fields.
 
 use domain::{Message, Refusal, Slug};
-use poem::{Request, RequestBody};
-use poem_openapi::registry::{MetaParamIn, MetaSchemaRef};
-use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
+use poem::Request;
+use poem_openapi::registry::MetaSchemaRef;
 
 use super::{message_schema, parse_message, parse_slug, slug_schema};
-use crate::http::paging::parameter;
 use crate::http::publish_type::PublishType;
-use crate::http::refusal::RefusedCall;
+use crate::http::query_parameter::{QueryParameter, parameter, query_parameters};
 
 /// The slug and the message of an archive, from the query.
 #[derive(Default)]
@@ -53,33 +51,18 @@ impl ArchiveText for Message {
     }
 }
 
-impl<T: ArchiveText> ArchiveField<T> {
+impl<T: ArchiveText> QueryParameter for ArchiveField<T> {
     fn of(request: &Request) -> Result<Self, Refusal> {
         let Some(PublishType::Archive(_)) = PublishType::of(request) else { return Ok(Self(None)) };
         let text = parameter(request, T::NAME)?;
         Ok(Self(text.map(|text| T::read(&text)).transpose()?.flatten()))
     }
+
+    fn schema() -> MetaSchemaRef {
+        T::schema()
+    }
 }
 
-impl<'a, T: ArchiveText> ApiExtractor<'a> for ArchiveField<T> {
-    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
-
-    type ParamType = String;
-    type ParamRawType = String;
-
-    fn param_in() -> Option<MetaParamIn> {
-        Some(MetaParamIn::Query)
-    }
-
-    fn param_schema_ref() -> Option<MetaSchemaRef> {
-        Some(T::schema())
-    }
-
-    async fn from_request(
-        request: &'a Request,
-        _body: &mut RequestBody,
-        _options: ExtractParamOptions<String>,
-    ) -> poem::Result<Self> {
-        Ok(Self::of(request).map_err(RefusedCall::from)?)
-    }
+query_parameters! {
+    ArchiveField<T> where T: ArchiveText;
 }
