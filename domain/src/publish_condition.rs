@@ -24,7 +24,7 @@ pub struct ExistingSlug {
     pub live: Option<CurrentVersion>,
 }
 
-/// The live version, as the client gets it that expected another one. Stored outcomes contain it.
+/// The live version in the refusal of a publish that expected another one. Stored outcomes contain it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CurrentVersion {
     pub seq: u32,
