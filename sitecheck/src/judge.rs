@@ -38,7 +38,8 @@ impl Judge<'_> {
             }
             for fault in self.faults_of(&reference, &base, &file.path) {
                 let line = Some(reference.line);
-                let (path, target) = (file.path.clone(), Some(reference.shown()));
+                let (path, target) =
+                    (file.path.clone(), Some(reference.shown()).filter(|text| !text.is_empty()));
                 report.add(Warning {
                     code: fault.code,
                     path,

@@ -109,7 +109,7 @@ fn a_reference_to_a_file_that_is_not_there_is_a_warning() {
         ("<form action='none'></form>", "missing_file index.html:1 none"),
         ("<base href='docs/'><a href='about.html'>", "missing_file index.html:1 about.html"),
         ("<a href='about.html'><base href='docs/'>", "missing_file index.html:1 about.html"),
-        ("<base href='docs/x/'><a href='#top'>", "missing_file index.html:1 "),
+        ("<base href='docs/x/'><a href='#top'>", "missing_file index.html:1"),
         ("<svg><a xlink:href='none'></a></svg>", "missing_file index.html:1 none"),
         ("<svg><script xlink:href='none.js'></script></svg>", "missing_file index.html:1 none.js"),
         ("<svg><feImage href='none.png'/></svg>", "missing_file index.html:1 none.png"),

@@ -52,7 +52,7 @@ fn kind_of<R: Read>(entry: &mut Entry<'_, R>) -> io::Result<Option<EntryKind>> {
     Ok(Some(match entry.header().entry_type() {
         EntryType::XGlobalHeader => return Ok(None),
         EntryType::GNUSparse => EntryKind::Sparse,
-        _ if has_sparse_map(entry)? => EntryKind::Sparse,
+        EntryType::Regular if has_sparse_map(entry)? => EntryKind::Sparse,
         EntryType::Regular | EntryType::Continuous if entry.path_bytes().ends_with(b"/") => EntryKind::Folder,
         EntryType::Regular | EntryType::Continuous => EntryKind::File,
         EntryType::Directory => EntryKind::Folder,
@@ -65,12 +65,8 @@ fn kind_of<R: Read>(entry: &mut Entry<'_, R>) -> io::Result<Option<EntryKind>> {
 /// together in this format.
 fn has_sparse_map<R: Read>(entry: &mut Entry<'_, R>) -> io::Result<bool> {
     let Some(descriptions) = entry.pax_extensions()? else { return Ok(false) };
-    for description in descriptions {
-        if description?.key_bytes().starts_with(PAX_SPARSE) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    // The library cannot read every description, such as those with line breaks. It ignores them, too.
+    Ok(descriptions.flatten().any(|description| description.key_bytes().starts_with(PAX_SPARSE)))
 }
 
 fn no_tar(kind: ArchiveKind, entries: usize, error: &io::Error) -> Refusal {

@@ -178,7 +178,11 @@ async fn long_names_and_descriptions_of_tar_are_understood() {
     let pax = b"19 path=p/page.html\n";
     let described = tar_of(&[
         ("pax_global_header", EntryType::XGlobalHeader, b"20 comment=a commit\n"),
-        ("x", EntryType::XHeader, &patched(pax.to_vec(), b"19", b"20")),
+        (
+            "x",
+            EntryType::XHeader,
+            &[&patched(pax.to_vec(), b"19", b"20")[..], b"22 SCHILY.xattr.a=\0\n\xff\n"].concat(),
+        ),
         ("short", EntryType::Regular, b"x"),
     ]);
     assert_eq!(send(TAR, described).await, (200, json!(["-", "p/page.html 1"])));
