@@ -15,6 +15,8 @@ enum Position {
     /// `@namespace`: a name, which is not loaded.
     Namespace,
     FontFace,
+    /// `image-set()`, in which a string is an address.
+    ImageSet,
     Plain,
 }
 
@@ -26,7 +28,7 @@ pub fn references(css: &str, first_line: u32) -> Vec<Reference> {
         return sheet.references;
     }
     let mut input = ParserInput::new(css);
-    sheet.read(&mut Parser::new(&mut input), ResourceKind::Image, 0);
+    sheet.read(&mut Parser::new(&mut input), ResourceKind::Image, Position::Plain, 0);
     sheet.references
 }
 
@@ -37,16 +39,16 @@ struct Sheet {
 
 impl Sheet {
     /// `kind` is what a plain address loads.
-    fn read(&mut self, parser: &mut Parser<'_, '_>, kind: ResourceKind, depth: u32) {
-        let mut position = Position::Plain;
+    fn read(&mut self, parser: &mut Parser<'_, '_>, kind: ResourceKind, mut position: Position, depth: u32) {
         loop {
+            parser.skip_whitespace();
             let line = parser.current_source_location().line + self.first_line;
             let Ok(token) = parser.next() else { return };
             match token.clone() {
                 Token::AtKeyword(name) => position = position_of(&name),
                 Token::Semicolon => position = Position::Plain,
                 Token::UnquotedUrl(address) => self.take(&mut position, kind, &address, line),
-                Token::QuotedString(address) if position == Position::Import => {
+                Token::QuotedString(address) if matches!(position, Position::Import | Position::ImageSet) => {
                     self.take(&mut position, kind, &address, line);
                 }
                 Token::Function(name) if name.eq_ignore_ascii_case("url") => {
@@ -57,20 +59,23 @@ impl Sheet {
                 Token::CurlyBracketBlock => {
                     let kind = if position == Position::FontFace { ResourceKind::Font } else { kind };
                     position = Position::Plain;
-                    self.enter(parser, kind, depth);
+                    self.enter(parser, kind, position, depth);
+                }
+                Token::Function(name) if is_image_set(&name) => {
+                    self.enter(parser, kind, Position::ImageSet, depth);
                 }
                 Token::Function(_) | Token::ParenthesisBlock | Token::SquareBracketBlock => {
-                    self.enter(parser, kind, depth);
+                    self.enter(parser, kind, Position::Plain, depth);
                 }
                 _ => {}
             }
         }
     }
 
-    fn enter(&mut self, parser: &mut Parser<'_, '_>, kind: ResourceKind, depth: u32) {
+    fn enter(&mut self, parser: &mut Parser<'_, '_>, kind: ResourceKind, position: Position, depth: u32) {
         if depth < DEPTH_MAX {
             let _: Result<(), ParseError<'_, ()>> = parser.parse_nested_block(|inner| {
-                self.read(inner, kind, depth + 1);
+                self.read(inner, kind, position, depth + 1);
                 Ok(())
             });
         }
@@ -80,12 +85,18 @@ impl Sheet {
         let kind = match position {
             Position::Import => ResourceKind::Style,
             Position::Namespace => return,
-            Position::FontFace | Position::Plain => kind,
+            Position::FontFace | Position::ImageSet | Position::Plain => kind,
         };
-        // Conditions follow an import's address.
-        *position = Position::Plain;
+        // Conditions follow an import's address. An image set has several addresses.
+        if *position != Position::ImageSet {
+            *position = Position::Plain;
+        }
         self.references.push(Reference::new(Use::Load(kind), address, line));
     }
+}
+
+fn is_image_set(name: &str) -> bool {
+    ["image-set", "-webkit-image-set"].iter().any(|set| name.eq_ignore_ascii_case(set))
 }
 
 fn position_of(name: &str) -> Position {

@@ -117,7 +117,13 @@ impl Page<'_> {
             "style" => self.begin_inline(Language::Style, tag.line),
             "link" => self.read_link(tag),
             "form" => self.read_form(tag),
-            "a" | "area" => self.take(tag, "href", Use::Link),
+            "a" | "area" => {
+                self.take(tag, "href", Use::Link);
+                self.take(tag, "xlink:href", Use::Link);
+            }
+            "meta" => self.read_refresh(tag),
+            // A frame with a document of its own loads no other.
+            "iframe" if tag.attribute("srcdoc").is_some() => {}
             "iframe" | "frame" => self.take(tag, "src", Use::Load(Frame)),
             "img" => {
                 self.take(tag, "src", Use::Load(Image));
@@ -134,7 +140,7 @@ impl Page<'_> {
             }
             "audio" | "track" | "embed" => self.take(tag, "src", Use::Load(Other)),
             "object" => self.take(tag, "data", Use::Load(Other)),
-            "image" => {
+            "image" | "feimage" => {
                 self.take(tag, "href", Use::Load(Image));
                 self.take(tag, "xlink:href", Use::Load(Image));
             }
@@ -157,8 +163,10 @@ impl Page<'_> {
             return;
         }
         let language = language_of(&tag.attribute("type").unwrap_or_default());
-        match tag.attribute("src") {
-            Some(_) if language == Language::Script => self.take(tag, "src", Use::Load(Script)),
+        // Scripts in SVG have the other two.
+        let source = ["src", "href", "xlink:href"].into_iter().find(|name| tag.attribute(name).is_some());
+        match source {
+            Some(source) if language == Language::Script => self.take(tag, source, Use::Load(Script)),
             Some(_) => {}
             None => self.begin_inline(language, tag.line),
         }
@@ -171,7 +179,7 @@ impl Page<'_> {
                 "stylesheet" => Use::Load(Style),
                 "modulepreload" => Use::Load(Script),
                 "icon" => Use::Load(Image),
-                "apple-touch-icon" => Use::LoadOwn,
+                "apple-touch-icon" | "mask-icon" | "alternate" | "next" | "prev" | "prefetch" => Use::LoadOwn,
                 "manifest" => Use::Load(Other),
                 "preload" => {
                     let Some(kind) = tag.attribute("as").and_then(|kind| preloaded(&kind)) else { continue };
@@ -184,6 +192,18 @@ impl Page<'_> {
             };
             self.take(tag, "href", used);
         }
+    }
+
+    /// `<meta http-equiv="refresh" content="5; url=next.html">`
+    fn read_refresh(&mut self, tag: &Tag<'_, '_, '_>) {
+        if !tag.is("http-equiv", "refresh") {
+            return;
+        }
+        let content = tag.attribute("content").unwrap_or_default();
+        let after =
+            content.trim_start().trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+        let Some(address) = after.trim_start().strip_prefix([';', ',']).map(refresh_address) else { return };
+        self.found.references.push(Reference::new(Use::Link, address, tag.line));
     }
 
     fn read_form(&mut self, tag: &Tag<'_, '_, '_>) {
@@ -279,12 +299,24 @@ impl Tag<'_, '_, '_> {
 /// The addresses in an import map. They stand on one line for the warnings.
 fn imports(map: &str, line: u32) -> Vec<Reference> {
     let map: serde_json::Value = serde_json::from_str(map).unwrap_or_default();
-    let imports = map.get("imports").and_then(serde_json::Value::as_object);
-    let addresses =
-        imports.into_iter().flat_map(|imports| imports.values()).filter_map(|value| value.as_str());
+    let scopes = map.get("scopes").and_then(serde_json::Value::as_object);
+    let scopes = scopes.into_iter().flat_map(|scopes| scopes.values());
+    let imports = map.get("imports").into_iter().chain(scopes).filter_map(serde_json::Value::as_object);
+    let addresses = imports.flat_map(|imports| imports.values()).filter_map(|value| value.as_str());
     // A folder of modules ends with a slash.
     let addresses = addresses.filter(|address| js::is_address(address) && !address.ends_with('/'));
     addresses.map(|address| Reference::new(Use::Load(Script), address, line)).collect()
+}
+
+/// The address in a refresh: perhaps after `url=`, and perhaps in quotes.
+fn refresh_address(text: &str) -> &str {
+    let text = text.trim_start();
+    let named = text.get(..3).filter(|name| name.eq_ignore_ascii_case("url"));
+    let address = named.and_then(|_| text[3..].trim_start().strip_prefix('=')).unwrap_or(text).trim_start();
+    match address.strip_prefix(['\'', '"']) {
+        Some(quoted) => quoted.split(['\'', '"']).next().unwrap_or_default(),
+        None => address,
+    }
 }
 
 fn language_of(kind: &str) -> Language {

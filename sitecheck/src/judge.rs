@@ -38,7 +38,8 @@ impl Judge<'_> {
             }
             for fault in self.faults_of(&reference, &base, &file.path) {
                 let line = Some(reference.line);
-                let (path, target) = (file.path.clone(), Some(reference.shown()));
+                let (path, target) =
+                    (file.path.clone(), Some(reference.shown()).filter(|text| !text.is_empty()));
                 report.add(Warning {
                     code: fault.code,
                     path,
@@ -59,7 +60,10 @@ impl Judge<'_> {
 
     fn faults_of(&self, reference: &Reference, base: &Url, path: &SitePath) -> Vec<Fault> {
         let text = reference.text.as_str();
-        if text.is_empty() || text.starts_with(['#', '?']) || reference.is_template() {
+        let is_in_page = text.is_empty() || text.starts_with(['#', '?']);
+        // A link within the page leads to another page if the page has a base.
+        let leaves_page = reference.use_ == Use::Link && self.address_of(path).as_ref() != Some(base);
+        if (is_in_page && !leaves_page) || reference.is_template() {
             return vec![];
         }
         let Ok(target) = base.join(text) else { return vec![] };
@@ -70,7 +74,7 @@ impl Judge<'_> {
             return self.foreign_faults(reference, &target);
         }
         match target.path().strip_prefix(self.terms.root.path()) {
-            Some(inner) => self.fault_within(inner).into_iter().collect(),
+            Some(inner) => self.fault_within(inner, base).into_iter().collect(),
             // The root without its trailing slash redirects to the root.
             None if Some(target.path()) == self.terms.root.path().strip_suffix('/') => vec![],
             // The name of the site itself may not be known yet.
@@ -80,7 +84,7 @@ impl Judge<'_> {
     }
 
     /// `inner` is relative to the root of the site, with percent encoding.
-    fn fault_within(&self, inner: &str) -> Option<Fault> {
+    fn fault_within(&self, inner: &str, base: &Url) -> Option<Fault> {
         let decoded = percent_decode_str(inner).decode_utf8();
         let wanted = decoded.as_deref().unwrap_or(inner);
         if self.manifest.at(wanted).is_some() {
@@ -91,7 +95,7 @@ impl Judge<'_> {
             Some(right) => Fault {
                 code: WarningCode::CaseMismatch,
                 message: format!("the site has no {shown}, but it has {right}"),
-                hint: format!("write {right}: upper and lower case are different"),
+                hint: format!("write {}: upper and lower case are different", self.relative(right, base)),
             },
             None => Fault {
                 code: WarningCode::MissingFile,
@@ -99,6 +103,12 @@ impl Judge<'_> {
                 hint: "add the file, or correct the reference".to_owned(),
             },
         })
+    }
+
+    /// A reference to the file from a page with this base.
+    fn relative(&self, path: &SitePath, base: &Url) -> String {
+        let relative = self.address_of(path).and_then(|address| base.make_relative(&address));
+        relative.filter(|relative| !relative.is_empty()).unwrap_or_else(|| path.to_string())
     }
 
     /// The file that the path would lead to if case did not matter.
@@ -131,11 +141,9 @@ impl Judge<'_> {
 
     fn foreign_faults(&self, reference: &Reference, target: &Url) -> Vec<Fault> {
         let (Use::Load(kind), Some(host)) = (reference.use_, target.host_str()) else { return vec![] };
-        if self.is_own(host) {
-            return vec![];
-        }
         let mut faults = Vec::new();
-        if target.port().is_some() || !self.terms.policy.allows(kind, host) {
+        let is_allowed = target.port().is_none() && self.terms.policy.allows(kind, host);
+        if !is_allowed && !self.is_own(target, host) {
             faults.push(blocked(kind, host));
         }
         if target.scheme() == "http" && self.terms.root.scheme() == "https" {
@@ -149,14 +157,22 @@ impl Judge<'_> {
         faults
     }
 
-    /// Whether sites of this installation may be served under the name.
-    fn is_own(&self, host: &str) -> bool {
-        let Some(own) = self.terms.root.host_str() else { return false };
-        let is_below = |name: &str| host.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'));
-        let has_own_name = self.terms.root.path() == "/";
-        let domain = own.split_once('.').map(|(_, domain)| domain).filter(|_| has_own_name);
-        host == own || is_below(own) || domain.is_some_and(|domain| host == domain || is_below(domain))
+    /// Whether the site itself may be served under the name, with another scheme than that of its root.
+    fn is_own(&self, target: &Url, host: &str) -> bool {
+        let root = &self.terms.root;
+        let is_own_name = |own: &str| host == own || (root.path() == "/" && is_name_of_site(host, own));
+        target.port() == root.port() && root.host_str().is_some_and(is_own_name)
     }
+}
+
+/// Whether the two names differ only in the random part of the site's host, which may not be known yet.
+fn is_name_of_site(name: &str, site: &str) -> bool {
+    let parts = |name: &str| {
+        let (label, domain) = name.split_once('.')?;
+        let (slug, _) = label.rsplit_once('-')?;
+        Some((slug.to_owned(), domain.to_owned()))
+    };
+    parts(name).is_some_and(|name| Some(name) == parts(site))
 }
 
 /// Whether the path is below a site's root: `/site/<slug>-<4 characters>`.

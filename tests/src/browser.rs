@@ -27,8 +27,10 @@ const START_DEADLINE: Duration = Duration::from_secs(30);
 const END_DEADLINE: Duration = Duration::from_secs(5);
 /// The limit for loading a page, and for a script of a test.
 const PAGE_TIMEOUT_MS: u32 = 30_000;
-const ARGUMENTS: [&str; 5] = [
+const ARGUMENTS: [&str; 6] = [
     "--headless=new",
+    // Nothing on other machines is requested, not even their addresses.
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost, EXCLUDE *.localhost",
     // Pages come from this machine, whatever proxy the environment names.
     "--no-proxy-server",
     "--disable-background-networking",
@@ -126,6 +128,11 @@ impl Browser {
         let is_refused = scripts == Scripts::Refused;
         self.refuses_scripts.store(is_refused, Ordering::Relaxed);
         self.devtools("Emulation.setScriptExecutionDisabled", json!({ "value": is_refused })).await;
+    }
+
+    /// Runs a script in every page that is opened from now on, before the page's own scripts.
+    pub async fn run_in_every_page(&self, script: &str) {
+        self.devtools("Page.addScriptToEvaluateOnNewDocument", json!({ "source": script })).await;
     }
 
     pub(crate) fn scripts(&self) -> Scripts {

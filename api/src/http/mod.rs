@@ -12,6 +12,7 @@ pub mod cookies;
 pub mod dev_mode;
 pub mod file_content;
 pub mod json_body;
+pub mod only_object;
 pub mod operator;
 pub mod origin;
 pub mod paging;

@@ -65,6 +65,9 @@ impl Versions {
         /// published.
         #[oai(name = "If-None-Match")]
         if_none_match: Header<IfNoneMatch>,
+        /// For an archive: the artifact's name, which must be the one in the path.
+        #[oai(name = "slug")]
+        named: ArchiveField<Slug>,
         /// For an archive: what is new in this version. The other bodies have a field for it.
         message: ArchiveField<Message>,
         body: PublishBody,
@@ -73,7 +76,7 @@ impl Versions {
         let activation = if *activate == Some(false) { Activation::Staged } else { Activation::Live };
         let condition = condition_header::condition(if_match.0, if_none_match.0)?;
         let options = PublishOptions { payment: payment.0, key: key.0.0, activation, condition };
-        let upload = NamedBody { body, named: NamedUpload { slug: None, message: message.0 } };
+        let upload = NamedBody { body, named: NamedUpload { slug: named.0, message: message.0 } };
         Ok(publish(&service, &caller.0, Addressed::Existing(&slug.0), upload, options).await?)
     }
 

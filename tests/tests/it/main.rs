@@ -44,6 +44,7 @@ mod health;
 mod http_manners;
 mod invites;
 mod limits;
+mod link_checkers;
 mod lists;
 mod mcp;
 mod mcp_clients;

@@ -36,7 +36,9 @@ in_both_modes! {
         assert!(published.string("host").starts_with("my-site-"), "{published:?}");
         assert_serves(&front_page(&visitor, &published).await, PAGE);
         assert_eq!(visitor.open_site(&published, "app.css").await.expect(200).text(), STYLE);
-        let next = agent.post("/v1/artifacts/my-site/versions?message=Next");
+        let other = agent.post("/v1/artifacts/my-site/versions?slug=other").raw(TAR, tar(&[("index.html", PAGE)]));
+        other.await.refused(400, "invalid_request").naming("slug");
+        let next = agent.post("/v1/artifacts/my-site/versions?slug=my-site&message=Next");
         let next = next.raw(TAR, tar(&[("index.html", &page_saying("next"))])).await.expect(201);
         assert_eq!(next.integer("version"), 2);
         assert_serves(&front_page(&visitor, &published).await, &page_saying("next"));

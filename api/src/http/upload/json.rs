@@ -21,13 +21,14 @@ use super::{
 };
 use crate::http::condition_header::expected_version as expected_version_of;
 use crate::http::json_body;
+use crate::http::only_object::OnlyObject;
 
 /// A JSON body that has not been read yet.
 pub struct JsonUpload(pub WholeBody);
 
 /// The fields of the body. Strings without escapes are borrowed from it.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object")]
+#[serde(deny_unknown_fields)]
 struct JsonFields<'a> {
     #[serde(borrow)]
     slug: Option<JsonText<'a>>,
@@ -41,7 +42,7 @@ struct JsonFields<'a> {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object with path and content")]
+#[serde(deny_unknown_fields)]
 struct JsonFile<'a> {
     #[serde(borrow)]
     path: JsonText<'a>,
@@ -78,10 +79,19 @@ pub fn decoded(
     match encoding {
         ContentEncoding::Utf8 => Ok(Bytes::from(content.into())),
         ContentEncoding::Base64 => {
-            STANDARD.decode(content.as_ref().trim()).map(Bytes::from).map_err(|fault| {
+            STANDARD.decode(&*in_one_line(content.as_ref())).map(Bytes::from).map_err(|fault| {
                 Refusal::invalid(format!("files[{number}].content"), format!("is not base64: {fault}"))
             })
         }
+    }
+}
+
+/// Base64 without its line breaks, which many programs add.
+fn in_one_line(text: &str) -> Cow<'_, str> {
+    let is_space = |letter: char| letter.is_ascii_whitespace();
+    match text.contains(is_space) {
+        true => Cow::Owned(text.split(is_space).collect()),
+        false => Cow::Borrowed(text),
     }
 }
 
@@ -126,7 +136,8 @@ struct ParsedPublish {
 }
 
 fn parse(body: &[u8]) -> Result<ParsedPublish, Refusal> {
-    let JsonFields { slug, message, expected_version, html, files } = json_body::parse(body)?;
+    let JsonFields { slug, message, expected_version, html, files } =
+        json_body::parse::<OnlyObject<_>>(body)?.0;
     let slug = slug.map(|slug| parse_slug(slug.0.as_bytes())).transpose()?;
     let message = message.map(|message| parse_message(message.0.as_bytes())).transpose()?.flatten();
     let expected_version = expected_version.map(expected_version_of).transpose()?;
@@ -186,7 +197,7 @@ impl<'de> Visitor<'de> for FewFilesVisitor {
         let mut files = Vec::new();
         while files.len() <= FileSet::FILES_MAX {
             match list.next_element()? {
-                Some(file) => files.push(file),
+                Some(OnlyObject(file)) => files.push(file),
                 None => return Ok(FewFiles(files)),
             }
         }

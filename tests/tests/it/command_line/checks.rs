@@ -27,6 +27,48 @@ async fn a_folder_is_checked_without_a_server() {
 }
 
 #[tokio::test]
+async fn a_check_reports_what_a_publish_reports() {
+    let world = world().await;
+    let (agent, shell) = (world.agent().await, Shell::at("http://127.0.0.1:9"));
+    let page = format!(
+        "<img src=none.png>\n<img src=Big.jpg><a href=/b>b</a>\n<script src=https://cdn.example.test/a.js></script>\n\
+         <script>const key = 'ghp_{}'</script>",
+        "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+    );
+    let (page, image) = (page.as_bytes(), vec![b'x'; 1_048_577]);
+    let files: [(&str, &[u8]); 4] = [
+        ("a.html", page),
+        ("big.jpg", &image),
+        ("deep/b.html", b"<style>\n@import '../none.css';</style><img src=../BIG.jpg>"),
+        ("netlify.toml", b""),
+    ];
+    for (path, content) in files {
+        shell.write(&format!("site/{path}"), content);
+    }
+    let published = agent.publish_files("my-page", &files).await.expect(201);
+    let checked = shell.run(&["check", "site", "--json"]).await;
+    assert_eq!(checked.code, Some(1), "{checked:?}");
+    assert_eq!(checked.json(), json!({ "warnings": published.at("warnings") }));
+    let codes: Vec<_> =
+        checked.json()["warnings"].as_array().unwrap().iter().map(|it| it["code"].clone()).collect();
+    assert_eq!(
+        Value::Array(codes),
+        json!([
+            "secret",
+            "no_index",
+            "unused_config",
+            "missing_file",
+            "case_mismatch",
+            "absolute_path",
+            "blocked_by_policy",
+            "large_image",
+            "missing_file",
+            "case_mismatch",
+        ])
+    );
+}
+
+#[tokio::test]
 async fn a_publish_on_the_command_line_shows_its_warnings() {
     let world = world().await;
     let shell = Shell::signed_up(&world).await;

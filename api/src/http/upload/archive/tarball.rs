@@ -12,6 +12,9 @@ use super::unpacking::{EntryKind, UnpackMemory, UnpackedFiles, cut};
 use crate::http::body;
 use crate::http::publish_type::ArchiveKind;
 
+/// The description of a sparse file begins with it.
+const PAX_SPARSE: &[u8] = b"GNU.sparse.";
+
 pub fn unpack(
     kind: ArchiveKind,
     archive: Bytes,
@@ -32,8 +35,8 @@ pub fn unpack(
 fn unpack_tar(tar: impl Read, files: &mut UnpackedFiles) -> io::Result<()> {
     let mut archive = Archive::new(tar);
     for entry in archive.entries()? {
-        let entry = entry?;
-        let Some(kind) = kind_of(&entry) else { continue };
+        let mut entry = entry?;
+        let Some(kind) = kind_of(&mut entry)? else { continue };
         let name = entry.path_bytes().into_owned();
         if let Some(path) = files.admit(&name, kind).map_err(body::refused)? {
             files.add(path, entry).map_err(body::refused)?;
@@ -45,15 +48,25 @@ fn unpack_tar(tar: impl Read, files: &mut UnpackedFiles) -> io::Result<()> {
 }
 
 /// `None` for an entry that only describes others.
-fn kind_of<R: Read>(entry: &Entry<'_, R>) -> Option<EntryKind> {
-    Some(match entry.header().entry_type() {
-        EntryType::XGlobalHeader => return None,
+fn kind_of<R: Read>(entry: &mut Entry<'_, R>) -> io::Result<Option<EntryKind>> {
+    Ok(Some(match entry.header().entry_type() {
+        EntryType::XGlobalHeader => return Ok(None),
+        EntryType::GNUSparse => EntryKind::Sparse,
+        EntryType::Regular if has_sparse_map(entry)? => EntryKind::Sparse,
         EntryType::Regular | EntryType::Continuous if entry.path_bytes().ends_with(b"/") => EntryKind::Folder,
         EntryType::Regular | EntryType::Continuous => EntryKind::File,
         EntryType::Directory => EntryKind::Folder,
         EntryType::Link | EntryType::Symlink => EntryKind::Link,
         _ => EntryKind::Other,
-    })
+    }))
+}
+
+/// Whether only the parts of the file that are not zero are in the archive. The library does not put them
+/// together in this format.
+fn has_sparse_map<R: Read>(entry: &mut Entry<'_, R>) -> io::Result<bool> {
+    let Some(descriptions) = entry.pax_extensions()? else { return Ok(false) };
+    // The library cannot read every description, such as those with line breaks. It ignores them, too.
+    Ok(descriptions.flatten().any(|description| description.key_bytes().starts_with(PAX_SPARSE)))
 }
 
 fn no_tar(kind: ArchiveKind, entries: usize, error: &io::Error) -> Refusal {

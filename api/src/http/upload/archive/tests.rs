@@ -178,7 +178,11 @@ async fn long_names_and_descriptions_of_tar_are_understood() {
     let pax = b"19 path=p/page.html\n";
     let described = tar_of(&[
         ("pax_global_header", EntryType::XGlobalHeader, b"20 comment=a commit\n"),
-        ("x", EntryType::XHeader, &patched(pax.to_vec(), b"19", b"20")),
+        (
+            "x",
+            EntryType::XHeader,
+            &[&patched(pax.to_vec(), b"19", b"20")[..], b"22 SCHILY.xattr.a=\0\n\xff\n"].concat(),
+        ),
         ("short", EntryType::Regular, b"x"),
     ]);
     assert_eq!(send(TAR, described).await, (200, json!(["-", "p/page.html 1"])));
@@ -205,6 +209,7 @@ async fn hostile_names_are_refused_by_name_in_every_archive() {
         ("a/../../evil", "the file path \"a/../../evil\" contains an empty, . or .. part"),
         ("/etc/passwd", "the file path \"/etc/passwd\" begins with a slash"),
         (".//etc/passwd", "the file path \"/etc/passwd\" begins with a slash"),
+        ("C:/evil.html", "the archive's entry \"C:/evil.html\" is an absolute path"),
         ("..\\evil.html", "the file path \"..\\\\evil.html\" contains a backslash"),
         ("a\0b.html", "the file path \"a\\0b.html\" contains a control character"),
         ("../folder/", "the file path \"../folder\" contains an empty, . or .. part"),
@@ -244,12 +249,16 @@ async fn duplicates_and_clashes_are_refused_by_name() {
 }
 
 #[tokio::test]
-async fn links_and_devices_are_refused_by_name() {
+async fn links_devices_and_sparse_files_are_refused_by_name() {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     writer.add_symlink("link.html", "/etc/passwd", stored()).unwrap();
     let zipped = writer.finish().unwrap().into_inner();
     // The mode is in the upper half of the external attributes.
     let device = patched_record(zipped.clone(), CENTRAL, 40, &[0xa4, 0x61]);
+    let sparse = tar_of(&[
+        ("x", EntryType::XHeader, b"22 GNU.sparse.major=1\n"),
+        ("link.html", EntryType::Regular, b"1\n0\n512\n"),
+    ]);
     let of = |kind: EntryType| tar_of(&[("index.html", EntryType::Regular, b"x"), ("link.html", kind, b"")]);
     for (content_type, archive, expected) in [
         (ZIP, zipped, "is a link"),
@@ -259,6 +268,8 @@ async fn links_and_devices_are_refused_by_name() {
         (TAR, of(EntryType::Char), "is neither a file nor a folder"),
         (TAR, of(EntryType::Block), "is neither a file nor a folder"),
         (TAR, of(EntryType::Fifo), "is neither a file nor a folder"),
+        (TAR, of(EntryType::GNUSparse), "is a sparse file"),
+        (TAR, sparse, "is a sparse file"),
         (TAR, of(EntryType::new(b'Q')), "is neither a file nor a folder"),
     ] {
         let (status, _, message) = fault(content_type, archive).await;

@@ -26,6 +26,7 @@ pub enum EntryKind {
     File,
     Folder,
     Link,
+    Sparse,
     /// A device, a pipe, or a kind that only one program knows.
     Other,
 }
@@ -53,6 +54,9 @@ impl UnpackedFiles {
             EntryKind::Link => {
                 return Err(refused_entry(name, "is a link; put the file itself into the archive"));
             }
+            EntryKind::Sparse => {
+                return Err(refused_entry(name, "is a sparse file; pack it as a whole, without --sparse"));
+            }
             EntryKind::Other => return Err(refused_entry(name, "is neither a file nor a folder")),
             EntryKind::File | EntryKind::Folder => {}
         }
@@ -66,6 +70,9 @@ impl UnpackedFiles {
             if matches!(relative, "" | ".") {
                 return Ok(None);
             }
+        }
+        if is_on_drive(relative) {
+            return Err(refused_entry(name, "is an absolute path; paths are relative to the site"));
         }
         let path = site_path(relative)?;
         let is_ignored = path.as_str().split('/').next() == Some(IGNORED_FOLDER);
@@ -119,6 +126,11 @@ fn without_common_folder(files: Vec<UploadedFile>) -> Vec<UploadedFile> {
     let paths: Result<Vec<SitePath>, _> = names.iter().map(|name| name.parse()).collect();
     let Ok(paths) = paths else { return files };
     files.into_iter().zip(paths).map(|(file, path)| UploadedFile { path, ..file }).collect()
+}
+
+/// Whether it is an absolute path of Windows, such as `C:/site/index.html`.
+fn is_on_drive(name: &str) -> bool {
+    matches!(name.as_bytes(), [letter, b':', b'/', ..] if letter.is_ascii_alphabetic())
 }
 
 fn refused_entry(name: &str, fault: &str) -> Refusal {

@@ -34,7 +34,7 @@ async fn a_page_or_a_site_is_published_in_json() {
     assert_eq!(send(page).await, (200, json!(["my-page", "(Fix)", "index.html 11"])));
     let site = json!({ "slug": null, "message": "", "files": [
         { "path": "index.html", "content": "a \"quoted\" line\n" },
-        { "path": "logo.png", "content": "AP8=\n", "encoding": "base64" },
+        { "path": "logo.png", "content": "AP\n8=\r\n", "encoding": "base64" },
         { "content": "", "path": "css/\u{fc}.css", "encoding": "utf8" },
     ]});
     let expected = json!(["-", "index.html 16", "logo.png 2", "css/\u{fc}.css 0"]);
@@ -88,6 +88,16 @@ async fn a_field_that_breaks_a_rule_is_named() {
             json!({ "html": "x", "size": 1 }),
             "invalid_body",
             "invalid request body: size: unknown field `size`",
+        ),
+        (
+            json!([null, null, null, "<p>"]),
+            "invalid_body",
+            "invalid request body: invalid type: sequence, expected an object",
+        ),
+        (
+            json!({ "files": [["a", "<p>", "utf8"]] }),
+            "invalid_body",
+            "invalid request body: files[0]: invalid type: sequence, expected an object",
         ),
         (
             json!("<p>"),
