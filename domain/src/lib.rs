@@ -14,6 +14,7 @@ mod checkout;
 mod clock;
 mod common_password;
 mod content_policy;
+mod edit_mismatch;
 mod file_set;
 mod id;
 mod invite;
@@ -64,6 +65,7 @@ pub use checkout::CheckoutAmount;
 pub use clock::{Clock, ClockReading, TestShift};
 pub use common_password::is_common_password;
 pub use content_policy::{ContentPolicy, ResourceKind};
+pub use edit_mismatch::{EditMismatch, NearestLine};
 pub use file_set::FileSet;
 pub use id::{
     AccountId, AppealId, ArtifactId, AuditId, BlobHash, BlobHasher, BundleId, DecisionId, JobId, MalformedId,

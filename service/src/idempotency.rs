@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use store::{KeyClaim, KeyHolder};
 
 use crate::deadline::failure_before;
-use crate::{PublishRequest, Service, ServiceResult};
+use crate::{Derivation, PublishRequest, Service, ServiceResult};
 
 /// How long a repeat gets the same response.
 pub(crate) const KEY_KEPT: Duration = Duration::from_secs(24 * 3600);
@@ -96,12 +96,17 @@ pub(crate) fn publish_hash(pinned_to: Option<ArtifactId>, request: &PublishReque
     let mut hash = Sha256::new();
     let slug = request.slug.as_ref().map_or("", Slug::as_str);
     let (target, activation) = (target_text(request.target), activation_text(request.activation));
-    hash.update(format!("publish\0{slug}\0{target}\0{activation}\0"));
+    let kind = if request.derivation.is_some() { "publish from" } else { "publish" };
+    hash.update(format!("{kind}\0{slug}\0{target}\0{activation}\0"));
     if let Some(pin) = pinned_to {
         hash.update(format!("pin\0{pin}\0"));
     }
     if let Some(message) = &request.message {
         hash.update(format!("message\0{message}\0"));
+    }
+    if let Some(Derivation(asked)) = &request.derivation {
+        hash.update(asked);
+        return hex::encode(hash.finalize());
     }
     for file in &request.files {
         hash.update(format!("{}\0{}\0", file.path, file.bytes.len()));
@@ -150,6 +155,7 @@ mod tests {
             upload: None,
             created_via: CreatedVia::Api,
             message: None,
+            derivation: None,
         }
     }
 

@@ -42,6 +42,8 @@ mod queue;
 mod rescan;
 mod review;
 mod scan;
+mod site_plan;
+mod site_sources;
 mod storing;
 mod suspension;
 mod team;
@@ -81,7 +83,7 @@ pub use operators::OperatorAccess;
 pub use people::{Client, Credentials, PasswordUpdate, SignedIn};
 pub use publish::{Addressed, Publication};
 pub use publish_bounds::PublishBounds;
-pub use publish_request::{PublishRequest, UploadedFile};
+pub use publish_request::{Derivation, PublishRequest, UploadedFile};
 pub use queue::{IfKnown, JobQueue, Push, PushResult};
 pub use rescan::{RescanScope, ScanState};
 pub use review::{
@@ -89,6 +91,8 @@ pub use review::{
     SameContent, ShownFile, WaitingPages, text_of,
 };
 pub use scan::{Rescanned, ScanTerms, Scanned, Scans};
+pub use site_plan::{FileSource, PlannedFile, SiteBase, SitePlan, StoredContent};
+pub use site_sources::LocatedPublish;
 pub use team::{Joined, Team};
 pub use token_uses::TokenUses;
 pub use tokens::{MintRequest, Minted, Revoked};
