@@ -271,7 +271,7 @@ fn both() -> Refusal {
 }
 
 fn neither() -> Refusal {
-    Refusal::invalid("html", "is missing, and so are files and base; send one of them")
+    Refusal::invalid("html", "is missing, and so is files; send one of them, or base")
 }
 
 fn empty_html() -> Refusal {
