@@ -14,6 +14,7 @@ use poem_openapi::param::{Path, Query};
 use poem_openapi::payload::Json;
 use poem_openapi::{OpenApi, OpenApiService};
 use serde_json::{Value, json};
+use service::FileSource;
 use tokio_util::task::TaskTracker;
 use tracing_subscriber::fmt::MakeWriter;
 
@@ -80,8 +81,12 @@ impl Samples {
         let uploaded = body.read(NamedUpload { slug: slug.0, message: message.0 }).await?;
         let slug = uploaded.slug.map_or("-".to_owned(), |slug| slug.to_string());
         let message = uploaded.message.map(|message| format!("({message})"));
-        let files = uploaded.files.iter().map(|file| format!("{} {}", file.path, file.bytes.len()));
-        Ok(Json(std::iter::once(slug).chain(message).chain(files).collect()))
+        let base = uploaded.site.base.as_ref().map(|base| format!("{:?} - {:?}", base.version, base.deleted));
+        let files = uploaded.site.files.iter().map(|file| match &file.source {
+            FileSource::Sent(bytes) => format!("{} {}", file.path, bytes.len()),
+            FileSource::Stored(content) => format!("{} #{:.4}", file.path, content.hash.to_string()),
+        });
+        Ok(Json(std::iter::once(slug).chain(message).chain(base).chain(files).collect()))
     }
 }
 

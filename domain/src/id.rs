@@ -150,6 +150,12 @@ impl BlobHash {
         Self(bytes)
     }
 
+    /// A hash in a request. It has one notation, the one in responses: lower-case hexadecimal.
+    pub fn of_request(text: &str) -> Result<Self, MalformedId> {
+        let hash: Self = text.parse()?;
+        if hash.to_string() == text { Ok(hash) } else { Err(MalformedId) }
+    }
+
     pub const fn bytes(self) -> [u8; 32] {
         self.0
     }

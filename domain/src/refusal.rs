@@ -4,7 +4,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Challenge, CurrentVersion, ExistingSlug, ModerationStatus, PublishCondition, Slug};
+use crate::{
+    BlobHash, Challenge, CurrentVersion, EditMismatch, ExistingSlug, ModerationStatus, PublishCondition, Slug,
+};
 
 mod catalogue;
 mod cause;
@@ -116,6 +118,12 @@ pub enum Refusal {
     VersionConflict {
         live: Option<CurrentVersion>,
     },
+    /// A publish that names contents by their hash which the account does not hold. Each is listed once.
+    ContentMissing {
+        missing: Vec<BlobHash>,
+    },
+    /// An edit of a file whose old text does not occur exactly once.
+    EditMismatch(Box<EditMismatch>),
     /// A file of a publish contains an active token.
     SecretInPublish {
         path: String,
@@ -228,6 +236,8 @@ impl Refusal {
             }
             Refusal::IdempotencyConflict => "idempotency_conflict",
             Refusal::VersionConflict { .. } => "version_conflict",
+            Refusal::ContentMissing { .. } => "content_missing",
+            Refusal::EditMismatch(_) => "edit_mismatch",
             Refusal::SecretInPublish { .. } => "secret_in_publish",
             Refusal::UploadTaken => "upload_taken",
             Refusal::VersionChanged { .. } | Refusal::DecidedMeanwhile { .. } => "version_changed",
@@ -301,6 +311,13 @@ impl Refusal {
             Refusal::VersionConflict { live: None } => {
                 "the condition of this publish is not met: the slug has no live version".into()
             }
+            Refusal::ContentMissing { missing } => {
+                let count = missing.len();
+                format!(
+                    "the account does not hold {count} of the contents that are given by sha256; nothing was published"
+                )
+            }
+            Refusal::EditMismatch(mismatch) => mismatch.message(),
             Refusal::SecretInPublish { path, line } => {
                 let line = line.map(|line| format!(" on line {line}")).unwrap_or_default();
                 format!(

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use store::{KeyClaim, KeyHolder};
 
 use crate::deadline::failure_before;
-use crate::{PublishRequest, Service, ServiceResult};
+use crate::{Derivation, PublishRequest, Service, ServiceResult};
 
 /// How long a repeat gets the same response.
 pub(crate) const KEY_KEPT: Duration = Duration::from_secs(24 * 3600);
@@ -96,12 +96,17 @@ pub(crate) fn publish_hash(pinned_to: Option<ArtifactId>, request: &PublishReque
     let mut hash = Sha256::new();
     let slug = request.slug.as_ref().map_or("", Slug::as_str);
     let (target, activation) = (target_text(request.target), activation_text(request.activation));
-    hash.update(format!("publish\0{slug}\0{target}\0{activation}\0"));
+    let kind = if request.derivation.is_some() { "publish from" } else { "publish" };
+    hash.update(format!("{kind}\0{slug}\0{target}\0{activation}\0"));
     if let Some(pin) = pinned_to {
         hash.update(format!("pin\0{pin}\0"));
     }
     if let Some(message) = &request.message {
         hash.update(format!("message\0{message}\0"));
+    }
+    if let Some(Derivation(asked)) = &request.derivation {
+        hash.update(asked);
+        return hex::encode(hash.finalize());
     }
     for file in &request.files {
         hash.update(format!("{}\0{}\0", file.path, file.bytes.len()));
@@ -134,10 +139,10 @@ fn activation_text(activation: Activation) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use domain::CreatedVia;
+    use domain::{BlobHash, CreatedVia, VersionChoice};
 
     use super::*;
-    use crate::UploadedFile;
+    use crate::{FileSource, PlannedFile, SiteBase, SitePlan, StoredContent, UploadedFile};
 
     fn request() -> PublishRequest {
         PublishRequest {
@@ -150,6 +155,7 @@ mod tests {
             upload: None,
             created_via: CreatedVia::Api,
             message: None,
+            derivation: None,
         }
     }
 
@@ -190,5 +196,25 @@ mod tests {
             "e141e9de8bf1c4787729ca07484232b9353d160068853b555800daadd67a83b8"
         );
         assert_eq!(credit_hash(Micro::new(2_500_000)), "credits 2500000");
+    }
+
+    /// A request with a base is hashed as it was sent: neither its order nor its form matters.
+    #[test]
+    fn request_with_a_base_is_hashed_as_it_was_sent() {
+        let content = StoredContent { hash: BlobHash::of(b"x"), size_bytes: Some(1) };
+        let sent =
+            |path: &str| PlannedFile { path: path.parse().unwrap(), source: FileSource::Sent("x".into()) };
+        let named = |path: &str| PlannedFile { source: FileSource::Stored(content), ..sent(path) };
+        let hash_of = |files: Vec<PlannedFile>, deleted: [&str; 2]| {
+            let deleted = deleted.map(str::to_owned).into();
+            let plan = SitePlan { files, base: Some(SiteBase { version: VersionChoice::Live, deleted }) };
+            let (slug, target) = (Some("my-page".parse().unwrap()), Target::Existing);
+            publish_hash(None, &PublishRequest { slug, target, derivation: plan.derivation(), ..request() })
+        };
+        // publish from\0my-page\0Existing\0Live\0base\0live\0delete\0a\0delete\0old.html\0file\0a.css\0(SHA-256 of x)\0…
+        let expected = "b5d442b7af0e8d449d41e98a953ddea9f385e3db67322518ab760ceef6f37bb6";
+        assert_eq!(hash_of(vec![sent("index.html"), named("a.css")], ["old.html", "a"]), expected);
+        assert_eq!(hash_of(vec![sent("a.css"), named("index.html")], ["a", "old.html"]), expected);
+        assert_ne!(hash_of(vec![sent("a.css")], ["a", "old.html"]), expected);
     }
 }

@@ -7,7 +7,7 @@ use domain::{
     Refusal, Repeating, Scope, SitePath, Slug, UploadTicket, VersionId, Warning,
 };
 use store::KeyUse;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tracing::Instrument;
 
 use crate::content::{self, INLINE_BYTES_MAX};
@@ -138,6 +138,10 @@ impl Service {
         let (Begun::Fresh(job) | Begun::Earlier(job)) = begun;
         let awaited = Awaited { account: caller.account, job, kind: "publish", repeating };
         if let Begun::Earlier(_) = begun {
+            if request.derivation.is_some() {
+                // The base may have changed since, so this request's files are not those of the job.
+                return self.respond_late(self.outlast(&awaited).await?).await;
+            }
             let outcome = self.0.store.outcomes().find(awaited.job).await;
             if let Some(outcome) = outcome.map_err(|error| failure_before(repeating, error))? {
                 return self.respond_late(outcome).await;
@@ -195,6 +199,20 @@ impl Service {
         self.refuse_for_good(awaited, Refusal::past_deadline()).await
     }
 
+    /// Waits for the outcome of an earlier request's job, until the job's deadline.
+    pub(crate) async fn outlast(&self, awaited: &Awaited) -> ServiceResult<Outcome> {
+        loop {
+            let outcome = self.0.store.outcomes().find(awaited.job).await;
+            if let Some(outcome) = outcome.map_err(|error| failure_before(awaited.repeating, error))? {
+                return Ok(outcome);
+            }
+            if self.is_past_deadline(awaited.job) {
+                return self.give_up(awaited, Refusal::past_deadline()).await;
+            }
+            sleep(POLL_INTERVAL).await;
+        }
+    }
+
     /// Responds with the refusal, unless the publish succeeded at the last moment.
     async fn refuse_for_good(&self, awaited: &Awaited, refusal: Refusal) -> ServiceResult<Published> {
         let outcome = self.give_up(awaited, refusal).await?;
@@ -212,17 +230,7 @@ impl Service {
 
     async fn begin_publish(&self, caller: &Caller, request: &PublishRequest) -> ServiceResult<Begun> {
         let Some(key) = request.key() else { return Ok(self.begin()) };
-        let keyed = KeyedRequest {
-            account: caller.account,
-            key: &key,
-            hash: publish_hash(caller.pinned_to(), request),
-            repeating: request.repeating(),
-            conflict: match request.upload {
-                Some(_) => Refusal::NotFound(Missing::LapsedUpload),
-                None => Refusal::IdempotencyConflict,
-            },
-        };
-        self.begin_keyed(keyed).await
+        self.begin_keyed(request.keyed(caller, &key)).await
     }
 
     /// Everything that can fail before the job may be in the queue.
@@ -291,11 +299,25 @@ impl Service {
 
 impl PublishRequest {
     /// The key under which it runs at most once: the caller's, or the upload's own.
-    fn key(&self) -> Option<String> {
+    pub(crate) fn key(&self) -> Option<String> {
         self.idempotency_key.clone().or_else(|| self.upload.map(key_of_upload))
     }
 
-    fn repeating(&self) -> Repeating {
+    /// The request under its key.
+    pub(crate) fn keyed<'k>(&self, caller: &Caller, key: &'k str) -> KeyedRequest<'k> {
+        KeyedRequest {
+            account: caller.account,
+            key,
+            hash: publish_hash(caller.pinned_to(), self),
+            repeating: self.repeating(),
+            conflict: match self.upload {
+                Some(_) => Refusal::NotFound(Missing::LapsedUpload),
+                None => Refusal::IdempotencyConflict,
+            },
+        }
+    }
+
+    pub(crate) fn repeating(&self) -> Repeating {
         match (&self.idempotency_key, self.upload) {
             (None, Some(_)) => Repeating::AsItIs,
             (key, _) => repeating(key.as_deref()),

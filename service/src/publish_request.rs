@@ -16,7 +16,14 @@ pub struct PublishRequest {
     pub upload: Option<UploadId>,
     pub created_via: CreatedVia,
     pub message: Option<Message>,
+    /// What a request asks for that makes the site from another version, as a digest. An idempotency key
+    /// compares it in place of the files, because the version that is live changes.
+    pub derivation: Option<Derivation>,
 }
+
+/// The digest of a plan with a base.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Derivation(pub(crate) String);
 
 impl PublishRequest {
     /// Publishes files under a new or existing slug and makes them live. Nothing is paid inline.
@@ -31,6 +38,7 @@ impl PublishRequest {
             upload: None,
             created_via,
             message: None,
+            derivation: None,
         }
     }
 }

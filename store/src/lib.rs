@@ -31,6 +31,7 @@ mod early_reversals;
 mod examine;
 mod gather;
 mod handles;
+mod held_contents;
 mod held_pages;
 mod insights;
 mod invites;
@@ -103,6 +104,7 @@ pub use handles::{
     LedgerStore, MemberStore, MeteringStore, ModerationStore, OutcomeStore, ReportStore, ReviewQueue,
     RouteStore, ScanStore, ScheduleStore, SessionStore, Tables, TokenStore, Upkeep, UserStore, ViewStore,
 };
+pub use held_contents::{HeldContent, Holder};
 pub use invites::{JoinedAgent, JoiningAgent, JoiningPerson, OpenedInvite};
 pub use ledger_check::{LedgerFault, LedgerFaultKind, LedgerNews, LedgerProgress, LedgerTerms};
 pub use members::Member;

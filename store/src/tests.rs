@@ -173,6 +173,7 @@ mod content_verdicts;
 mod copying;
 mod deadlines;
 mod finders;
+mod held_contents;
 mod ledgers;
 mod metering;
 mod moderation;

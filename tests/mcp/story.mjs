@@ -15,6 +15,7 @@ const token = process.env.HANDBILL_TEST_TOKEN;
 const readsOnly = ["list_artifacts", "get_artifact", "list_files", "read_file", "get_account"];
 const changes = [
   "publish_artifact",
+  "edit_artifact",
   "rollback_artifact",
   "delete_artifact",
   "create_claim_link",

@@ -23,6 +23,7 @@ HANDSHAKE = os.environ["HANDBILL_TEST_HANDSHAKE"]
 READS_ONLY = {"list_artifacts", "get_artifact", "list_files", "read_file", "get_account"}
 TOOLS = READS_ONLY | {
     "publish_artifact",
+    "edit_artifact",
     "rollback_artifact",
     "delete_artifact",
     "create_claim_link",

@@ -57,6 +57,7 @@ mod tests {
 Every error is `{code, message, hint}`: a code for the cause, a message about this request, and the next call to make.
 A 402 also has `reason`, `amount_usd` and `accepts`.
 A 412 also has `live_version`, `created_by` and `created_at`.
+`content_missing` also has `missing`; `edit_mismatch` has `edit`, `path`, `hits` and `nearest`.
 ";
 
     /// The text of docs/ERRORS.md.

@@ -251,7 +251,8 @@ fn an_operation_lists_its_own_codes_and_no_others() {
         ),
         ("/v1/account", "get", "403", &["insufficient_scope", "forbidden"]),
         ("/v1/artifacts/{slug}", "get", "403", &["insufficient_scope", "forbidden"]),
-        ("/v1/publish", "post", "409", &["idempotency_conflict"]),
+        ("/v1/publish", "post", "409", &["idempotency_conflict", "content_missing"]),
+        ("/v1/publish", "post", "404", &["not_found"]),
         ("/v1/publish", "post", "412", &["version_conflict"]),
         ("/v1/artifacts/{slug}/versions", "post", "412", &["version_conflict"]),
         ("/claim/{code}", "post", "409", &["username_taken", "already_claimed"]),
@@ -341,10 +342,13 @@ fn a_publish_is_described_with_its_bodies_and_its_parameters() {
     let form = &publish["requestBody"]["content"]["multipart/form-data"]["schema"];
     assert_eq!(form["properties"]["slug"]["pattern"], "^[a-z0-9-]{3,40}$");
     assert_eq!(form["properties"]["files"]["items"]["format"], "binary");
-    assert_eq!(form["oneOf"], json!([{ "required": ["html"] }, { "required": ["files"] }]));
+    let any_of =
+        |fields: &[&str]| Value::from_iter(fields.iter().map(|field| json!({ "required": [field] })));
+    assert_eq!(form["anyOf"], any_of(&["html", "files", "manifest", "base"]));
     let json = &publish["requestBody"]["content"]["application/json"]["schema"];
     assert_eq!(json["properties"]["files"]["items"]["additionalProperties"], false);
-    assert_eq!(json["oneOf"], form["oneOf"]);
+    assert_eq!(json["anyOf"], any_of(&["html", "files", "base"]));
+    assert_eq!(json["properties"]["files"]["items"]["anyOf"], any_of(&["content", "sha256"]));
     assert_eq!(json["properties"]["slug"]["nullable"], true);
     let archive = &publish["requestBody"]["content"]["application/zip"]["schema"];
     assert_eq!(archive["format"], "binary");

@@ -3,7 +3,7 @@
 //! A request that would be refused is refused before its files are read. While the workers have a publish,
 //! its request holds a publish permit and the memory of its files, and no request permit.
 
-use service::PublishRequest;
+use service::{Caller, PublishRequest, Service, SitePlan};
 
 use crate::http::permits::{RequestPermit, WorkClass};
 use crate::http::refusal::RefusedCall;
@@ -33,4 +33,29 @@ where
     let published = publish(checked, request).await;
     drop(memory);
     published
+}
+
+/// A publish whose body was read. The request has no files yet.
+pub struct Planned {
+    pub request: PublishRequest,
+    pub site: SitePlan,
+    /// Covers the contents that were sent.
+    pub memory: HeldMemory,
+}
+
+/// Loads the contents that a publish names and does not send, within the memory budget.
+pub async fn complete(
+    service: &Service,
+    caller: &Caller,
+    permit: &RequestPermit,
+    planned: Planned,
+) -> Result<Loaded, RefusedCall> {
+    let Planned { request, site, mut memory } = planned;
+    if !site.is_complete() {
+        permit.exchange_for(WorkClass::Upload).await?;
+    }
+    let located = service.locate_publish(caller, request, site).await?;
+    memory.grow(usize::try_from(located.stored_bytes()).unwrap_or(usize::MAX)).await?;
+    let request = service.load_publish(located).await?;
+    Ok(Loaded { request, memory: Some(memory) })
 }

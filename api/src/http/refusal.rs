@@ -72,6 +72,7 @@ pub fn json_of(refusal: &Refusal) -> Value {
     let body = match refusal {
         Refusal::PaymentRequired(challenge) => wire::Challenge::from(&**challenge).to_json(),
         Refusal::VersionConflict { live } => wire::VersionConflict::new(refusal, *live).to_json(),
+        Refusal::EditMismatch(mismatch) => wire::EditMismatch::new(refusal, mismatch).to_json(),
         refusal => wire::Error::from(refusal).to_json(),
     };
     body.unwrap_or_default()
@@ -115,6 +116,8 @@ pub fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::InviteUsedUp
         | Refusal::AlreadyClaimed
         | Refusal::IdempotencyConflict
+        | Refusal::ContentMissing { .. }
+        | Refusal::EditMismatch(_)
         | Refusal::UploadTaken
         | Refusal::VersionChanged { .. }
         | Refusal::DecidedMeanwhile { .. }
@@ -181,6 +184,7 @@ mod tests {
             (Refusal::InviteUsedUp, 409),
             (Refusal::AlreadyClaimed, 409),
             (Refusal::IdempotencyConflict, 409),
+            (Refusal::ContentMissing { missing: vec![] }, 409),
             (Refusal::InvalidArguments { tool: what(), fault: what() }, 400),
             (Refusal::UploadTaken, 409),
             (Refusal::VersionChanged { live: None }, 409),

@@ -1,5 +1,6 @@
 //! The multipart body of a publish: one page (`html`) or the files of a site (`files`), the `slug`, and the
-//! `message` of the version. The modules below have the other forms of a publish, with the same rules.
+//! `message` of the version. A `manifest` names files that are not sent; `base` and `delete` name a version
+//! that the site is made from. The modules below have the other forms of a publish, with the same rules.
 //!
 //! An [`Upload`] is read only after a handler has checked the caller, so that a refused caller does not
 //! upload for nothing. It is read as a stream, within the limits of [`crate::http::body`] and [`FileSet`]:
@@ -17,7 +18,7 @@ use poem_openapi::impl_apirequest_for_payload;
 use poem_openapi::payload::{ParsePayload, Payload};
 use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
 use serde_json::json;
-use service::UploadedFile;
+use service::{FileSource, PlannedFile, SitePlan};
 use tokio::sync::Mutex;
 use tokio::task::yield_now;
 
@@ -31,14 +32,24 @@ mod file_name;
 mod json;
 mod publish_body;
 mod query;
+mod schema;
+mod site_fields;
+mod source;
 mod staged;
 mod string_bytes;
 mod whole_body;
 
-pub use json::{ContentEncoding, decoded};
 pub use publish_body::PublishBody;
 pub use query::{ArchiveField, NamedUpload};
+pub use schema::SHA256_PATTERN;
+pub use source::{ContentEncoding, GivenBase, GivenContent, JsonVersion};
 pub use staged::StagedUpload;
+
+use schema::{
+    base_text_schema, delete_schema, files_schema, html_schema, inline, manifest_schema, message_schema,
+    requiring, slug_schema,
+};
+use site_fields::{BaseFields, named_files};
 
 /// The longest text part that is read: a message in characters of four bytes.
 const TEXT_BYTES_MAX: usize = 4 * Message::LENGTH_MAX;
@@ -60,7 +71,7 @@ pub struct Uploaded {
     pub message: Option<Message>,
     /// The number that the live version must have. Only in JSON.
     pub expected_version: Option<u32>,
-    pub files: Vec<UploadedFile>,
+    pub site: SitePlan,
     /// Must be held as long as the files are in memory.
     pub memory: HeldMemory,
 }
@@ -122,7 +133,8 @@ struct MultipartFields {
     message: Option<Message>,
     source: Option<Source>,
     set: FileSet,
-    files: Vec<UploadedFile>,
+    files: Vec<PlannedFile>,
+    base: BaseFields,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -138,8 +150,12 @@ impl MultipartFields {
             Some("message") => self.take_message(field).await,
             Some("html") => self.take_html(field).await,
             Some("files") => self.take_file(field).await,
+            Some("manifest") => self.take_manifest(field).await,
+            Some("base") => self.base.take_base(field).await,
+            Some("delete") => self.base.take_deleted(field).await,
             Some(other) => {
-                let fault = "is not a field of this form; the fields are slug, message, html and files";
+                let fault = "is not a field of this form; the fields are slug, message, html, files, manifest, base and \
+                             delete";
                 Err(Refusal::invalid(quoted(other), fault))
             }
             None if is_named_in_utf_8(&field) => Err(Refusal::invalid("body", "has a part without a name")),
@@ -171,10 +187,12 @@ impl MultipartFields {
         }
         self.take_content(SitePath::index(), field).await?;
         // Spec 4.2: `html` is a string. A page in another encoding can be sent as a file.
-        match self.files.last().map(|page| std::str::from_utf8(&page.bytes)) {
-            Some(Ok("")) => Err(empty_html()),
-            Some(Err(_)) => Err(Refusal::invalid("html", "is not in UTF-8; send such a page as files")),
-            _ => Ok(()),
+        let page = self.files.last().map(|page| &page.source);
+        let Some(FileSource::Sent(page)) = page else { return Ok(()) };
+        match std::str::from_utf8(page) {
+            Ok("") => Err(empty_html()),
+            Err(_) => Err(Refusal::invalid("html", "is not in UTF-8; send such a page as files")),
+            Ok(_) => Ok(()),
         }
     }
 
@@ -201,25 +219,47 @@ impl MultipartFields {
             self.set.grow(chunk.len())?;
             content.extend_from_slice(&chunk);
         }
-        self.files.push(UploadedFile { path, bytes: content.freeze() });
+        self.files.push(PlannedFile { path, source: FileSource::Sent(content.freeze()) });
+        Ok(())
+    }
+
+    async fn take_manifest(&mut self, field: Field<'_>) -> Result<(), Refusal> {
+        if self.source == Some(Source::Html) {
+            return Err(both());
+        }
+        self.source = Some(Source::Files);
+        for file in named_files(field).await? {
+            self.set.add(&file.path)?;
+            self.files.push(file);
+        }
         Ok(())
     }
 
     fn finish(self, memory: HeldMemory) -> Result<Uploaded, Refusal> {
-        if self.set.is_empty() {
+        if self.set.is_empty() && !self.base.has_version() {
             return Err(neither());
         }
-        let Self { slug, message, files, .. } = self;
-        Ok(Uploaded { slug, message, expected_version: None, files, memory })
+        let Self { slug, message, mut files, base, .. } = self;
+        // A manifest has no order, so the whole site has that of its paths. Any division into files that are
+        // sent and named is then the same request.
+        if files.iter().any(|file| matches!(file.source, FileSource::Stored(_))) {
+            files.sort_by(|one, other| one.path.cmp(&other.path));
+        }
+        let site = base.into_given().plan(files)?;
+        Ok(Uploaded { slug, message, expected_version: None, site, memory })
     }
 }
 
 /// A short text part. A longer one is read only as far as needed to see that it is too long.
-async fn text_of(mut field: Field<'_>) -> Result<Vec<u8>, Refusal> {
+async fn text_of(field: Field<'_>) -> Result<Vec<u8>, Refusal> {
+    bytes_of(field, TEXT_BYTES_MAX).await
+}
+
+async fn bytes_of(mut field: Field<'_>, bytes_max: usize) -> Result<Vec<u8>, Refusal> {
     let mut text = Vec::new();
     while let Some(chunk) = field.chunk().await.map_err(unreadable)? {
         text.extend_from_slice(&chunk);
-        if text.len() > TEXT_BYTES_MAX {
+        if text.len() > bytes_max {
             break;
         }
     }
@@ -231,7 +271,7 @@ fn both() -> Refusal {
 }
 
 fn neither() -> Refusal {
-    Refusal::invalid("html", "is missing, and so is files; send one of them")
+    Refusal::invalid("html", "is missing, and so is files; send one of them, or base")
 }
 
 fn empty_html() -> Refusal {
@@ -322,14 +362,21 @@ impl Payload for Upload {
 
     fn schema_ref() -> MetaSchemaRef {
         inline(MetaSchema {
-            description: Some("Send `html` or `files`, not both."),
+            description: Some(
+                "Send `html` or `files`, not both. Files whose content the account holds may be in `manifest`. \
+                 With `base` the new version has the files of another one, except those in `delete`, and with \
+                 those that you send.",
+            ),
             properties: vec![
                 ("slug", slug_schema()),
                 ("message", message_schema()),
                 ("html", html_schema()),
                 ("files", files_schema()),
+                ("manifest", manifest_schema()),
+                ("base", base_text_schema()),
+                ("delete", delete_schema()),
             ],
-            one_of: vec![requiring("html"), requiring("files")],
+            any_of: ["html", "files", "manifest", "base"].map(requiring).into(),
             example: Some(json!({ "slug": "my-page", "html": "<h1>Hello</h1>" })),
             ..MetaSchema::new("object")
         })
@@ -345,50 +392,6 @@ impl ParsePayload for Upload {
 }
 
 impl_apirequest_for_payload!(Upload);
-
-fn requiring(field: &'static str) -> MetaSchemaRef {
-    inline(MetaSchema { required: vec![field], ..MetaSchema::ANY })
-}
-
-fn slug_schema() -> MetaSchemaRef {
-    inline(MetaSchema {
-        description: Some("The artifact's name on the account. If omitted, a name is generated."),
-        pattern: Some(Slug::PATTERN.to_owned()),
-        ..MetaSchema::new("string")
-    })
-}
-
-fn message_schema() -> MetaSchemaRef {
-    inline(MetaSchema {
-        description: Some("What is new in this version. Shown in the list of versions."),
-        pattern: Some(Message::PATTERN.to_owned()),
-        max_length: Some(Message::LENGTH_MAX),
-        ..MetaSchema::new("string")
-    })
-}
-
-fn html_schema() -> MetaSchemaRef {
-    inline(MetaSchema {
-        description: Some("One page, stored as `index.html`. Link its assets by relative paths."),
-        min_length: Some(1),
-        ..MetaSchema::new("string")
-    })
-}
-
-fn files_schema() -> MetaSchemaRef {
-    let file = MetaSchema { format: Some("binary"), ..MetaSchema::new("string") };
-    inline(MetaSchema {
-        description: Some("The files of a site; each part's filename is its path, such as `css/app.css`."),
-        items: Some(Box::new(inline(file))),
-        min_items: Some(1),
-        max_items: Some(FileSet::FILES_MAX),
-        ..MetaSchema::new("array")
-    })
-}
-
-fn inline(schema: MetaSchema) -> MetaSchemaRef {
-    MetaSchemaRef::Inline(Box::new(schema))
-}
 
 #[cfg(test)]
 mod tests;

@@ -29,6 +29,7 @@ Handbill publishes static web pages: send HTML (and CSS, scripts, images) and ge
 Link assets by relative paths (`css/app.css`, not `/css/app.css`). At most 50 files and 10 MB.
 - Large or binary files: stage_upload returns a URL and a curl command, so that their bytes do not pass \
 through you. Then call publish_upload.
+- Edit: edit_artifact replaces text in the live version; publish_artifact with `base` keeps the other files.
 - Undo: get_artifact lists the versions, and rollback_artifact makes any of them live again for free.
 - A provisional account (`status` of get_account is \"provisional\") and its pages expire at `expires_at`, soon \
 after signup. Whenever you give your human the URL of a page, also give them the `claim_url` of get_account: \

@@ -92,8 +92,9 @@ pub async fn publish(
         let upload = unread.take().context("the form is read once").map_err(Failure::from)?;
         let uploaded =
             upload.0.read().await.and_then(one_page).inspect_err(|refusal| pasting = unread_text(refusal))?;
-        pasting = Pasting::of(&uploaded.files);
-        let Uploaded { files, memory, .. } = uploaded;
+        let Uploaded { site, memory, .. } = uploaded;
+        let files = site.into_sent_files();
+        pasting = Pasting::of(&files);
         Ok(Loaded { request: PublishRequest::new(CreatedVia::Web, files), memory: Some(memory) })
     };
     let publish =
@@ -117,15 +118,17 @@ async fn read_if_short(request: &Request, pasted: Pasted) -> Pasting {
         return Pasting::LeftOut;
     }
     match pasted.0.read().await {
-        Ok(uploaded) => Pasting::of(&uploaded.files),
+        Ok(uploaded) => Pasting::of(&uploaded.site.into_sent_files()),
         Err(_) => Pasting::LeftOut,
     }
 }
 
 /// The form publishes one page. Sites and named pages are published through the API.
 fn one_page(uploaded: Uploaded) -> Result<Uploaded, Refusal> {
-    let is_page = matches!(&*uploaded.files, [file] if file.path == SitePath::index());
-    let other = uploaded.slug.as_ref().map(|_| "slug").or(uploaded.message.as_ref().map(|_| "message"));
+    let Uploaded { slug, message, site, .. } = &uploaded;
+    let is_page = matches!(&*site.files, [file] if file.path == SitePath::index()) && site.is_complete();
+    let base = site.base.as_ref().map(|_| "base");
+    let other = slug.as_ref().map(|_| "slug").or(message.as_ref().map(|_| "message")).or(base);
     match other.or((!is_page).then_some("files")) {
         Some(field) => Err(Refusal::invalid(
             field,

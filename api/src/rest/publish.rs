@@ -13,7 +13,7 @@ use crate::http::api_result::{ApiResult, refusals};
 use crate::http::call_header::{Header, IdempotencyKey, PaymentOffer};
 use crate::http::caller::Token;
 use crate::http::condition_header::{self, IfMatch, IfNoneMatch};
-use crate::http::publishing::{self, Loaded};
+use crate::http::publishing::{self, Planned};
 use crate::http::refusal::RefusedCall;
 use crate::http::upload::{ArchiveField, NamedUpload, PublishBody, Uploaded};
 use crate::wire;
@@ -25,7 +25,7 @@ refusals! {
     PublishCall:
         InvalidRequest, InvalidBody, SecretInPublish, Unauthorized, NotSignedIn, InsufficientScope, Forbidden,
         ForeignPage, AccountExpired, AccountSuspended,
-        QuotaExceeded, PaymentRequired, IdempotencyConflict, VersionConflict, PublishTooLarge, StorageFull,
+        QuotaExceeded, PaymentRequired, NotFound, IdempotencyConflict, ContentMissing, VersionConflict, PublishTooLarge, StorageFull,
         UnsupportedMediaType, RateLimited, OutcomeUnknown;
 }
 
@@ -124,14 +124,14 @@ pub async fn publish(
         checked.map_err(explain)
     };
     let load = async {
-        let Uploaded { slug, message, expected_version, files, memory } = body.read(named).await?;
+        let Uploaded { slug, message, expected_version, site, memory } = body.read(named).await?;
         let condition = condition_header::with_expected_version(condition, expected_version)?;
         let (slug, target) = (slug_of(addressed, slug)?, target_of(addressed, condition));
         let (payment, idempotency_key) = (payment.clone(), key.clone());
-        let request = PublishRequest::new(CreatedVia::Api, files);
+        let request = PublishRequest::new(CreatedVia::Api, vec![]);
         let request =
             PublishRequest { slug, target, activation, payment, idempotency_key, message, ..request };
-        Ok(Loaded { request, memory: Some(memory) })
+        publishing::complete(service, caller, &permit, Planned { request, site, memory }).await
     };
     let publish = async |(), request| service.publish(caller, request).await.map_err(explain);
     let publication = publishing::publish(&permit, check, load, publish).await?;

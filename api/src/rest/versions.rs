@@ -26,7 +26,7 @@ refusals! {
     Add:
         InvalidRequest, InvalidBody, SecretInPublish, Unauthorized, NotSignedIn, InsufficientScope, Forbidden,
         ForeignPage, AccountExpired, AccountSuspended,
-        PaymentRequired, NotFound, IdempotencyConflict, VersionConflict, PublishTooLarge, StorageFull,
+        PaymentRequired, NotFound, IdempotencyConflict, ContentMissing, VersionConflict, PublishTooLarge, StorageFull,
         UnsupportedMediaType, RateLimited, OutcomeUnknown;
     Activate:
         InvalidRequest, InvalidBody, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,

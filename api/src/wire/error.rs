@@ -1,7 +1,7 @@
 //! The bodies of error responses. [`crate::http::refusal`] sets status and headers, and `domain` defines the
 //! texts; neither belongs here.
 
-use domain::{CurrentVersion, Refusal};
+use domain::{BlobHash, CurrentVersion, Refusal};
 use poem_openapi::Object;
 
 use super::{Timestamp, Usd};
@@ -16,6 +16,9 @@ pub struct Error {
     pub message: String,
     /// The next call to make.
     pub hint: String,
+    /// Only for `content_missing`: the SHA-256 of each content that the account does not hold.
+    #[oai(skip_serializing_if_is_none)]
+    pub missing: Option<Vec<String>>,
 }
 
 /// The price of this request and how to pay it.
@@ -69,10 +72,56 @@ pub struct VersionConflict {
     pub created_at: Option<Timestamp>,
 }
 
+/// An edit whose old text does not occur exactly once. Only the tool `edit_artifact` returns it.
+#[derive(Debug, Object)]
+pub struct EditMismatch {
+    /// Always `edit_mismatch`.
+    pub code: String,
+    /// What is wrong with this request.
+    pub message: String,
+    /// The next call to make.
+    pub hint: String,
+    /// The position of the edit, from 0.
+    pub edit: u64,
+    /// The file.
+    pub path: String,
+    /// How often the old text occurs.
+    pub hits: u64,
+    /// The lines of the first hits. Without a hit, the lines that are most similar to the old text.
+    pub nearest: Vec<NearestLine>,
+}
+
+/// A line of the file of an edit. A long one is cut.
+#[derive(Debug, Object)]
+pub struct NearestLine {
+    /// Counted from 1.
+    pub line: u64,
+    pub text: String,
+}
+
+impl EditMismatch {
+    /// `mismatch` is that of the refusal.
+    pub fn new(refusal: &Refusal, mismatch: &domain::EditMismatch) -> Self {
+        let Error { code, message, hint, .. } = Error::from(refusal);
+        let domain::EditMismatch { edit, path, hits, nearest } = mismatch;
+        let shown =
+            |near: &domain::NearestLine| NearestLine { line: near.line as u64, text: near.text.clone() };
+        Self {
+            code,
+            message,
+            hint,
+            edit: *edit as u64,
+            path: path.clone(),
+            hits: *hits as u64,
+            nearest: nearest.iter().map(shown).collect(),
+        }
+    }
+}
+
 impl VersionConflict {
     /// `live` is that of the refusal.
     pub fn new(refusal: &Refusal, live: Option<CurrentVersion>) -> Self {
-        let Error { code, message, hint } = Error::from(refusal);
+        let Error { code, message, hint, .. } = Error::from(refusal);
         Self {
             code,
             message,
@@ -86,7 +135,11 @@ impl VersionConflict {
 
 impl From<&Refusal> for Error {
     fn from(refusal: &Refusal) -> Self {
-        Self { code: refusal.code().to_owned(), message: refusal.message(), hint: refusal.hint() }
+        let missing = match refusal {
+            Refusal::ContentMissing { missing } => Some(missing.iter().map(BlobHash::to_string).collect()),
+            _ => None,
+        };
+        Self { code: refusal.code().to_owned(), message: refusal.message(), hint: refusal.hint(), missing }
     }
 }
 

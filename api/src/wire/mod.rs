@@ -37,7 +37,7 @@ pub use blocked_contents::{BlockedContents, ContentUnblocked};
 pub use checkout::{CardEvent, Checkout, EventTaken, OpenCheckout};
 pub use credits::{CreditBought, CreditPurchase, Purchasable};
 pub use decision::{Decide, DecisionMade};
-pub use error::{Challenge, Error, VersionConflict};
+pub use error::{Challenge, EditMismatch, Error, VersionConflict};
 pub use files::{FileText, VersionFile, VersionFiles};
 pub use grant::{CreditGranted, GrantCredit};
 pub use internal::{CleanedUp, CountView, Metered, RunMetering, ViewCounted};

@@ -4,7 +4,10 @@
 use strum::IntoEnumIterator;
 
 use super::{Crowd, Missing, MissingRight, Refusal, RefusalKind, Repeating};
-use crate::{Challenge, CurrentVersion, Micro, ModerationStatus, PaymentMethods, Time};
+use crate::{
+    BlobHash, Challenge, CurrentVersion, EditMismatch, Micro, ModerationStatus, NearestLine, PaymentMethods,
+    Time,
+};
 
 /// An entry of the reference page.
 #[derive(Clone, Debug)]
@@ -106,6 +109,15 @@ fn meaning(kind: RefusalKind) -> &'static str {
              version does not meet. Nothing was published or charged. `live_version`, `created_by` and \
              `created_at` describe the live version; they are null if the slug has no live version."
         }
+        RefusalKind::ContentMissing => {
+            "The publish gives files by `sha256` whose content the account does not hold. `missing` lists the \
+             hashes, each once. Nothing was stored or charged."
+        }
+        RefusalKind::EditMismatch => {
+            "The old text of an edit does not occur exactly once in its file. `edit` is the position of the edit, \
+             counted from 0, `path` its file, `hits` the number of occurrences, and `nearest` lists lines \
+             (`line`, `text`): those of the hits, or without a hit the most similar ones. Nothing was published."
+        }
         RefusalKind::SecretInPublish => {
             "A file to publish contains an active token of this service; the message names the file and the line."
         }
@@ -202,6 +214,15 @@ fn example(kind: RefusalKind) -> Refusal {
                 created_at: Time::from_millis(1_767_225_600_000),
             }),
         },
+        RefusalKind::ContentMissing => {
+            Refusal::ContentMissing { missing: vec![BlobHash::of(b"<h1>Hello</h1>")] }
+        }
+        RefusalKind::EditMismatch => Refusal::EditMismatch(Box::new(EditMismatch {
+            edit: 0,
+            path: "index.html".into(),
+            hits: 0,
+            nearest: vec![NearestLine { line: 7, text: "<h1>Hello</h1>".into() }],
+        })),
         RefusalKind::SecretInPublish => Refusal::SecretInPublish { path: "app.js".into(), line: Some(12) },
         RefusalKind::InvalidArguments => Refusal::InvalidArguments {
             tool: "get_artifact".into(),

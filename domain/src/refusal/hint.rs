@@ -138,6 +138,16 @@ impl Refusal {
                  without the condition"
                     .into()
             }
+            Refusal::ContentMissing { .. } => {
+                "send the same request again, with the content of the files whose sha256 is in missing and the \
+                 other files by sha256 as before"
+                    .into()
+            }
+            Refusal::EditMismatch(_) => {
+                "call read_file for the current text, choose an old text that occurs exactly once (add the lines \
+                 around it, or correct it by the nearest lines), and call edit_artifact again with all edits"
+                    .into()
+            }
             Refusal::SecretInPublish { .. } => {
                 "remove the token from that file and publish again; if anyone else may have seen it, revoke it with POST \
                  /v1/tokens/revoke"

@@ -2,8 +2,9 @@
 
 use handbill_tests::{Agent, Method, Reply, Value, fields_of, in_both_modes, json};
 
-const TOOLS: [&str; 13] = [
+const TOOLS: [&str; 14] = [
     "publish_artifact",
+    "edit_artifact",
     "stage_upload",
     "publish_upload",
     "list_artifacts",
@@ -85,7 +86,7 @@ in_both_modes! {
         let reading = ["list_artifacts", "get_artifact", "list_files", "read_file", "get_account"];
         assert_eq!(that("readOnlyHint"), reading);
         assert_eq!(that("destructiveHint"), ["delete_artifact", "create_claim_link"]);
-        assert_eq!(that("openWorldHint"), ["publish_artifact", "publish_upload"]);
+        assert_eq!(that("openWorldHint"), ["publish_artifact", "edit_artifact", "publish_upload"]);
         let schema_of = |name: &str| {
             &tools.iter().find(|tool| tool["name"] == name).expect("a tool")["inputSchema"]
         };

@@ -81,7 +81,7 @@ fn fields_are_documented_with_types_and_limits() {
     assert!(publish.contains("- `slug` (optional, string, `^[a-z0-9-]{3,40}$`): "), "{publish}");
     assert!(publish.contains("**201** [PublishResult](#shape-publishresult): "), "{publish}");
     assert!(publish.contains(" · 402 `payment_required` · "), "{publish}");
-    assert!(publish.contains(" · 409 `idempotency_conflict` · "), "{publish}");
+    assert!(publish.contains(" · 409 `idempotency_conflict` `content_missing` · "), "{publish}");
     let log_in = part(&reference, "POST /auth/login");
     assert!(log_in.contains(" · 401 `invalid_credentials` · "), "{log_in}");
     let standing = part(&reference, "Shape AccountStanding");

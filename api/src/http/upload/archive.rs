@@ -10,7 +10,7 @@ mod zipped;
 
 use bytes::Bytes;
 use domain::Refusal;
-use service::UploadedFile;
+use service::{SitePlan, UploadedFile};
 
 use super::Uploaded;
 use super::query::NamedUpload;
@@ -33,7 +33,8 @@ impl ArchiveUpload {
         let (files, memory) = unpack(self.kind, bytes, share.enter()).await?;
         drop(packed_memory);
         let NamedUpload { slug, message } = named;
-        Ok(Uploaded { slug, message, expected_version: None, files, memory })
+        let site = SitePlan::of_files(files);
+        Ok(Uploaded { slug, message, expected_version: None, site, memory })
     }
 }
 

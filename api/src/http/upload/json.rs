@@ -2,17 +2,17 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use bytes::Bytes;
 use domain::{FileSet, Message, Refusal, SitePath, Slug};
 use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
 use serde::de::{IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
-use service::UploadedFile;
+use service::{FileSource, PlannedFile, SitePlan};
 
+use super::schema::{SHA256_PATTERN, base_schema, delete_schema};
+use super::source::{ContentEncoding, GivenBase, GivenContent, JsonVersion};
 use super::string_bytes::StringBytes;
 use super::whole_body::{ReadBody, WholeBody, compute};
 use super::{
@@ -38,7 +38,10 @@ struct JsonFields<'a> {
     #[serde(borrow, default, deserialize_with = "not_null")]
     html: Option<JsonText<'a>>,
     #[serde(borrow, default, deserialize_with = "not_null")]
-    files: Option<FewFiles<'a>>,
+    files: Option<Few<OnlyObject<JsonFile<'a>>>>,
+    base: Option<JsonVersion>,
+    #[serde(borrow)]
+    delete: Option<Few<JsonText<'a>>>,
 }
 
 #[derive(Deserialize)]
@@ -47,53 +50,21 @@ struct JsonFile<'a> {
     #[serde(borrow)]
     path: JsonText<'a>,
     #[serde(borrow)]
-    content: JsonText<'a>,
+    content: Option<JsonText<'a>>,
     /// Omitted and null both mean the default.
     encoding: Option<ContentEncoding>,
+    #[serde(borrow)]
+    sha256: Option<JsonText<'a>>,
+    size_bytes: Option<u64>,
 }
 
 /// serde borrows a `Cow` only in a field of its own, not within an `Option`.
 #[derive(Deserialize)]
 struct JsonText<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// Keeps as many files as a publish may have, and one more, so that the publish is refused. Further files are
-/// skipped, so a long list takes no memory.
-struct FewFiles<'a>(Vec<JsonFile<'a>>);
-
-/// How the content of a file is written in JSON.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-pub enum ContentEncoding {
-    #[default]
-    #[serde(rename = "utf8", alias = "utf-8")]
-    Utf8,
-    #[serde(rename = "base64")]
-    Base64,
-}
-
-/// The content of a file in JSON. `number` is its position in the list.
-pub fn decoded(
-    number: usize,
-    content: impl Into<String> + AsRef<str>,
-    encoding: ContentEncoding,
-) -> Result<Bytes, Refusal> {
-    match encoding {
-        ContentEncoding::Utf8 => Ok(Bytes::from(content.into())),
-        ContentEncoding::Base64 => {
-            STANDARD.decode(&*in_one_line(content.as_ref())).map(Bytes::from).map_err(|fault| {
-                Refusal::invalid(format!("files[{number}].content"), format!("is not base64: {fault}"))
-            })
-        }
-    }
-}
-
-/// Base64 without its line breaks, which many programs add.
-fn in_one_line(text: &str) -> Cow<'_, str> {
-    let is_space = |letter: char| letter.is_ascii_whitespace();
-    match text.contains(is_space) {
-        true => Cow::Owned(text.split(is_space).collect()),
-        false => Cow::Borrowed(text),
-    }
-}
+/// Keeps as many entries as a publish may have files, and one more, so that the publish is refused. Further
+/// entries are skipped, so a long list takes no memory.
+struct Few<T>(Vec<T>);
 
 impl JsonUpload {
     /// Reads the body without a permit, as a form is read.
@@ -105,23 +76,28 @@ impl JsonUpload {
         let mut content_memory = share.enter();
         let length = bytes.len();
         content_memory.grow(length).await?;
-        let ParsedPublish { slug, message, expected_version, files } =
+        let ParsedPublish { slug, message, expected_version, site } =
             compute(length, move || parse(&bytes)).await?;
         drop(memory);
-        Ok(Uploaded { slug, message, expected_version, files, memory: content_memory })
+        Ok(Uploaded { slug, message, expected_version, site, memory: content_memory })
     }
 
     pub fn schema() -> MetaSchemaRef {
         inline(MetaSchema {
-            description: Some("Send `html` or `files`, not both."),
+            description: Some(
+                "Send `html` or `files`, not both. With `base` the new version has the files of another one, \
+                 except those in `delete`, and with those that you send.",
+            ),
             properties: vec![
                 ("slug", or_null(slug_schema())),
                 ("message", or_null(message_schema())),
                 ("expected_version", or_null(expected_version_schema())),
                 ("html", html_schema()),
                 ("files", json_files_schema()),
+                ("base", or_null(base_schema())),
+                ("delete", or_null(delete_schema())),
             ],
-            one_of: vec![requiring("html"), requiring("files")],
+            any_of: ["html", "files", "base"].map(requiring).into(),
             example: Some(json!({ "slug": "my-page", "html": "<h1>Hello</h1>" })),
             ..MetaSchema::new("object")
         })
@@ -132,50 +108,58 @@ struct ParsedPublish {
     slug: Option<Slug>,
     message: Option<Message>,
     expected_version: Option<u32>,
-    files: Vec<UploadedFile>,
+    site: SitePlan,
 }
 
 fn parse(body: &[u8]) -> Result<ParsedPublish, Refusal> {
-    let JsonFields { slug, message, expected_version, html, files } =
+    let JsonFields { slug, message, expected_version, html, files, base, delete } =
         json_body::parse::<OnlyObject<_>>(body)?.0;
     let slug = slug.map(|slug| parse_slug(slug.0.as_bytes())).transpose()?;
     let message = message.map(|message| parse_message(message.0.as_bytes())).transpose()?.flatten();
     let expected_version = expected_version.map(expected_version_of).transpose()?;
     let files = match (html, files) {
         (Some(_), Some(_)) => return Err(both()),
-        (None, None) => return Err(neither()),
+        (None, None) if base.is_none() => return Err(neither()),
+        (None, None) => vec![],
         (Some(html), None) => vec![page(html)?],
-        (None, Some(FewFiles(files))) => site(files)?,
+        (None, Some(Few(files))) if files.is_empty() && base.is_none() => {
+            return Err(Refusal::invalid("files", "is empty; send at least one file"));
+        }
+        (None, Some(Few(files))) => planned(files)?,
     };
-    Ok(ParsedPublish { slug, message, expected_version, files })
+    let deleted = delete.into_iter().flat_map(|Few(paths)| paths).map(|path| path.0.into_owned()).collect();
+    let site = GivenBase { version: base.map(|base| base.0), deleted }.plan(files)?;
+    Ok(ParsedPublish { slug, message, expected_version, site })
 }
 
-fn page(JsonText(html): JsonText<'_>) -> Result<UploadedFile, Refusal> {
+fn page(JsonText(html): JsonText<'_>) -> Result<PlannedFile, Refusal> {
     if html.is_empty() {
         return Err(empty_html());
     }
     FileSet::default().grow(html.len())?;
-    Ok(UploadedFile { path: SitePath::index(), bytes: html.into_owned().into() })
+    let page = FileSource::Sent(html.into_owned().into());
+    Ok(PlannedFile { path: SitePath::index(), source: page })
 }
 
-fn site(files: Vec<JsonFile<'_>>) -> Result<Vec<UploadedFile>, Refusal> {
-    let (mut set, mut site) = (FileSet::default(), Vec::with_capacity(files.len()));
-    for (number, JsonFile { path, content, encoding }) in files.into_iter().enumerate() {
+fn planned(files: Vec<OnlyObject<JsonFile<'_>>>) -> Result<Vec<PlannedFile>, Refusal> {
+    let (mut set, mut planned) = (FileSet::default(), Vec::with_capacity(files.len()));
+    for (number, OnlyObject(file)) in files.into_iter().enumerate() {
+        let JsonFile { path, content, encoding, sha256, size_bytes } = file;
         let path = site_path(&path.0)?;
         set.add(&path)?;
-        let bytes = decoded(number, content.0, encoding.unwrap_or_default())?;
-        set.grow(bytes.len())?;
-        site.push(UploadedFile { path, bytes });
+        let (content, sha256) = (content.map(|text| text.0), sha256.map(|text| text.0));
+        let source = GivenContent { content, encoding, sha256, size_bytes }.source(number)?;
+        if let FileSource::Sent(bytes) = &source {
+            set.grow(bytes.len())?;
+        }
+        planned.push(PlannedFile { path, source });
     }
-    if site.is_empty() {
-        return Err(Refusal::invalid("files", "is empty; send at least one file"));
-    }
-    Ok(site)
+    Ok(planned)
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for FewFiles<'a> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Few<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(FewFilesVisitor)
+        deserializer.deserialize_seq(FewVisitor(PhantomData))
     }
 }
 
@@ -184,25 +168,25 @@ fn not_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> 
     T::deserialize(deserializer).map(Some)
 }
 
-struct FewFilesVisitor;
+struct FewVisitor<T>(PhantomData<T>);
 
-impl<'de> Visitor<'de> for FewFilesVisitor {
-    type Value = FewFiles<'de>;
+impl<'de, T: Deserialize<'de>> Visitor<'de> for FewVisitor<T> {
+    type Value = Few<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an array of files")
+        f.write_str("an array")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<FewFiles<'de>, A::Error> {
-        let mut files = Vec::new();
-        while files.len() <= FileSet::FILES_MAX {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Few<T>, A::Error> {
+        let mut entries = Vec::new();
+        while entries.len() <= FileSet::FILES_MAX {
             match list.next_element()? {
-                Some(OnlyObject(file)) => files.push(file),
-                None => return Ok(FewFiles(files)),
+                Some(entry) => entries.push(entry),
+                None => return Ok(Few(entries)),
             }
         }
         while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(FewFiles(files))
+        Ok(Few(entries))
     }
 }
 
@@ -210,16 +194,20 @@ fn json_files_schema() -> MetaSchemaRef {
     let file = MetaSchema {
         properties: vec![
             ("path", path_schema()),
-            ("content", described("The file's content: text, or base64 if `encoding` is `base64`.")),
+            ("content", or_null(content_schema())),
             ("encoding", or_null(encoding_schema())),
+            ("sha256", or_null(sha256_schema())),
+            ("size_bytes", or_null(size_schema())),
         ],
-        required: vec!["path", "content"],
+        required: vec!["path"],
+        any_of: ["content", "sha256"].map(requiring).into(),
         ..MetaSchema::new("object")
     };
     inline(MetaSchema {
         description: Some(
             "The files of a site, each with its `path`, its `content` and, for base64, \
-             `\"encoding\": \"base64\"`.",
+             `\"encoding\": \"base64\"`. A file whose content the account holds may have its `sha256` in \
+             place of `content`. If the account does not hold it, the response is 409 `content_missing`.",
         ),
         items: Some(Box::new(inline(file))),
         min_items: Some(1),
@@ -264,6 +252,25 @@ fn or_null(schema: MetaSchemaRef) -> MetaSchemaRef {
     }
 }
 
-fn described(description: &'static str) -> MetaSchemaRef {
-    inline(MetaSchema { description: Some(description), ..MetaSchema::new("string") })
+fn content_schema() -> MetaSchemaRef {
+    inline(MetaSchema {
+        description: Some("The file's content: text, or base64 if `encoding` is `base64`."),
+        ..MetaSchema::new("string")
+    })
+}
+
+fn sha256_schema() -> MetaSchemaRef {
+    inline(MetaSchema {
+        description: Some("The SHA-256 of a content that the account holds, in lower-case hexadecimal."),
+        pattern: Some(SHA256_PATTERN.to_owned()),
+        ..MetaSchema::new("string")
+    })
+}
+
+fn size_schema() -> MetaSchemaRef {
+    inline(MetaSchema {
+        description: Some("The size of the content. It is checked."),
+        format: Some("uint64"),
+        ..MetaSchema::new("integer")
+    })
 }

@@ -52,11 +52,13 @@ impl StagedUpload {
 }
 
 fn files_of(uploaded: Uploaded) -> Result<ReadUpload, Refusal> {
-    let Uploaded { slug, message, expected_version: _, files, memory } = uploaded;
-    let field = slug.map(|_| "slug").or(message.map(|_| "message"));
+    let Uploaded { slug, message, expected_version: _, site, memory } = uploaded;
+    let base = site.base.as_ref().map(|_| "base");
+    let manifest = (!site.is_complete()).then_some("manifest");
+    let field = slug.map(|_| "slug").or(message.map(|_| "message")).or(base).or(manifest);
     match field {
         Some(field) => Err(Refusal::invalid(field, "belongs to the publish, not to the upload")),
-        None => Ok(ReadUpload { files, memory }),
+        None => Ok(ReadUpload { files: site.into_sent_files(), memory }),
     }
 }
 

@@ -126,6 +126,27 @@ async fn invalid_form_error_names_the_field() {
 }
 
 #[tokio::test]
+async fn files_may_be_named_and_a_site_may_have_a_base() {
+    let hash = format!("abcd{}", "0".repeat(60));
+    let manifest = format!(r#"{{"b.css":"{hash}","\u0061.css":"{hash}"}}"#);
+    let manifest: Part<'_> = ("manifest", None, manifest.as_bytes());
+    let page: Part<'_> = ("files", Some("aa.html"), b"<p>");
+    let sorted = json!(["-", "a.css #abcd", "aa.html 3", "b.css #abcd"]);
+    assert_eq!(send(&[manifest, page]).await, (200, sorted.clone()));
+    assert_eq!(send(&[page, manifest]).await, (200, sorted));
+    let based: [Part<'_>; 3] = [("base", None, b"3"), ("delete", None, b"x"), ("delete", None, b"y/z")];
+    assert_eq!(send(&based).await, (200, json!(["-", "Numbered(3) - [\"x\", \"y/z\"]"])));
+    let html: [Part<'_>; 2] = [("base", None, b"live"), ("html", None, b"<p>")];
+    assert_eq!(send(&html).await, (200, json!(["-", "Live - []", "index.html 3"])));
+    let long = vec![b' '; 300_000];
+    assert!(fault(&[("manifest", None, &long)]).await.starts_with("manifest: is longer than"));
+    assert!(fault(&[("base", None, &long)]).await.starts_with("base: is longer than"));
+    assert!(fault(&[("manifest", None, b"\xff")]).await.starts_with("manifest: is not in UTF-8"));
+    let deleted = [("delete", None, &b"x"[..]); 60];
+    assert!(fault(&[&based[..1], &deleted[..]].concat()).await.starts_with("delete: has more than 50"));
+}
+
+#[tokio::test]
 async fn invalid_utf_8_is_reported_and_not_treated_as_missing() {
     assert_eq!(
         fault(&[("html", None, b"caf\xe9")]).await,

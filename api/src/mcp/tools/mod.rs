@@ -5,6 +5,7 @@ mod add_credits;
 mod create_claim_link;
 mod create_invite;
 mod delete_artifact;
+mod edit_artifact;
 mod get_account;
 mod get_artifact;
 mod list_artifacts;
@@ -21,6 +22,7 @@ use super::tool::ListedTool;
 /// Every tool, in the order in which models see them.
 pub const ALL: &[ListedTool] = &[
     ListedTool::of::<publish_artifact::PublishArtifact>(),
+    ListedTool::of::<edit_artifact::EditArtifact>(),
     ListedTool::of::<stage_upload::StageUpload>(),
     ListedTool::of::<publish_upload::PublishUpload>(),
     ListedTool::of::<list_artifacts::ListArtifacts>(),

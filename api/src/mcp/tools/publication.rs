@@ -2,11 +2,11 @@
 
 use domain::{CreatedVia, PublishCondition, Refusal, Slug, Target};
 use serde_json::{Value, json};
-use service::{Addressed, PublishRequest, UploadedFile};
+use service::{Addressed, PublishRequest, SitePlan};
 
 use crate::http::condition_header;
 use crate::http::permits::WorkClass;
-use crate::http::publishing::{self, Loaded};
+use crate::http::publishing::{self, Loaded, Planned};
 use crate::http::refusal::RefusedCall;
 use crate::mcp::arguments::{GivenSlug, WholeNumber};
 use crate::mcp::endpoint::McpExchange;
@@ -20,7 +20,7 @@ pub struct Addressee {
 
 /// The content to publish.
 pub enum Content {
-    Files(Vec<UploadedFile>),
+    Site(SitePlan),
     /// The id of a staged upload.
     Upload(String),
 }
@@ -58,8 +58,8 @@ pub async fn publish(
     let slug = addressee.slug.map(|given| given.0);
     let check = async { Ok(service.check_publish(caller, Addressed::ByBody, None, None).await?) };
     let load = async {
-        let Loaded { request, memory } = content.load(exchange).await?;
-        Ok(Loaded { request: PublishRequest { slug, target, ..request }, memory })
+        let request = PublishRequest { slug, target, ..PublishRequest::new(CreatedVia::Mcp, vec![]) };
+        content.load(exchange, request).await
     };
     let publish = async |(), request| Ok(service.publish(caller, request).await?);
     let publication = publishing::publish(permit, check, load, publish).await?;
@@ -76,18 +76,23 @@ impl Addressee {
 }
 
 impl Content {
-    /// An upload has its own permit class, and takes memory that the request did not reserve.
-    async fn load(self, exchange: &McpExchange) -> Result<Loaded, RefusedCall> {
+    /// An upload has its own permit class, and takes memory that the request did not reserve. So do contents
+    /// that are named and not sent.
+    async fn load(self, exchange: &McpExchange, request: PublishRequest) -> Result<Loaded, RefusedCall> {
+        let McpExchange { service, caller, permit, memory, .. } = exchange;
         let upload = match self {
-            Content::Files(files) => {
-                return Ok(Loaded { request: PublishRequest::new(CreatedVia::Mcp, files), memory: None });
+            Content::Site(site) => {
+                let planned = Planned { request, site, memory: memory.enter() };
+                return publishing::complete(service, caller, permit, planned).await;
             }
             Content::Upload(upload) => upload,
         };
-        exchange.permit.exchange_for(WorkClass::Upload).await?;
-        let memory = exchange.memory.reserve_largest().await?;
-        let (upload, files) = exchange.service.uploaded(&exchange.caller, &upload).await?;
-        let request = PublishRequest { upload: Some(upload), ..PublishRequest::new(CreatedVia::Mcp, files) };
-        Ok(Loaded { request, memory: Some(memory) })
+        permit.exchange_for(WorkClass::Upload).await?;
+        let memory = memory.reserve_largest().await?;
+        let (upload, files) = service.uploaded(caller, &upload).await?;
+        Ok(Loaded {
+            request: PublishRequest { upload: Some(upload), files, ..request },
+            memory: Some(memory),
+        })
     }
 }

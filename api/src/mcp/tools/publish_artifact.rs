@@ -3,11 +3,11 @@
 use domain::{FileSet, Refusal, SitePath};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use service::UploadedFile;
+use service::{FileSource, PlannedFile, SitePlan};
 
 use super::publication::{self, Addressee, Content};
 use crate::http::refusal::RefusedCall;
-use crate::http::upload::{ContentEncoding, decoded};
+use crate::http::upload::{ContentEncoding, GivenBase, GivenContent, JsonVersion, SHA256_PATTERN};
 use crate::mcp::arguments::{self, GivenSlug, WholeNumber};
 use crate::mcp::endpoint::McpExchange;
 use crate::mcp::tool::{Effect, Tool};
@@ -21,16 +21,20 @@ pub struct Arguments {
     slug: Option<GivenSlug>,
     expected_version: Option<WholeNumber>,
     files: Vec<File>,
+    base: Option<JsonVersion>,
+    delete: Option<Vec<String>>,
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object with path and content")]
+#[serde(deny_unknown_fields, expecting = "an object with path, and content or sha256")]
 struct File {
     #[serde(deserialize_with = "arguments::new_path")]
     path: SitePath,
-    content: String,
+    content: Option<String>,
     /// Omitted and null both mean the default.
     encoding: Option<ContentEncoding>,
+    sha256: Option<String>,
+    size_bytes: Option<WholeNumber>,
 }
 
 impl Tool for PublishArtifact {
@@ -43,7 +47,8 @@ slug of an existing artifact adds a version, makes it live at once and keeps the
 are kept; rollback_artifact makes them live again. Send expected_version with a change of an existing \
 artifact, so that it does not overwrite a version that you have not seen.
 
-Send the content in files. For large, many or binary files call stage_upload and publish_upload instead. \
+Send the content in files. To change only some files of an artifact, send base \"live\" and those files; \
+edit_artifact changes lines. For large, many or binary files call stage_upload and publish_upload instead. \
 Include an index.html: the URL shows it. Link your own files by relative paths, such as css/app.css; \
 /css/app.css does not work, because the site is served below a path. Include scripts, styles and images: \
 pages cannot load them from a CDN. At most 50 files and 10 MB in total. Files are served as they are; \
@@ -72,20 +77,32 @@ artifacts:write.";
             "expected_version": publication::expected_version_schema(),
             "files": {
                 "type": "array",
-                "minItems": 1,
                 "maxItems": FileSet::FILES_MAX,
                 "description": "The files of the site. For one page: [{\"path\": \"index.html\", \"content\": \
-                                \"<!doctype html>…\"}]. A publish replaces the whole site, so send every file of it.",
+                                \"<!doctype html>…\"}]. Without base a publish replaces the whole site, so send \
+                                every file of it.",
                 "items": file_schema(),
+            },
+            "base": {
+                "oneOf": [{ "type": "integer", "minimum": 1 }, { "type": "string", "enum": ["live"] }],
+                "description": "The version of the same slug to keep the other files of: its number, or \"live\". \
+                                Then send only the files that change, or none.",
+            },
+            "delete": {
+                "type": "array",
+                "maxItems": FileSet::FILES_MAX,
+                "items": { "type": "string" },
+                "description": "With base: the paths of files to leave out.",
             },
         });
         arguments::object(properties, &["files"])
     }
 
     async fn run(exchange: &McpExchange, arguments: Arguments) -> Result<Self::Output, RefusedCall> {
-        let Arguments { slug, expected_version, files } = arguments;
-        let files = checked_files(files)?;
-        publication::publish(exchange, Addressee { slug, expected_version }, Content::Files(files)).await
+        let Arguments { slug, expected_version, files, base, delete } = arguments;
+        let base = GivenBase { version: base.map(|base| base.0), deleted: delete.unwrap_or_default() };
+        let site = checked_site(files, base)?;
+        publication::publish(exchange, Addressee { slug, expected_version }, Content::Site(site)).await
     }
 }
 
@@ -108,24 +125,34 @@ fn file_schema() -> Value {
             "default": "utf-8",
             "description": "base64 for a small binary file, such as an image. For larger files use stage_upload.",
         },
+        "sha256": {
+            "type": "string",
+            "pattern": SHA256_PATTERN,
+            "description": "In place of content: the hash of a content that your account has published before, \
+                            from list_files.",
+        },
+        "size_bytes": { "type": "integer", "minimum": 0, "description": "The size of the content. It is checked." },
     });
-    arguments::object(properties, &["path", "content"])
+    arguments::object(properties, &["path"])
 }
 
 /// Checks the files against the rules of every publish.
-fn checked_files(files: Vec<File>) -> Result<Vec<UploadedFile>, Refusal> {
-    if files.is_empty() {
+fn checked_site(files: Vec<File>, base: GivenBase) -> Result<SitePlan, Refusal> {
+    if files.is_empty() && base.version.is_none() {
         return Err(Refusal::invalid("files", "is empty; send at least one file"));
     }
     let mut set = FileSet::default();
-    let mut checked_files = Vec::with_capacity(files.len());
-    for (number, File { path, content, encoding }) in files.into_iter().enumerate() {
+    let mut planned = Vec::with_capacity(files.len());
+    for (number, File { path, content, encoding, sha256, size_bytes }) in files.into_iter().enumerate() {
         set.add(&path)?;
-        let bytes = decoded(number, content, encoding.unwrap_or_default())?;
-        set.grow(bytes.len())?;
-        checked_files.push(UploadedFile { path, bytes });
+        let size_bytes = size_bytes.map(|WholeNumber(size)| size.into());
+        let source = GivenContent { content, encoding, sha256, size_bytes }.source(number)?;
+        if let FileSource::Sent(bytes) = &source {
+            set.grow(bytes.len())?;
+        }
+        planned.push(PlannedFile { path, source });
     }
-    Ok(checked_files)
+    base.plan(planned)
 }
 
 #[cfg(test)]
@@ -133,18 +160,20 @@ mod tests {
     use super::*;
 
     fn file(path: &str, content: impl Into<String>) -> File {
-        File { path: path.parse().unwrap(), content: content.into(), encoding: None }
+        let content = Some(content.into());
+        File { path: path.parse().unwrap(), content, encoding: None, sha256: None, size_bytes: None }
     }
 
     #[test]
     fn mcp_files_are_checked_against_the_publish_limits() {
-        let code = |files: Vec<File>| checked_files(files).unwrap_err().code();
+        let checked = |files: Vec<File>| checked_site(files, GivenBase::default());
+        let code = |files: Vec<File>| checked(files).unwrap_err().code();
         assert_eq!(code(vec![]), "invalid_request");
         assert_eq!(code(vec![file("a", ""), file("a", "")]), "invalid_request");
         assert_eq!(code((0..51).map(|number| file(&format!("{number}"), "")).collect()), "too_large");
         let half = "x".repeat(usize::try_from(FileSet::BYTES_MAX / 2).unwrap());
         assert_eq!(code(vec![file("a", half.clone()), file("b", half.clone()), file("c", "x")]), "too_large");
-        assert_eq!(checked_files(vec![file("a", half.clone()), file("b", half)]).unwrap().len(), 2);
+        assert_eq!(checked(vec![file("a", half.clone()), file("b", half)]).unwrap().files.len(), 2);
     }
 
     #[test]

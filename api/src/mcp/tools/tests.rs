@@ -49,6 +49,7 @@ fn sorted(mut names: Vec<&str>) -> Vec<&str> {
 fn every_tool_accepts_exactly_the_arguments_of_its_schema() {
     let checked = [
         assert_arguments_are_as_told::<publish_artifact::PublishArtifact>(),
+        assert_arguments_are_as_told::<edit_artifact::EditArtifact>(),
         assert_arguments_are_as_told::<stage_upload::StageUpload>(),
         assert_arguments_are_as_told::<publish_upload::PublishUpload>(),
         assert_arguments_are_as_told::<list_artifacts::ListArtifacts>(),
@@ -91,7 +92,7 @@ fn description(tool: &str, tariff: &Tariff) -> String {
 #[test]
 fn tool_descriptions_show_the_charged_price() {
     let tariff = Tariff { publish_price: Micro::new(12_345), ..Tariff::default() };
-    for tool in ["publish_artifact", "publish_upload", "add_credits"] {
+    for tool in ["publish_artifact", "edit_artifact", "publish_upload", "add_credits"] {
         let text = description(tool, &tariff);
         assert!(text.contains("0.012345 USD") && !text.contains("0.005"), "{text}");
     }

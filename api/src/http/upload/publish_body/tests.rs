@@ -42,6 +42,27 @@ async fn a_page_or_a_site_is_published_in_json() {
 }
 
 #[tokio::test]
+async fn files_may_be_named_and_a_site_may_have_a_base_in_json() {
+    let hash = format!("abcd{}", "0".repeat(60));
+    let files = json!([
+        { "path": "b.css", "sha256": hash, "size_bytes": 7, "content": null, "encoding": null },
+        { "path": "a.css", "content": "x", "sha256": null, "size_bytes": 1 },
+    ]);
+    assert_eq!(send(json!({ "files": files })).await, (200, json!(["-", "b.css #abcd", "a.css 1"])));
+    for (body, expected) in [
+        (json!({ "base": "live" }), json!(["-", "Live - []"])),
+        (json!({ "base": 3, "files": [] }), json!(["-", "Numbered(3) - []"])),
+        (json!({ "base": 3.0, "delete": ["x"] }), json!(["-", "Numbered(3) - [\"x\"]"])),
+        (json!({ "base": null, "delete": null, "html": "x" }), json!(["-", "index.html 1"])),
+    ] {
+        assert_eq!(send(body.clone()).await, (200, expected), "{body}");
+    }
+    let deleted = vec!["x"; 100_000];
+    let (status, refused) = send(json!({ "base": "live", "delete": deleted })).await;
+    assert!(status == 400 && refused["message"].as_str().unwrap().starts_with("delete: "), "{refused}");
+}
+
+#[tokio::test]
 async fn a_field_that_breaks_a_rule_is_named() {
     let file = json!({ "path": "a", "content": "x" });
     for (body, code, message) in [
