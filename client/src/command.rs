@@ -134,6 +134,12 @@ pub struct Publish {
     /// Publish only if no page has this name yet.
     #[arg(long, requires = "slug", conflicts_with_all = ["if_version", "stage"])]
     pub new: bool,
+    /// Publish nothing: show what the publish would change and cost.
+    #[arg(long, conflicts_with = "wait")]
+    pub dry_run: bool,
+    /// Wait up to 10 seconds for the verdict of the scan, and print it.
+    #[arg(long)]
+    pub wait: bool,
     /// A short description of this version, shown by `handbill versions`.
     #[arg(long, short, value_name = "TEXT")]
     pub message: Option<Message>,

@@ -39,6 +39,7 @@ mod publish;
 mod publish_bounds;
 mod publish_request;
 mod queue;
+mod rehearsal;
 mod rescan;
 mod review;
 mod scan;
@@ -49,6 +50,7 @@ mod token_uses;
 mod tokens;
 mod upkeep;
 mod uploads;
+mod verdict_wait;
 mod verdicts;
 mod version_files;
 mod visibility;
@@ -83,6 +85,7 @@ pub use publish::{Addressed, Publication};
 pub use publish_bounds::PublishBounds;
 pub use publish_request::{PublishRequest, UploadedFile};
 pub use queue::{IfKnown, JobQueue, Push, PushResult};
+pub use rehearsal::{Rehearsal, SiteChanges};
 pub use rescan::{RescanScope, ScanState};
 pub use review::{
     DECISIONS_BESIDE_MAX, DecisionList, DecisionShown, ELSEWHERE_MAX, LivePages, ReviewItem, ReviewQueuePage,

@@ -18,6 +18,7 @@ mod moderation;
 mod people;
 mod publish;
 mod queues;
+mod rehearsal;
 mod review;
 mod suspension;
 mod team;
@@ -47,6 +48,7 @@ pub use moderation::{Moderate, Moderated, Report, ReportTaken, ReportWritten, re
 pub use people::{Claimed, Credentials, Me, RoleName, SignedIn, SignedOut};
 pub use publish::PublishResult;
 pub use queues::{DeadDiscarded, DeadRequeued, QueueBoard, QueueSteered, Schedule, ScheduleRun};
+pub use rehearsal::{PublishOrRehearsal, RehearsalResult};
 pub use review::{DecisionLog, Queue, QueueStatus, ReviewItem};
 pub use suspension::{AccountSuspension, SuspendAccount, Suspension};
 pub use team::{

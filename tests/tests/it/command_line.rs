@@ -5,6 +5,7 @@ mod checks;
 mod manual;
 mod outages;
 mod paying;
+mod rehearsals;
 mod scripts;
 mod shell;
 mod sites;

@@ -28,6 +28,7 @@ mod dashboard_browser;
 mod day_two;
 mod deployment;
 mod documents;
+mod dry_runs;
 mod edge_browser;
 mod edge_conditions;
 mod edge_dress;

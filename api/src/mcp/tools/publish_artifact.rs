@@ -20,6 +20,7 @@ pub struct PublishArtifact;
 pub struct Arguments {
     slug: Option<GivenSlug>,
     expected_version: Option<WholeNumber>,
+    dry_run: Option<bool>,
     files: Vec<File>,
 }
 
@@ -64,12 +65,19 @@ artifacts:write.";
     const EFFECT: Effect = Effect::Publishes;
 
     type Arguments = Arguments;
-    type Output = wire::PublishResult;
+    type Output = wire::PublishOrRehearsal;
 
     fn schema() -> Value {
         let properties = json!({
             "slug": publication::slug_schema(),
             "expected_version": publication::expected_version_schema(),
+            "dry_run": {
+                "type": "boolean",
+                "default": false,
+                "description": "true publishes nothing and costs nothing. Returns {price_usd, warnings, added, \
+                                changed, removed, unchanged}: what the call would cost and how the files differ \
+                                from the live version. A refusal is the one that the call would get.",
+            },
             "files": {
                 "type": "array",
                 "minItems": 1,
@@ -83,9 +91,15 @@ artifacts:write.";
     }
 
     async fn run(exchange: &McpExchange, arguments: Arguments) -> Result<Self::Output, RefusedCall> {
-        let Arguments { slug, expected_version, files } = arguments;
-        let files = checked_files(files)?;
-        publication::publish(exchange, Addressee { slug, expected_version }, Content::Files(files)).await
+        let Arguments { slug, expected_version, dry_run, files } = arguments;
+        let (addressee, content) =
+            (Addressee { slug, expected_version }, Content::Files(checked_files(files)?));
+        if dry_run == Some(true) {
+            let rehearsal = publication::rehearse(exchange, addressee, content).await?;
+            return Ok(wire::PublishOrRehearsal::Rehearsed(rehearsal));
+        }
+        let result = publication::publish(exchange, addressee, content).await?;
+        Ok(wire::PublishOrRehearsal::Published(result))
     }
 }
 
