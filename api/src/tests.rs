@@ -14,10 +14,9 @@ use poem_openapi::param::{Path, Query};
 use poem_openapi::payload::Json;
 use poem_openapi::{OpenApi, OpenApiService};
 use serde_json::{Value, json};
-use tokio_util::task::TaskTracker;
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::detached::DetachedRequests;
+use crate::detached::{BackgroundTasks, DetachedRequests};
 use crate::documents::Facts;
 use crate::http::client_ip::TrustedProxies;
 use crate::http::json_body::JsonBody;
@@ -34,7 +33,7 @@ fn api() -> TestClient<impl Endpoint> {
         paths,
         Chance::seeded(1),
         TrustedProxies::default(),
-        TaskTracker::new(),
+        BackgroundTasks::default(),
         &LoadTerms::default(),
     ))
 }
@@ -53,7 +52,7 @@ pub fn samples() -> DetachedRequests<impl Endpoint> {
         )
         .nest("/", service);
     let (chance, load) = (Chance::seeded(1), LoadTerms::default());
-    DetachedRequests::new(routes, paths, chance, TrustedProxies::default(), TaskTracker::new(), &load)
+    DetachedRequests::new(routes, paths, chance, TrustedProxies::default(), BackgroundTasks::default(), &load)
 }
 
 struct Samples;
@@ -254,7 +253,7 @@ async fn each_request_logs_one_line_with_its_route_pattern_and_no_values() {
         paths,
         Chance::from_system(),
         TrustedProxies::default(),
-        TaskTracker::new(),
+        BackgroundTasks::default(),
         &LoadTerms::default(),
     ));
     let listed =
