@@ -40,6 +40,19 @@ pub enum Command {
     Show(Named),
     /// List the versions of a page or site, newest first.
     Versions(Named),
+    /// Compare two versions of a page or site, and print a unified diff.
+    ///
+    /// Without versions it shows what the live version has changed. With --json it lists the files that differ.
+    Diff {
+        #[command(flatten)]
+        named: Named,
+        /// The version to compare from. Default: the one before the other.
+        #[arg(value_name = "FROM", value_parser = clap::value_parser!(u32).range(1..))]
+        from: Option<u32>,
+        /// The version to compare with. Default: the live one.
+        #[arg(value_name = "TO", value_parser = clap::value_parser!(u32).range(1..))]
+        to: Option<u32>,
+    },
     /// Make the previous version live again, or the given one.
     Rollback {
         #[command(flatten)]

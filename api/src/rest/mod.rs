@@ -10,6 +10,7 @@ mod auth;
 mod blocked_contents;
 mod checkout;
 mod credits;
+mod differences;
 mod files;
 mod internal;
 mod invites;
@@ -48,8 +49,14 @@ type AboutService = status::Status;
 type AboutPeople = auth::Auth;
 type AboutAccount = (signup::SignUp, account::Account, usage::Usage, audit::Audit);
 type AboutTeam = (tokens::Tokens, invites::Invites, join::Join, members::Members);
-type AboutArtifacts =
-    (publish::Publish, artifacts::Artifacts, versions::Versions, files::Files, uploads::Uploads);
+type AboutArtifacts = (
+    publish::Publish,
+    artifacts::Artifacts,
+    versions::Versions,
+    files::Files,
+    differences::Diffs,
+    uploads::Uploads,
+);
 type AboutMoney = (credits::Credits, checkout::Checkout, ledger::Ledger, webhook::Webhook);
 type AboutModeration = (reports::Reports, moderation::Moderation);
 type AboutOperator = (

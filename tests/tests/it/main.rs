@@ -27,6 +27,7 @@ mod dashboard;
 mod dashboard_browser;
 mod day_two;
 mod deployment;
+mod differences;
 mod documents;
 mod dry_runs;
 mod edge_browser;

@@ -2,7 +2,7 @@
 
 use handbill_tests::{Agent, Method, Reply, Value, fields_of, in_both_modes, json};
 
-const TOOLS: [&str; 13] = [
+const TOOLS: [&str; 14] = [
     "publish_artifact",
     "stage_upload",
     "publish_upload",
@@ -10,6 +10,7 @@ const TOOLS: [&str; 13] = [
     "get_artifact",
     "list_files",
     "read_file",
+    "diff_versions",
     "rollback_artifact",
     "delete_artifact",
     "get_account",
@@ -82,7 +83,7 @@ in_both_modes! {
             let is_so = |tool: &&Value| tool["annotations"][hint] == true;
             tools.iter().filter(is_so).map(|tool| tool["name"].as_str().unwrap()).collect::<Vec<_>>()
         };
-        let reading = ["list_artifacts", "get_artifact", "list_files", "read_file", "get_account"];
+        let reading = ["list_artifacts", "get_artifact", "list_files", "read_file", "diff_versions", "get_account"];
         assert_eq!(that("readOnlyHint"), reading);
         assert_eq!(that("destructiveHint"), ["delete_artifact", "create_claim_link"]);
         assert_eq!(that("openWorldHint"), ["publish_artifact", "publish_upload"]);

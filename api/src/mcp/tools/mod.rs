@@ -5,6 +5,7 @@ mod add_credits;
 mod create_claim_link;
 mod create_invite;
 mod delete_artifact;
+mod diff_versions;
 mod get_account;
 mod get_artifact;
 mod list_artifacts;
@@ -27,6 +28,7 @@ pub const ALL: &[ListedTool] = &[
     ListedTool::of::<get_artifact::GetArtifact>(),
     ListedTool::of::<list_files::ListFiles>(),
     ListedTool::of::<read_file::ReadFile>(),
+    ListedTool::of::<diff_versions::DiffVersions>(),
     ListedTool::of::<rollback_artifact::RollbackArtifact>(),
     ListedTool::of::<delete_artifact::DeleteArtifact>(),
     ListedTool::of::<get_account::GetAccount>(),
