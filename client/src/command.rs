@@ -53,6 +53,8 @@ pub enum Command {
         #[arg(value_name = "TO", value_parser = clap::value_parser!(u32).range(1..))]
         to: Option<u32>,
     },
+    /// Download the files of a version into a folder, and print its name.
+    Download(Download),
     /// Make the previous version live again, or the given one.
     Rollback {
         #[command(flatten)]
@@ -159,6 +161,20 @@ pub struct Publish {
     /// Idempotency key: within 24 hours the command publishes at most once under this key.
     #[arg(long, value_name = "KEY", value_parser = parse::idempotency_key)]
     pub idempotency_key: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Download {
+    #[command(flatten)]
+    pub named: Named,
+    /// The folder, which is created if needed. Default: the name of the page or site.
+    pub dir: Option<PathBuf>,
+    /// The version's number. Default: the live version.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub version: Option<u32>,
+    /// Write into a folder that is not empty. Files that the version does not have stay.
+    #[arg(long)]
+    pub force: bool,
 }
 
 #[derive(Debug, Args)]

@@ -6,6 +6,7 @@
 
 mod account;
 mod appeals;
+mod archive;
 mod artifact;
 mod audit;
 mod blocked_contents;
@@ -60,6 +61,7 @@ mod webhook;
 
 pub use account::{ClaimLink, SignUpPermit, SignedUp};
 pub use appeals::AppealTaken;
+pub use archive::{ArchiveFormat, SiteArchive};
 pub use artifact::ArtifactDetail;
 pub use blocked_contents::BlockedContentList;
 pub use board::{

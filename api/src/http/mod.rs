@@ -2,6 +2,7 @@
 //! names no route and no page; callers pass in what differs between routes.
 
 pub mod api_result;
+pub mod archive_format;
 pub mod body;
 pub mod call_header;
 pub mod caller;

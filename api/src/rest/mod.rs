@@ -4,6 +4,7 @@
 //! Its handler calls `service` once. A new group also joins [`Groups`].
 
 mod account;
+mod archives;
 mod artifacts;
 mod audit;
 mod auth;
@@ -55,6 +56,7 @@ type AboutArtifacts = (
     versions::Versions,
     files::Files,
     differences::Diffs,
+    archives::Archives,
     uploads::Uploads,
 );
 type AboutMoney = (credits::Credits, checkout::Checkout, ledger::Ledger, webhook::Webhook);

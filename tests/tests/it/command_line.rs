@@ -2,6 +2,7 @@
 //! running server.
 
 mod checks;
+mod downloads;
 mod manual;
 mod outages;
 mod paying;

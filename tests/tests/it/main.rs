@@ -6,6 +6,7 @@ mod accounts;
 mod admin;
 mod admin_browser;
 mod appeals;
+mod archives;
 mod arrears;
 mod artifacts;
 mod attacks;
