@@ -16,6 +16,7 @@ use poem::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 
 use poem::{Endpoint, IntoResponse, PathPattern, Request, Response};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::{Instrument, Span};
 
@@ -23,6 +24,7 @@ use crate::html::RefusalForm;
 use crate::http::body::{self, BodyTerms};
 use crate::http::catch_all::refusal_of;
 use crate::http::client_ip::TrustedProxies;
+use crate::http::client_wait::ClientWait;
 use crate::http::paths::{ListedPath, Paths};
 use crate::http::permits::{RequestPermit, RequestPermits};
 use crate::http::terms::Terms;
@@ -45,11 +47,19 @@ struct DetachedState<E> {
     paths: Paths,
     chance: Chance,
     proxies: TrustedProxies,
-    background_tasks: TaskTracker,
+    background_tasks: BackgroundTasks,
     permits: RequestPermits,
     bodies: BodyTerms,
     uploads: BodyBudget,
     small: SmallBodyBudget,
+}
+
+/// The requests that run to completion without their client.
+#[derive(Clone, Default)]
+pub struct BackgroundTasks {
+    pub tracker: TaskTracker,
+    /// Cancelled when the process stops.
+    pub stop: CancellationToken,
 }
 
 /// A request without a response yet. If the client disconnects, dropping it records the request as gone:
@@ -88,7 +98,7 @@ impl<E: Endpoint> DetachedRequests<E> {
         paths: Paths,
         chance: Chance,
         proxies: TrustedProxies,
-        background_tasks: TaskTracker,
+        background_tasks: BackgroundTasks,
         load: &LoadTerms,
     ) -> Self {
         let (permits, bodies) = (RequestPermits::new(load.permits), load.bodies);
@@ -127,7 +137,7 @@ impl<E: Endpoint + 'static> DetachedState<E> {
     /// If the connection closes, a safe request is dropped. Any other request must run to completion.
     async fn run_to_completion(
         self: Arc<Self>,
-        request: Request,
+        mut request: Request,
         permit: RequestPermit,
         pending: &mut PendingRequest,
     ) -> Response {
@@ -137,12 +147,14 @@ impl<E: Endpoint + 'static> DetachedState<E> {
         }
         // From here on the task itself records the outcome.
         pending.is_answered = true;
+        let (client, _connected) = ClientWait::until_dropped(&self.background_tasks.stop);
+        request.set_data(client);
         let (started, method) = (pending.since, request.method().clone());
         let form = RefusalForm::for_request(&request);
         let (state, traced) = (self.clone(), trace.clone());
         let running = async move { state.call_routes(request, permit, started, &traced).await };
         let running = running.in_current_span().instrument(trace.clone());
-        self.background_tasks.spawn(running).await.unwrap_or_else(|error| {
+        self.background_tasks.tracker.spawn(running).await.unwrap_or_else(|error| {
             tracing::error!(error = %error, "a request task did not complete");
             self.finish(form.respond(&Refusal::Internal), &method, None, started, &trace)
         })
@@ -281,16 +293,10 @@ mod tests {
 
     use super::*;
 
-    fn middleware<E: Endpoint>(routes: E, background_tasks: &TaskTracker) -> DetachedRequests<E> {
+    fn middleware<E: Endpoint>(routes: E, tracker: &TaskTracker) -> DetachedRequests<E> {
         let (chance, load) = (Chance::seeded(1), LoadTerms::default());
-        DetachedRequests::new(
-            routes,
-            Paths::default(),
-            chance,
-            TrustedProxies::default(),
-            background_tasks.clone(),
-            &load,
-        )
+        let tasks = BackgroundTasks { tracker: tracker.clone(), ..BackgroundTasks::default() };
+        DetachedRequests::new(routes, Paths::default(), chance, TrustedProxies::default(), tasks, &load)
     }
 
     fn change() -> Request {

@@ -24,9 +24,10 @@ use poem::EndpointExt;
 use poem::endpoint::BoxEndpoint;
 use service::Service;
 use telemetry::Vitals;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::detached::DetachedRequests;
+use crate::detached::{BackgroundTasks, DetachedRequests};
 use crate::documents::Facts;
 use crate::http::representation::Representation;
 use crate::probes::Probes;
@@ -46,6 +47,8 @@ pub struct ApiSettings {
     /// Changes that run to completion even after their client disconnects. The process waits for them before
     /// it stops what they need.
     pub background_tasks: TaskTracker,
+    /// Cancelled when the process stops. Responses that wait for something optional are then sent without it.
+    pub stop: CancellationToken,
     /// The health and metrics of the process.
     pub vitals: Vitals,
     pub load: LoadTerms,
@@ -81,8 +84,8 @@ pub fn routes(service: Service, settings: ApiSettings) -> BoxEndpoint<'static> {
     let routes =
         routes.map(move |response| async move { http::session_cookie::under_both_names(response, is_https) });
     let routes = routes.with(Representation::default());
-    let requests =
-        DetachedRequests::new(routes, paths, chance, proxies, settings.background_tasks, &settings.load);
+    let tasks = BackgroundTasks { tracker: settings.background_tasks, stop: settings.stop };
+    let requests = DetachedRequests::new(routes, paths, chance, proxies, tasks, &settings.load);
     requests
         .around(move |requests, mut request| {
             routes::join_file_path(&mut request);

@@ -18,7 +18,7 @@ use service::FileSource;
 use tokio_util::task::TaskTracker;
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::detached::DetachedRequests;
+use crate::detached::{BackgroundTasks, DetachedRequests};
 use crate::documents::Facts;
 use crate::http::client_ip::TrustedProxies;
 use crate::http::json_body::JsonBody;
@@ -35,7 +35,7 @@ fn api() -> TestClient<impl Endpoint> {
         paths,
         Chance::seeded(1),
         TrustedProxies::default(),
-        TaskTracker::new(),
+        BackgroundTasks::default(),
         &LoadTerms::default(),
     ))
 }
@@ -54,7 +54,7 @@ pub fn samples() -> DetachedRequests<impl Endpoint> {
         )
         .nest("/", service);
     let (chance, load) = (Chance::seeded(1), LoadTerms::default());
-    DetachedRequests::new(routes, paths, chance, TrustedProxies::default(), TaskTracker::new(), &load)
+    DetachedRequests::new(routes, paths, chance, TrustedProxies::default(), BackgroundTasks::default(), &load)
 }
 
 struct Samples;
@@ -259,7 +259,7 @@ async fn each_request_logs_one_line_with_its_route_pattern_and_no_values() {
         paths,
         Chance::from_system(),
         TrustedProxies::default(),
-        TaskTracker::new(),
+        BackgroundTasks::default(),
         &LoadTerms::default(),
     ));
     let listed =

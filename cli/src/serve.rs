@@ -210,6 +210,7 @@ async fn open_api(
         ApiSettings {
             trusted_proxies: settings.api.trusted_proxies.clone(),
             background_tasks: background_tasks.clone(),
+            stop: stop.clone(),
             vitals: vitals.clone(),
             load: load::api(settings),
             well_known_files: WellKnownFiles {

@@ -40,6 +40,21 @@ pub enum Command {
     Show(Named),
     /// List the versions of a page or site, newest first.
     Versions(Named),
+    /// Compare two versions of a page or site, and print a unified diff.
+    ///
+    /// Without versions it shows what the live version has changed. With --json it lists the files that differ.
+    Diff {
+        #[command(flatten)]
+        named: Named,
+        /// The version to compare from. Default: the one before the other.
+        #[arg(value_name = "FROM", value_parser = clap::value_parser!(u32).range(1..))]
+        from: Option<u32>,
+        /// The version to compare with. Default: the live one.
+        #[arg(value_name = "TO", value_parser = clap::value_parser!(u32).range(1..))]
+        to: Option<u32>,
+    },
+    /// Download the files of a version into a folder, and print its name.
+    Download(Download),
     /// Make the previous version live again, or the given one.
     Rollback {
         #[command(flatten)]
@@ -134,12 +149,32 @@ pub struct Publish {
     /// Publish only if no page has this name yet.
     #[arg(long, requires = "slug", conflicts_with_all = ["if_version", "stage"])]
     pub new: bool,
+    /// Publish nothing: show what the publish would change and cost.
+    #[arg(long, conflicts_with = "wait")]
+    pub dry_run: bool,
+    /// Wait up to 10 seconds for the verdict of the scan, and print it.
+    #[arg(long)]
+    pub wait: bool,
     /// A short description of this version, shown by `handbill versions`.
     #[arg(long, short, value_name = "TEXT")]
     pub message: Option<Message>,
     /// Idempotency key: within 24 hours the command publishes at most once under this key.
     #[arg(long, value_name = "KEY", value_parser = parse::idempotency_key)]
     pub idempotency_key: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Download {
+    #[command(flatten)]
+    pub named: Named,
+    /// The folder, which is created if needed. Default: the name of the page or site.
+    pub dir: Option<PathBuf>,
+    /// The version's number. Default: the live version.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub version: Option<u32>,
+    /// Write into a folder that is not empty. Files that the version does not have stay.
+    #[arg(long)]
+    pub force: bool,
 }
 
 #[derive(Debug, Args)]

@@ -6,6 +6,8 @@ mod account;
 mod artifacts;
 mod check;
 mod credits;
+mod differences;
+mod download;
 mod invites;
 mod members;
 mod publish;
@@ -37,6 +39,8 @@ async fn dispatch(command: Command, context: &Context) -> Result<ExitCode, Failu
         Command::List => artifacts::list(context).await,
         Command::Show(named) => artifacts::show(context, &named.slug).await,
         Command::Versions(named) => artifacts::versions(context, &named.slug).await,
+        Command::Diff { named, from, to } => differences::diff(context, &named.slug, from, to).await,
+        Command::Download(download) => download::download(context, download).await,
         Command::Rollback { named, version } => artifacts::rollback(context, &named.slug, version).await,
         Command::Activate { named, version } => artifacts::activate(context, &named.slug, version).await,
         Command::Visibility { named, visibility } => {

@@ -15,6 +15,7 @@ pub struct Request {
     key: Option<String>,
     payment: Option<String>,
     condition: Option<Condition>,
+    accept: Option<&'static str>,
 }
 
 /// What must be true of the live version.
@@ -70,6 +71,12 @@ impl Request {
         Self { condition, ..self }
     }
 
+    /// Asks for a response of this type.
+    #[must_use]
+    pub fn accepting(self, content_type: &'static str) -> Self {
+        Self { accept: Some(content_type), ..self }
+    }
+
     /// Adds everything to a call that is about to be sent.
     pub fn put_into(&self, mut call: RequestBuilder) -> RequestBuilder {
         if let Some(key) = &self.key {
@@ -77,6 +84,9 @@ impl Request {
         }
         if let Some(payment) = &self.payment {
             call = call.header("X-PAYMENT", payment);
+        }
+        if let Some(accept) = self.accept {
+            call = call.header("Accept", accept);
         }
         match self.condition {
             None => {}
@@ -99,6 +109,7 @@ impl Request {
 
     fn new(method: Method, path: impl Into<String>, repeat: Repeat) -> Self {
         let path = path.into();
-        Self { method, path, repeat, body: Body::Empty, key: None, payment: None, condition: None }
+        let (key, payment, condition, accept) = (None, None, None, None);
+        Self { method, path, repeat, body: Body::Empty, key, payment, condition, accept }
     }
 }

@@ -4,8 +4,9 @@
 use std::error::Error;
 use std::time::Duration;
 
+use bytes::{Bytes, BytesMut};
 use domain::TokenSecret;
-use reqwest::{Certificate, Client, ClientBuilder, Url, redirect};
+use reqwest::{Certificate, Client, ClientBuilder, RequestBuilder, Url, redirect};
 
 use crate::console::Console;
 use crate::failure::Failure;
@@ -13,6 +14,8 @@ use crate::reply::Reply;
 use crate::request::Request;
 use crate::retry::Trouble;
 
+/// The longest archive of a version, with room for its index.
+const DOWNLOAD_BYTES_MAX: usize = 12 * 1_048_576;
 const CONNECT_WAIT_MAX: Duration = Duration::from_secs(10);
 /// From a sent call to the next byte of its response. It is long, because it includes the upload.
 const RESPONSE_WAIT_MAX: Duration = Duration::from_secs(180);
@@ -41,6 +44,25 @@ impl Server {
         self.call(&Request::get(path)).await
     }
 
+    /// The bytes of a response that is not text.
+    pub async fn download(&self, path: &str) -> Result<Bytes, Failure> {
+        let sent = self.prepared(&Request::get(path)).send().await;
+        let mut response = sent.map_err(|error| self.no_response(&error))?;
+        if !response.status().is_success() {
+            let reply = Reply::read_from(response).await.map_err(|error| self.no_response(&error))?;
+            return reply.succeeded().map(|reply| reply.body.into());
+        }
+        let mut body = BytesMut::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.no_response(&error))? {
+            // A longer response is not from Handbill and will fail to parse.
+            if body.len() + chunk.len() > DOWNLOAD_BYTES_MAX {
+                break;
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(body.freeze())
+    }
+
     /// Sends a call and returns its response, whatever the status. Retries it where that is safe.
     pub async fn send(&self, request: &Request) -> Result<Reply, Failure> {
         let mut retries = 0;
@@ -62,12 +84,16 @@ impl Server {
     }
 
     async fn send_once(&self, request: &Request) -> reqwest::Result<Reply> {
+        Reply::read_from(self.prepared(request).send().await?).await
+    }
+
+    fn prepared(&self, request: &Request) -> RequestBuilder {
         let url = format!("{}{}", shown(&self.url), request.path);
         let mut call = self.http.request(request.method.clone(), url);
         if let Some(token) = &self.token {
             call = call.bearer_auth(token.clone().reveal());
         }
-        Reply::read_from(request.put_into(call).send().await?).await
+        request.put_into(call)
     }
 
     fn no_response(&self, error: &reqwest::Error) -> Failure {

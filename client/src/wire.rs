@@ -107,6 +107,20 @@ pub struct Published {
     /// Older servers do not send it.
     #[serde(default)]
     pub warnings: Vec<Warning>,
+    /// Only if the publish waited for the verdict.
+    pub moderation_status: Option<String>,
+    pub reason: Option<String>,
+}
+
+/// What a publish would do.
+#[derive(Debug, Deserialize)]
+pub struct Rehearsed {
+    pub price_usd: f64,
+    pub warnings: Vec<Warning>,
+    pub added: Vec<String>,
+    pub changed: Vec<String>,
+    pub removed: Vec<String>,
+    pub unchanged: u64,
 }
 
 #[derive(Debug, Deserialize, Serialize)]

@@ -6,6 +6,7 @@
 
 mod account;
 mod appeals;
+mod archive;
 mod artifact;
 mod audit;
 mod blocked_contents;
@@ -20,6 +21,7 @@ mod conditions;
 mod content;
 mod credits;
 mod deadline;
+mod differences;
 mod edits;
 mod execute;
 mod failure;
@@ -40,6 +42,7 @@ mod publish;
 mod publish_bounds;
 mod publish_request;
 mod queue;
+mod rehearsal;
 mod rescan;
 mod review;
 mod scan;
@@ -50,8 +53,10 @@ mod suspension;
 mod team;
 mod token_uses;
 mod tokens;
+mod unified_diff;
 mod upkeep;
 mod uploads;
+mod verdict_wait;
 mod verdicts;
 mod version_files;
 mod visibility;
@@ -59,6 +64,7 @@ mod webhook;
 
 pub use account::{ClaimLink, SignUpPermit, SignedUp};
 pub use appeals::AppealTaken;
+pub use archive::{ArchiveFormat, SiteArchive};
 pub use artifact::ArtifactDetail;
 pub use blocked_contents::BlockedContentList;
 pub use board::{
@@ -72,6 +78,7 @@ pub use checkout::{Checkout, CheckoutRequest};
 pub use claim::Claimable;
 pub use closed::FileStoreWatch;
 pub use credits::{CreditGrant, CreditRequest, Granted};
+pub use differences::{Differences, FileDifference};
 pub use edits::{EDITS_MAX, EditRequest};
 pub use execute::PublishTask;
 pub use failure::{Failure, ServiceResult};
@@ -87,6 +94,7 @@ pub use publish::{Addressed, Publication};
 pub use publish_bounds::PublishBounds;
 pub use publish_request::{Derivation, PublishRequest, UploadedFile};
 pub use queue::{IfKnown, JobQueue, Push, PushResult};
+pub use rehearsal::{Rehearsal, SiteChanges};
 pub use rescan::{RescanScope, ScanState};
 pub use review::{
     DECISIONS_BESIDE_MAX, DecisionList, DecisionShown, ELSEWHERE_MAX, LivePages, ReviewItem, ReviewQueuePage,

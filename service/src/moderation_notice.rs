@@ -40,7 +40,7 @@ impl ModerationNotice {
             && self.appeal == AppealState::None
     }
 
-    fn of(live: &LiveModeration) -> Self {
+    pub(crate) fn of(live: &LiveModeration) -> Self {
         if matches!(live.status, ModerationStatus::Pass | ModerationStatus::Pending) {
             return Self::plain(live.status);
         }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use domain::{
-    Content, Job, JobEnvelope, JobId, Missing, Outcome, Payment, PublishJob, PublishOrder, Published,
-    Refusal, Repeating, Scope, SitePath, Slug, UploadTicket, VersionId, Warning,
+    Content, Job, JobEnvelope, JobId, Missing, Outcome, Payment, PublishJob, Published, Refusal, Repeating,
+    Scope, SitePath, Slug, UploadTicket, VersionId, Warning,
 };
 use store::KeyUse;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
@@ -14,7 +14,7 @@ use crate::content::{self, INLINE_BYTES_MAX};
 use crate::deadline::{Awaited, Deadline, failure_before, may_retry, repeating, response_deadline};
 use crate::idempotency::{Begun, KeyedRequest, publish_hash};
 use crate::inspect::Inspected;
-use crate::publish_request::PublishRequest;
+use crate::publish_request::{OrderId, PublishRequest};
 use crate::uploads::key_of_upload;
 use crate::{Caller, Failure, Service, ServiceResult};
 
@@ -246,6 +246,8 @@ impl Service {
         }
         let deadline = self.deadline(until).await?;
         faults::pass("publish.before_spool").map_err(anyhow::Error::from)?;
+        let slug = request.slug.clone().unwrap_or_else(|| Slug::generate(&self.0.chance));
+        let order = request.order(caller, OrderId { version, slug, deadline: Some(deadline.at) });
         let files = content::file_list(&request.files);
         let bytes = content::joined(request.files);
         let content = if bytes.len() <= INLINE_BYTES_MAX {
@@ -255,24 +257,7 @@ impl Service {
             Content::Spooled
         };
         faults::pass("publish.before_push").map_err(anyhow::Error::from)?;
-        let job = PublishJob {
-            order: PublishOrder {
-                account: caller.account,
-                version,
-                slug: request.slug.unwrap_or_else(|| Slug::generate(&self.0.chance)),
-                target: request.target,
-                activation: request.activation,
-                pinned_to: caller.pinned_to(),
-                payment: request.payment,
-                created_via: request.created_via,
-                message: request.message,
-                created_by: caller.token(),
-                called_by: Some(caller.called_by()),
-                deadline: Some(deadline.at),
-            },
-            files,
-            content,
-        };
+        let job = PublishJob { order, files, content };
         let envelope = JobEnvelope {
             id: JobId::from(version),
             reply_to: Some(self.0.bus.instance().to_owned()),

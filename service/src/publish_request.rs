@@ -1,7 +1,11 @@
 //! A publish as an entry point hands it in: parsed, and within the limits.
 
 use bytes::Bytes;
-use domain::{Activation, CreatedVia, Message, Payment, SitePath, Slug, Target, UploadId};
+use domain::{
+    Activation, CreatedVia, Message, Payment, PublishOrder, SitePath, Slug, Target, Time, UploadId, VersionId,
+};
+
+use crate::Caller;
 
 /// A publish that was parsed and is within bounds.
 #[derive(Clone, Debug)]
@@ -41,6 +45,32 @@ impl PublishRequest {
             derivation: None,
         }
     }
+
+    /// The order of this request, without its files.
+    pub(crate) fn order(&self, caller: &Caller, id: OrderId) -> PublishOrder {
+        let OrderId { version, slug, deadline } = id;
+        PublishOrder {
+            account: caller.account,
+            version,
+            slug,
+            target: self.target,
+            activation: self.activation,
+            pinned_to: caller.pinned_to(),
+            payment: self.payment.clone(),
+            created_via: self.created_via,
+            message: self.message.clone(),
+            created_by: caller.token(),
+            called_by: Some(caller.called_by()),
+            deadline,
+        }
+    }
+}
+
+/// What an order has besides the request.
+pub(crate) struct OrderId {
+    pub(crate) version: VersionId,
+    pub(crate) slug: Slug,
+    pub(crate) deadline: Option<Time>,
 }
 
 #[derive(Clone, Debug)]

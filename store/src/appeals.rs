@@ -98,7 +98,8 @@ impl ModerationStore<'_> {
         }))
     }
 
-    /// The moderation state of a version. `None` if the version does not exist.
+    /// The moderation state of a version, with the reason unless it has passed or is pending. `None` if the
+    /// version does not exist.
     pub async fn find_live(self, version: VersionId) -> anyhow::Result<Option<LiveModeration>> {
         use entity::version::Column;
         let (id, reader) = (version.to_string(), &self.0.database.reader);
@@ -109,10 +110,15 @@ impl ModerationStore<'_> {
             .one(reader)
             .await?;
         let Some((status, moderated_by)) = found else { return Ok(None) };
+        let (status, moderated_by) = (rows::moderation(&status)?, rows::moderator_of(&moderated_by)?);
+        if matches!(status, ModerationStatus::Pass | ModerationStatus::Pending) {
+            let (evidence, appeal) = (None, AppealState::None);
+            return Ok(Some(LiveModeration { status, moderated_by, evidence, appeal }));
+        }
         let evidence = self.find_last_scans(vec![id.clone()]).await?.remove(&id).map(|scan| scan.evidence);
         Ok(Some(LiveModeration {
-            status: rows::moderation(&status)?,
-            moderated_by: rows::moderator_of(&moderated_by)?,
+            status,
+            moderated_by,
             evidence,
             appeal: match of_version(reader, &id).await? {
                 None => AppealState::None,

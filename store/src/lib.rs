@@ -131,7 +131,7 @@ pub use scrub::{
     ScrubNews, ScrubProgress,
 };
 pub use sessions::{Ending, NewSession, SessionGrant, SessionInfo, Sessions};
-pub use settle::{Batch, Terms};
+pub use settle::{Batch, Rehearsed, Terms};
 pub use snapshot::sqlite_file;
 pub use suspensions::{SuspensionChange, SuspensionSet};
 pub use sweep::Purged;

@@ -14,6 +14,7 @@ mod conditions;
 mod context;
 mod payment;
 mod publish;
+mod rehearsal;
 mod sites;
 mod visibility;
 
@@ -30,6 +31,8 @@ use crate::Store;
 use crate::rows::account::{lock_account, lock_free_accounts};
 use batch::{BatchState, Movement};
 use context::SettleContext;
+
+pub use rehearsal::Rehearsed;
 
 /// The inputs of settling besides the operations.
 #[derive(Clone, Debug)]

@@ -12,7 +12,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 const baseUrl = process.env.HANDBILL_TEST_BASE_URL;
 const token = process.env.HANDBILL_TEST_TOKEN;
 
-const readsOnly = ["list_artifacts", "get_artifact", "list_files", "read_file", "get_account"];
+const readsOnly = ["list_artifacts", "get_artifact", "list_files", "read_file", "diff_versions", "get_account"];
 const changes = [
   "publish_artifact",
   "edit_artifact",

@@ -20,7 +20,7 @@ BASE_URL = os.environ["HANDBILL_TEST_BASE_URL"]
 TOKEN = os.environ["HANDBILL_TEST_TOKEN"]
 HANDSHAKE = os.environ["HANDBILL_TEST_HANDSHAKE"]
 
-READS_ONLY = {"list_artifacts", "get_artifact", "list_files", "read_file", "get_account"}
+READS_ONLY = {"list_artifacts", "get_artifact", "list_files", "read_file", "diff_versions", "get_account"}
 TOOLS = READS_ONLY | {
     "publish_artifact",
     "edit_artifact",

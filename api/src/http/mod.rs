@@ -2,11 +2,13 @@
 //! names no route and no page; callers pass in what differs between routes.
 
 pub mod api_result;
+pub mod archive_format;
 pub mod body;
 pub mod call_header;
 pub mod caller;
 pub mod catch_all;
 pub mod client_ip;
+pub mod client_wait;
 pub mod condition_header;
 pub mod cookies;
 pub mod dev_mode;
@@ -19,6 +21,7 @@ pub mod paging;
 pub mod path_part;
 pub mod paths;
 pub mod permits;
+pub mod publish_extent;
 pub mod publish_type;
 pub mod publishing;
 pub mod query_parameter;

@@ -36,6 +36,8 @@ pub struct PermitLimits {
 pub struct RequestPermits(Arc<PermitQueues>);
 
 struct PermitQueues {
+    /// Responses that wait for a verdict. They have no queue, because they can be sent without it.
+    verdict_waits: Slots,
     requests: PermitQueue,
     sign_ins: PermitQueue,
     publishes: PermitQueue,
@@ -94,6 +96,7 @@ impl RequestPermits {
             wait_max: terms.wait_max,
         };
         Self(Arc::new(PermitQueues {
+            verdict_waits: Slots::new(terms.publishes_max.max(1), 0),
             requests: queue(
                 "requests",
                 "the server is overloaded; your request was not processed",
@@ -182,6 +185,14 @@ impl RequestPermit {
         }
     }
 
+    /// Releases the permit and takes one of those for responses that wait for a verdict. `None` if as many
+    /// wait already as publishes may run.
+    pub async fn exchange_for_verdict_wait(&self) -> Option<admission::Permit> {
+        self.release();
+        let taken = self.0.as_ref()?;
+        taken.permits.0.verdict_waits.acquire(Instant::now()).await.ok()
+    }
+
     /// Switches to the queue for this work, for the rest of the request or until the next switch.
     pub async fn exchange_for(&self, work: WorkClass) -> Result<(), Refusal> {
         let Some(taken) = &self.0 else { return Ok(()) };
@@ -264,6 +275,19 @@ mod tests {
         }
         assert!(permits.take(PermitClass::SignIn).await.is_err(), "the limit of sign-ins is reached");
         assert_eq!(all_of(&permits).await.len(), TERMS.requests_max);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_response_that_waits_for_a_verdict_holds_no_publish_permit() {
+        let permits = RequestPermits::new(TERMS);
+        let first = permits.take(PermitClass::Request).await.unwrap();
+        first.exchange_for(WorkClass::Publish).await.unwrap();
+        let waiting = first.exchange_for_verdict_wait().await.unwrap();
+        let second = permits.take(PermitClass::Request).await.unwrap();
+        second.exchange_for(WorkClass::Publish).await.unwrap();
+        assert!(second.exchange_for_verdict_wait().await.is_none(), "the limit is reached");
+        drop(waiting);
+        assert!(second.exchange_for_verdict_wait().await.is_some());
     }
 
     #[tokio::test(start_paused = true)]

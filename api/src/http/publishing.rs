@@ -3,8 +3,10 @@
 //! A request that would be refused is refused before its files are read. While the workers have a publish,
 //! its request holds a publish permit and the memory of its files, and no request permit.
 
-use service::{Caller, PublishRequest, Service, SitePlan};
+use domain::{ModerationStatus, VersionId};
+use service::{Caller, ModerationNotice, PublishRequest, Service, SitePlan};
 
+use crate::http::client_wait::ClientWait;
 use crate::http::permits::{RequestPermit, WorkClass};
 use crate::http::refusal::RefusedCall;
 use crate::http::upload_budget::HeldMemory;
@@ -58,4 +60,17 @@ pub async fn complete(
     memory.grow(usize::try_from(located.stored_bytes()).unwrap_or(usize::MAX)).await?;
     let request = service.load_publish(located).await?;
     Ok(Loaded { request, memory: Some(memory) })
+}
+
+/// Waits for the verdict on a version, without the publish permit and the memory of the files. `pending` if
+/// there is none in time, too many responses wait, or nobody waits for this one any more.
+pub async fn verdict(
+    permit: &RequestPermit,
+    client: &ClientWait,
+    service: &Service,
+    version: VersionId,
+) -> ModerationNotice {
+    let pending = || ModerationNotice::plain(ModerationStatus::Pending);
+    let Some(_waiting) = permit.exchange_for_verdict_wait().await else { return pending() };
+    client.unless_over(service.await_verdict(version)).await.unwrap_or_else(pending)
 }

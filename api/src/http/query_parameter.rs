@@ -7,6 +7,9 @@ use url::form_urlencoded;
 
 /// A type that a query parameter is read into.
 pub trait QueryParameter: Sized + Send {
+    /// Whether the OpenAPI document marks the parameter as required.
+    const IS_REQUIRED: bool = false;
+
     fn of(request: &Request) -> Result<Self, Refusal>;
 
     fn schema() -> MetaSchemaRef;
@@ -30,6 +33,9 @@ macro_rules! query_parameters {
         impl<'a $(, $generic: $bound)?> ::poem_openapi::ApiExtractor<'a> for $parameter {
             const TYPES: &'static [::poem_openapi::ApiExtractorType] =
                 &[::poem_openapi::ApiExtractorType::Parameter];
+
+            const PARAM_IS_REQUIRED: bool =
+                <Self as $crate::http::query_parameter::QueryParameter>::IS_REQUIRED;
 
             type ParamType = String;
             type ParamRawType = String;

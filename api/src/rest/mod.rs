@@ -4,12 +4,14 @@
 //! Its handler calls `service` once. A new group also joins [`Groups`].
 
 mod account;
+mod archives;
 mod artifacts;
 mod audit;
 mod auth;
 mod blocked_contents;
 mod checkout;
 mod credits;
+mod differences;
 mod files;
 mod internal;
 mod invites;
@@ -48,8 +50,15 @@ type AboutService = status::Status;
 type AboutPeople = auth::Auth;
 type AboutAccount = (signup::SignUp, account::Account, usage::Usage, audit::Audit);
 type AboutTeam = (tokens::Tokens, invites::Invites, join::Join, members::Members);
-type AboutArtifacts =
-    (publish::Publish, artifacts::Artifacts, versions::Versions, files::Files, uploads::Uploads);
+type AboutArtifacts = (
+    publish::Publish,
+    artifacts::Artifacts,
+    versions::Versions,
+    files::Files,
+    differences::Diffs,
+    archives::Archives,
+    uploads::Uploads,
+);
 type AboutMoney = (credits::Credits, checkout::Checkout, ledger::Ledger, webhook::Webhook);
 type AboutModeration = (reports::Reports, moderation::Moderation);
 type AboutOperator = (

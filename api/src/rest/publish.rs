@@ -12,7 +12,9 @@ use super::Tag;
 use crate::http::api_result::{ApiResult, refusals};
 use crate::http::call_header::{Header, IdempotencyKey, PaymentOffer};
 use crate::http::caller::Token;
+use crate::http::client_wait::ClientWait;
 use crate::http::condition_header::{self, IfMatch, IfNoneMatch};
+use crate::http::publish_extent::{DryRun, PublishExtent, Wait};
 use crate::http::publishing::{self, Planned};
 use crate::http::refusal::RefusedCall;
 use crate::http::upload::{ArchiveField, NamedUpload, PublishBody, Uploaded};
@@ -31,6 +33,9 @@ refusals! {
 
 #[derive(ApiResponse)]
 pub enum Published {
+    /// With `dry_run=true`: what the publish would do.
+    #[oai(status = 200)]
+    Rehearsed(Json<wire::RehearsalResult>),
     /// The files are published and served at `url`.
     #[oai(status = 201)]
     Published(
@@ -77,16 +82,26 @@ impl Publish {
         /// published.
         #[oai(name = "If-None-Match")]
         if_none_match: Header<IfNoneMatch>,
+        /// `true` only rehearses the publish: it runs all checks and returns the price, the warnings and how the
+        /// files differ from the live version. Nothing is stored or charged. A refusal is the one that the
+        /// publish would get. `Idempotency-Key` is ignored, and `X-PAYMENT` is checked but not charged. A
+        /// rehearsal counts against the rate limit of publishes.
+        dry_run: DryRun,
+        /// `scan` waits up to 10 seconds for the verdict of the scan, which the response then has as
+        /// `moderation_status`.
+        wait: Wait,
         /// For an archive: the artifact's name. The other bodies have a field for it.
         slug: ArchiveField<Slug>,
         /// For an archive: what is new in this version. The other bodies have a field for it.
         message: ArchiveField<Message>,
         body: PublishBody,
+        client: ClientWait,
         service: Data<&Service>,
     ) -> ApiResult<Published, PublishCall> {
         let condition = condition_header::condition(if_match.0, if_none_match.0)?;
         let (payment, key, activation) = (payment.0, key.0.0, Activation::Live);
-        let options = PublishOptions { payment, key, activation, condition };
+        let extent = PublishExtent::of(dry_run, wait);
+        let options = PublishOptions { payment, key, activation, condition, extent, client };
         let upload = NamedBody { body, named: NamedUpload { slug: slug.0, message: message.0 } };
         Ok(publish(&service, &caller.0, Addressed::ByBody, upload, options).await?)
     }
@@ -98,6 +113,9 @@ pub struct PublishOptions {
     pub key: Option<String>,
     pub activation: Activation,
     pub condition: Option<PublishCondition>,
+    pub extent: PublishExtent,
+    /// Whether the client still waits for the response.
+    pub client: ClientWait,
 }
 
 /// A body with what the query says about it.
@@ -116,7 +134,9 @@ pub async fn publish(
 ) -> Result<Published, RefusedCall> {
     let NamedBody { body, named } = upload;
     let permit = body.permit().clone();
-    let PublishOptions { payment: offer, key, activation, condition } = options;
+    let PublishOptions { payment: offer, key, activation, condition, extent, client } = options;
+    // A rehearsal neither claims a key nor gets the response of an earlier request.
+    let key = key.filter(|_| extent != PublishExtent::Rehearsal);
     let checked = checked_as(addressed, &body, condition);
     let (payment, explain) = (offer.settling(), |failure| offer.explain(failure));
     let check = async {
@@ -133,10 +153,19 @@ pub async fn publish(
             PublishRequest { slug, target, activation, payment, idempotency_key, message, ..request };
         publishing::complete(service, caller, &permit, Planned { request, site, memory }).await
     };
+    if extent == PublishExtent::Rehearsal {
+        let rehearse = async |(), request| service.rehearse(caller, request).await.map_err(explain);
+        let rehearsal = publishing::publish(&permit, check, load, rehearse).await?;
+        return Ok(Published::Rehearsed(Json(wire::RehearsalResult::from(&rehearsal))));
+    }
     let publish = async |(), request| service.publish(caller, request).await.map_err(explain);
     let publication = publishing::publish(&permit, check, load, publish).await?;
     let signed_url = service.signed_url_of(&publication.published);
-    let result = wire::PublishResult::new(&publication, signed_url, service.addresses());
+    let mut result = wire::PublishResult::new(&publication, signed_url, service.addresses());
+    if extent == PublishExtent::Verdict {
+        let version = publication.published.version;
+        result = result.with_verdict(publishing::verdict(&permit, &client, service, version).await);
+    }
     let receipt = result.receipt.as_ref().map(ToJSON::to_json_string);
     let location = service.addresses().api(&format!("/v1/artifacts/{}", publication.published.slug));
     Ok(Published::Published(Json(result), receipt, location))

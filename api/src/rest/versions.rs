@@ -13,9 +13,11 @@ use super::publish::{NamedBody, PublishOptions, Published, publish};
 use crate::http::api_result::{ApiResult, refusals};
 use crate::http::call_header::{Header, IdempotencyKey, PaymentOffer};
 use crate::http::caller::Token;
+use crate::http::client_wait::ClientWait;
 use crate::http::condition_header::{self, IfMatch, IfNoneMatch};
 use crate::http::json_body::JsonBody;
 use crate::http::path_part::Path;
+use crate::http::publish_extent::{DryRun, PublishExtent, Wait};
 use crate::http::upload::{ArchiveField, NamedUpload, PublishBody};
 use crate::wire;
 
@@ -68,14 +70,24 @@ impl Versions {
         /// For an archive: the artifact's name, which must be the one in the path.
         #[oai(name = "slug")]
         named: ArchiveField<Slug>,
+        /// `true` only rehearses the publish: it runs all checks and returns the price, the warnings and how the
+        /// files differ from the live version. Nothing is stored or charged. A refusal is the one that the
+        /// publish would get. `Idempotency-Key` is ignored, and `X-PAYMENT` is checked but not charged. A
+        /// rehearsal counts against the rate limit of publishes.
+        dry_run: DryRun,
+        /// `scan` waits up to 10 seconds for the verdict of the scan, which the response then has as
+        /// `moderation_status`.
+        wait: Wait,
         /// For an archive: what is new in this version. The other bodies have a field for it.
         message: ArchiveField<Message>,
         body: PublishBody,
+        client: ClientWait,
         service: Data<&Service>,
     ) -> ApiResult<Published, Add> {
         let activation = if *activate == Some(false) { Activation::Staged } else { Activation::Live };
         let condition = condition_header::condition(if_match.0, if_none_match.0)?;
-        let options = PublishOptions { payment: payment.0, key: key.0.0, activation, condition };
+        let (payment, key, extent) = (payment.0, key.0.0, PublishExtent::of(dry_run, wait));
+        let options = PublishOptions { payment, key, activation, condition, extent, client };
         let upload = NamedBody { body, named: NamedUpload { slug: named.0, message: message.0 } };
         Ok(publish(&service, &caller.0, Addressed::Existing(&slug.0), upload, options).await?)
     }

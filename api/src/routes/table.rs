@@ -77,6 +77,8 @@ pub const REST: &[RouteLine] = calls! { Api:
     delete "/v1/artifacts/:slug",                      Small,  Request, Account;
     post   "/v1/artifacts/:slug/versions",             Publish, Request, Account;
     post   "/v1/artifacts/:slug/activate",             Small,  Request, Account;
+    get    "/v1/artifacts/:slug/archive",              Small,  Request, Account;
+    get    "/v1/artifacts/:slug/diff",                 Small,  Request, Account;
     get    "/v1/artifacts/:slug/files",                Small,  Request, Account;
     get    "/v1/artifacts/:slug/files/:path",          Small,  Request, Account;
     post   "/v1/uploads/:ticket",                      Upload, Request, Anyone;

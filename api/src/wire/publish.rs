@@ -4,8 +4,9 @@
 use domain::SitePath;
 use domain::link::Addresses;
 use poem_openapi::Object;
-use service::Publication;
+use service::{ModerationNotice, Publication};
 
+use super::artifact::ModerationStatus;
 use super::{Timestamp, Usd};
 
 /// The result of a publish.
@@ -31,6 +32,12 @@ pub struct PublishResult {
     /// Possible problems in the files, at most 50. The files are published anyway. Fix them and publish
     /// again, and tell your human about secrets.
     pub warnings: Vec<Warning>,
+    /// The verdict on this version. Only with `wait=scan`. `pending` if the scan took longer than 10 seconds.
+    #[oai(skip_serializing_if_is_none)]
+    pub moderation_status: Option<ModerationStatus>,
+    /// Why `moderation_status` is not `pass`, and whether the version is served.
+    #[oai(skip_serializing_if_is_none)]
+    pub reason: Option<String>,
 }
 
 /// A possible problem in a published file.
@@ -98,7 +105,14 @@ impl PublishResult {
             signed_url,
             receipt: published.receipt.as_ref().map(Receipt::from),
             warnings: warnings.iter().map(Warning::from).collect(),
+            moderation_status: None,
+            reason: None,
         }
+    }
+
+    /// Adds what is known about the version after the wait for its scan.
+    pub fn with_verdict(self, ModerationNotice { status, message, .. }: ModerationNotice) -> Self {
+        Self { moderation_status: Some(status.into()), reason: message, ..self }
     }
 }
 

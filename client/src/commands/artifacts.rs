@@ -93,7 +93,7 @@ pub async fn rollback(context: &Context, slug: &Slug, version: Option<u32>) -> R
     let version = match version {
         Some(version) => version,
         None => {
-            let detail: ArtifactDetail = context.server()?.get(&path_of(slug)).await?.read()?;
+            let detail = detail_of(&context.server()?, slug).await?;
             version_before(&detail).ok_or_else(|| {
                 let hint = format!(
                     "`handbill versions {slug}` lists the versions; `handbill activate {slug} VERSION` makes one live"
@@ -105,7 +105,12 @@ pub async fn rollback(context: &Context, slug: &Slug, version: Option<u32>) -> R
     activate(context, slug, version).await
 }
 
-fn version_before(detail: &ArtifactDetail) -> Option<u32> {
+pub(super) async fn detail_of(server: &Server, slug: &Slug) -> Result<ArtifactDetail, Failure> {
+    server.get(&path_of(slug)).await?.read()
+}
+
+/// The newest version before the live one.
+pub(super) fn version_before(detail: &ArtifactDetail) -> Option<u32> {
     let live = detail.artifact.version?;
     detail.versions.iter().map(|version| version.seq).filter(|seq| *seq < live).max()
 }

@@ -14,9 +14,9 @@ use crate::payment::{Purse, call_paying};
 use crate::reply::Reply;
 use crate::request::{Condition, Request};
 use crate::server::Server;
-use crate::show::{bytes, count, dollars, usd, when};
+use crate::show::{bytes, count, dollars, harmless, usd, when};
 use crate::upload::{Gathered, SiteFile, Upload, bar, gather};
-use crate::wire::{AccountDetail, Published, Usage};
+use crate::wire::{AccountDetail, Published, Rehearsed, Usage};
 
 /// The length of the suffix of a host after its slug: a dash and four characters.
 const HOST_TAIL_LENGTH: usize = 5;
@@ -28,6 +28,9 @@ pub async fn publish(context: &Context, args: Publish) -> Result<(), Failure> {
     show_files(context, &gathered);
     let paths: Vec<SitePath> = gathered.files.iter().map(|file| file.path.clone()).collect();
     let request = request_of(context, &args, gathered.files);
+    if args.dry_run {
+        return print_rehearsal(context, &server.call(&request).await?);
+    }
     let reply = call_paying(context, &server, request, Purse::of(&context.options)).await?;
     print_published(context, &args, &paths, &reply)?;
     if context.console.prints_notes() {
@@ -61,10 +64,17 @@ fn request_of(context: &Context, args: &Publish, files: Vec<SiteFile>) -> Reques
     let bar = if context.console.prints_notes() { bar(total) } else { ProgressBar::hidden() };
     let own_key = || context.chance.ulid(context.clock.now()).to_string();
     let key = args.idempotency_key.clone().unwrap_or_else(own_key);
-    let (path, slug) = match &args.slug {
-        Some(slug) if args.stage => (format!("/v1/artifacts/{slug}/versions?activate=false"), None),
+    let (mut path, slug) = match &args.slug {
+        Some(slug) if args.stage => (format!("/v1/artifacts/{slug}/versions"), None),
         slug => ("/v1/publish".to_owned(), slug.clone()),
     };
+    let parameters =
+        [(args.stage, "activate=false"), (args.dry_run, "dry_run=true"), (args.wait, "wait=scan")];
+    let chosen = parameters.into_iter().filter(|(is_chosen, _)| *is_chosen);
+    for (number, (_, parameter)) in chosen.enumerate() {
+        path.push(if number == 0 { '?' } else { '&' });
+        path.push_str(parameter);
+    }
     let upload = Upload::new(slug, args.message.clone(), files, bar);
     let condition = match args.if_version {
         Some(seq) => Some(Condition::LiveVersion(seq)),
@@ -95,9 +105,34 @@ fn print_published(
     for warning in &published.warnings {
         context.console.warn(&warning.text());
     }
+    match (published.moderation_status.as_deref(), &published.reason) {
+        (Some(status), Some(reason)) => context.console.warn(&format!("scan: {status}. {reason}")),
+        (Some(status), None) => context.console.note(&format!("Scan: {status}.")),
+        (None, _) => {}
+    }
     if let Some(receipt) = &published.receipt {
         let amount = usd(receipt.amount_usd);
         context.console.note(&format!("Paid {amount} by {}, receipt {}.", receipt.rail, receipt.id));
+    }
+    Ok(())
+}
+
+/// Prints each changed file with a sign, as `diff` does for lines.
+fn print_rehearsal(context: &Context, reply: &Reply) -> Result<(), Failure> {
+    context.console.print_reply(reply, |rehearsed: Rehearsed| {
+        let Rehearsed { added, changed, removed, .. } = &rehearsed;
+        let signed = [("+", added), ("~", changed), ("-", removed)];
+        let lines = signed
+            .into_iter()
+            .flat_map(|(sign, paths)| paths.iter().map(move |path| format!("{sign} {}", harmless(path))));
+        lines.collect::<Vec<_>>().join("\n")
+    })?;
+    let rehearsed: Rehearsed = reply.read()?;
+    let unchanged = count(rehearsed.unchanged, "file is", "files are");
+    let price = if rehearsed.price_usd == 0.0 { "nothing".to_owned() } else { usd(rehearsed.price_usd) };
+    context.console.note(&format!("Nothing was published. {unchanged} unchanged. It would cost {price}."));
+    for warning in &rehearsed.warnings {
+        context.console.warn(&warning.text());
     }
     Ok(())
 }

@@ -2,9 +2,11 @@
 //! running server.
 
 mod checks;
+mod downloads;
 mod manual;
 mod outages;
 mod paying;
+mod rehearsals;
 mod scripts;
 mod shell;
 mod sites;

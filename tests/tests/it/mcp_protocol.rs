@@ -11,6 +11,7 @@ const TOOLS: [&str; 14] = [
     "get_artifact",
     "list_files",
     "read_file",
+    "diff_versions",
     "rollback_artifact",
     "delete_artifact",
     "get_account",
@@ -83,7 +84,7 @@ in_both_modes! {
             let is_so = |tool: &&Value| tool["annotations"][hint] == true;
             tools.iter().filter(is_so).map(|tool| tool["name"].as_str().unwrap()).collect::<Vec<_>>()
         };
-        let reading = ["list_artifacts", "get_artifact", "list_files", "read_file", "get_account"];
+        let reading = ["list_artifacts", "get_artifact", "list_files", "read_file", "diff_versions", "get_account"];
         assert_eq!(that("readOnlyHint"), reading);
         assert_eq!(that("destructiveHint"), ["delete_artifact", "create_claim_link"]);
         assert_eq!(that("openWorldHint"), ["publish_artifact", "edit_artifact", "publish_upload"]);

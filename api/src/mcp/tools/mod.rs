@@ -5,6 +5,7 @@ mod add_credits;
 mod create_claim_link;
 mod create_invite;
 mod delete_artifact;
+mod diff_versions;
 mod edit_artifact;
 mod get_account;
 mod get_artifact;
@@ -29,6 +30,7 @@ pub const ALL: &[ListedTool] = &[
     ListedTool::of::<get_artifact::GetArtifact>(),
     ListedTool::of::<list_files::ListFiles>(),
     ListedTool::of::<read_file::ReadFile>(),
+    ListedTool::of::<diff_versions::DiffVersions>(),
     ListedTool::of::<rollback_artifact::RollbackArtifact>(),
     ListedTool::of::<delete_artifact::DeleteArtifact>(),
     ListedTool::of::<get_account::GetAccount>(),

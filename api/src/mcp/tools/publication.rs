@@ -53,6 +53,35 @@ pub async fn publish(
     addressee: Addressee,
     content: Content,
 ) -> Result<wire::PublishResult, RefusedCall> {
+    let McpExchange { service, caller, .. } = exchange;
+    let publish = async |(), request| Ok(service.publish(caller, request).await?);
+    let publication = run(exchange, addressee, content, publish).await?;
+    let signed_url = service.signed_url_of(&publication.published);
+    Ok(wire::PublishResult::new(&publication, signed_url, service.addresses()))
+}
+
+/// What publishing the content would do.
+pub async fn rehearse(
+    exchange: &McpExchange,
+    addressee: Addressee,
+    content: Content,
+) -> Result<wire::RehearsalResult, RefusedCall> {
+    let McpExchange { service, caller, .. } = exchange;
+    let rehearse = async |(), request| Ok(service.rehearse(caller, request).await?);
+    let rehearsal = run(exchange, addressee, content, rehearse).await?;
+    Ok(wire::RehearsalResult::from(&rehearsal))
+}
+
+/// Checks and loads the content, and then runs the operation with it.
+async fn run<Done, Running>(
+    exchange: &McpExchange,
+    addressee: Addressee,
+    content: Content,
+    operation: impl FnOnce((), PublishRequest) -> Running,
+) -> Result<Done, RefusedCall>
+where
+    Running: Future<Output = Result<Done, RefusedCall>>,
+{
     let McpExchange { service, caller, permit, .. } = exchange;
     let target = addressee.target()?;
     let slug = addressee.slug.map(|given| given.0);
@@ -61,10 +90,7 @@ pub async fn publish(
         let request = PublishRequest { slug, target, ..PublishRequest::new(CreatedVia::Mcp, vec![]) };
         content.load(exchange, request).await
     };
-    let publish = async |(), request| Ok(service.publish(caller, request).await?);
-    let publication = publishing::publish(permit, check, load, publish).await?;
-    let signed_url = service.signed_url_of(&publication.published);
-    Ok(wire::PublishResult::new(&publication, signed_url, service.addresses()))
+    publishing::publish(permit, check, load, operation).await
 }
 
 impl Addressee {

@@ -20,6 +20,7 @@ pub struct PublishArtifact;
 pub struct Arguments {
     slug: Option<GivenSlug>,
     expected_version: Option<WholeNumber>,
+    dry_run: Option<bool>,
     files: Vec<File>,
     base: Option<JsonVersion>,
     delete: Option<Vec<String>>,
@@ -69,12 +70,19 @@ artifacts:write.";
     const EFFECT: Effect = Effect::Publishes;
 
     type Arguments = Arguments;
-    type Output = wire::PublishResult;
+    type Output = wire::PublishOrRehearsal;
 
     fn schema() -> Value {
         let properties = json!({
             "slug": publication::slug_schema(),
             "expected_version": publication::expected_version_schema(),
+            "dry_run": {
+                "type": "boolean",
+                "default": false,
+                "description": "true publishes nothing and costs nothing. Returns {price_usd, warnings, added, \
+                                changed, removed, unchanged}: what the call would cost and how the files differ \
+                                from the live version. A refusal is the one that the call would get.",
+            },
             "files": {
                 "type": "array",
                 "maxItems": FileSet::FILES_MAX,
@@ -99,10 +107,16 @@ artifacts:write.";
     }
 
     async fn run(exchange: &McpExchange, arguments: Arguments) -> Result<Self::Output, RefusedCall> {
-        let Arguments { slug, expected_version, files, base, delete } = arguments;
+        let Arguments { slug, expected_version, dry_run, files, base, delete } = arguments;
         let base = GivenBase { version: base.map(|base| base.0), deleted: delete.unwrap_or_default() };
-        let site = checked_site(files, base)?;
-        publication::publish(exchange, Addressee { slug, expected_version }, Content::Site(site)).await
+        let content = Content::Site(checked_site(files, base)?);
+        let addressee = Addressee { slug, expected_version };
+        if dry_run == Some(true) {
+            let rehearsal = publication::rehearse(exchange, addressee, content).await?;
+            return Ok(wire::PublishOrRehearsal::Rehearsed(rehearsal));
+        }
+        let result = publication::publish(exchange, addressee, content).await?;
+        Ok(wire::PublishOrRehearsal::Published(result))
     }
 }
 

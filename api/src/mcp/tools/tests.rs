@@ -56,6 +56,7 @@ fn every_tool_accepts_exactly_the_arguments_of_its_schema() {
         assert_arguments_are_as_told::<get_artifact::GetArtifact>(),
         assert_arguments_are_as_told::<list_files::ListFiles>(),
         assert_arguments_are_as_told::<read_file::ReadFile>(),
+        assert_arguments_are_as_told::<diff_versions::DiffVersions>(),
         assert_arguments_are_as_told::<rollback_artifact::RollbackArtifact>(),
         assert_arguments_are_as_told::<delete_artifact::DeleteArtifact>(),
         assert_arguments_are_as_told::<get_account::GetAccount>(),

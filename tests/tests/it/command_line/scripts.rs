@@ -26,6 +26,7 @@ async fn every_command_prints_only_json_with_the_json_option() {
     assert_eq!(json("list").await[0]["slug"], "my-page");
     assert_eq!(json("show my-page").await["versions"][1]["live"], true);
     assert_eq!(json("versions my-page").await[0]["seq"], 2);
+    assert_eq!(json("diff my-page 1 2").await["files"].as_array().unwrap().len(), 0);
     assert_eq!(json("activate my-page 2").await["version"], 2);
     assert_eq!(json("rollback my-page").await["version"], 1);
     assert!(json("visibility my-page private --yes").await["signed_url"].is_string());

@@ -81,7 +81,8 @@ impl<'w> RouteFixture<'w> {
         for part in path.split('/') {
             target.push(if part.starts_with('{') { self.thing(rule, part).await } else { part.to_owned() });
         }
-        target.join("/")
+        let query = if path.ends_with("/diff") { "?from=1" } else { "" };
+        target.join("/") + query
     }
 
     /// The value for a part of a path.

@@ -103,6 +103,8 @@ pub fn rules() -> Vec<Rule> {
         of_account("GET /v1/usage", READ, Member, 200).pinned(200),
         of_account("GET /v1/artifacts", READ, Member, 200).pinned(200),
         of_account("GET /v1/artifacts/{slug}", READ, Member, 200),
+        of_account("GET /v1/artifacts/{slug}/archive", READ, Member, 200),
+        of_account("GET /v1/artifacts/{slug}/diff", READ, Member, 200),
         of_account("GET /v1/artifacts/{slug}/files", READ, Member, 200),
         of_account("GET /v1/artifacts/{slug}/files/{path}", READ, Member, 200),
         of_account("POST /v1/publish", WRITE, Member, 201),

@@ -1,0 +1,38 @@
+//! `handbill download` and `handbill diff`.
+
+use handbill_tests::in_both_modes;
+
+use super::shell::Shell;
+use crate::expectations::{PAGE, page_saying};
+
+in_both_modes! {
+    async fn a_version_is_unpacked_and_compared_from_the_command_line(world: World) {
+        let shell = Shell::signed_up(&world).await;
+        shell.write("site/index.html", PAGE);
+        shell.write("site/css/a.css", "a {}\n");
+        shell.run(&["publish", "site", "--slug", "my-site"]).await.ok();
+        shell.write("site/css/a.css", "b {}\n");
+        shell.run(&["publish", "site", "--slug", "my-site"]).await.ok();
+
+        assert_eq!(shell.run(&["download", "my-site"]).await.ok().line(), "my-site");
+        let read = |path: &str| std::fs::read_to_string(shell.path(path)).unwrap();
+        assert_eq!((read("my-site/css/a.css"), read("my-site/index.html")), ("b {}\n".into(), PAGE.into()));
+        shell.write("my-site/mine.txt", "mine");
+        shell.write("my-site/index.html", page_saying("mine"));
+        shell.run(&["download", "my-site"]).await.failed(2);
+        assert_eq!(read("my-site/index.html"), page_saying("mine"));
+        shell.run(&["download", "my-site", "my-site", "--version", "1", "--force"]).await.ok();
+        assert_eq!((read("my-site/css/a.css"), read("my-site/mine.txt")), ("a {}\n".into(), "mine".into()));
+        shell.run(&["download", "my-site", "old/site", "--version", "1"]).await.ok();
+        assert_eq!(read("old/site/index.html"), PAGE);
+        shell.run(&["download", "my-site", "never", "--version", "3"]).await.failed(4);
+        assert!(!shell.path("never").exists());
+
+        let diff = shell.run(&["diff", "my-site"]).await.ok();
+        assert!(diff.out.ends_with("@@ -1 +1 @@\n-a {}\n+b {}\n"), "{}", diff.out);
+        assert_eq!(shell.run(&["diff", "my-site", "1", "2"]).await.ok().out, diff.out);
+        assert_eq!(shell.run(&["diff", "my-site", "2", "2"]).await.ok().out, "");
+        let listed = shell.run(&["diff", "my-site", "--json"]).await.ok().json();
+        assert_eq!(listed["files"][0]["change"], "changed");
+    }
+}
