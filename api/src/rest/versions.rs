@@ -56,7 +56,7 @@ impl Versions {
         payment: Header<PaymentOffer>,
         /// Makes a retry safe. For 24 hours the same key with the same request returns the same response.
         /// Two requests are the same if they have the same slug, message, condition and files, in a body of
-        /// any type.
+        /// any type. With `base`, they have the same base and the same changes to it.
         #[oai(name = "Idempotency-Key")]
         key: Header<IdempotencyKey>,
         /// Publishes only if this version is live: its number as an entity tag, such as `"v7"`. Otherwise

@@ -64,7 +64,7 @@ in_both_modes! {
             assert_eq!(reply.at("result.structuredContent.code"), code);
         }
         for scope in ["artifacts:write", "artifacts:read"] {
-            let limited = agent.minted(&json!({ "scopes": [scope] })).await;
+            let limited = agent.minted(&json!({ "scopes": scope })).await;
             refused(&limited, json!([good]), "insufficient_scope").await;
         }
         let usage = agent.usage().await.expect(200);

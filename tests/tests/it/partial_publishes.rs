@@ -1,6 +1,7 @@
 //! Publishes that send only what changed: files by the SHA-256 of what the account holds, and sites that are
 //! made from another version.
 
+use futures::future::join_all;
 use handbill_tests::{Agent, Call, Reply, Value, fields_of, in_both_modes, json};
 
 use crate::expectations::{PAGE, assert_untouched, page_saying};
@@ -247,6 +248,18 @@ in_both_modes! {
         assert_eq!(changed().await.expect(201).json(), second.json());
     }
 
+    async fn simultaneous_requests_with_one_key_share_a_response(world: World) {
+        let agent = site_of(&world).await;
+        let change = json!({ "slug": "my-site", "base": "live", "delete": ["dot.bin"] });
+        let calls = (0..8).map(|_| agent.post("/v1/publish").json(&change).idempotency_key("one"));
+        let replies = join_all(calls.map(IntoFuture::into_future)).await;
+        // The first one deletes the file, so that any other would find it missing in the live version.
+        for reply in &replies {
+            assert_eq!(reply.clone().expect(201).json(), replies[0].json());
+        }
+        assert_eq!(agent.usage().await.expect(200).integer("publishes.used"), 2);
+    }
+
     #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "1")]
     async fn what_is_not_sent_is_paid_for_like_what_is(world: World) {
         let agent = site_of(&world).await;
@@ -266,7 +279,7 @@ in_both_modes! {
         let agent = site_of(&world).await;
         agent.publish("other", page_saying("other")).await.expect(201);
         let artifact = agent.artifact("my-site").await.expect(200).string("id");
-        let pinned = agent.minted(&json!({ "scopes": ["artifacts:write"], "artifact_id": artifact })).await;
+        let pinned = agent.minted(&json!({ "scopes": "artifacts:write", "artifact_id": artifact })).await;
         publish_named(&pinned, "my-site", &[("index.html", sha256(PAGE))]).await.expect(201);
         let foreign = publish_named(&pinned, "my-site", &[("index.html", sha256(&page_saying("other")))]).await;
         foreign.refused(409, "content_missing");

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::time::{Duration, Instant};
 
-use handbill_tests::{Agent, Health, Mode, PATIENCE, Reply, World, eventually, in_both_modes, program};
+use handbill_tests::{Agent, Health, Mode, PATIENCE, Reply, World, eventually, in_both_modes, json, program};
 
 use super::{failed, host_of, keeper, object_of, objects_of, succeeded, tamper};
 use crate::expectations::{front_page, page_saying};
@@ -87,6 +87,13 @@ in_both_modes! {
 
         let output = failed(world.command(&["scrub", "--fix"], &[]).await);
         assert!(output.contains("1 more missing content is recorded"), "{output}");
+        // It must be sent again, even if it is named.
+        let hash = domain::BlobHash::of(html.as_bytes()).to_string();
+        let named = json!({ "slug": "named", "files": [{ "path": "index.html", "sha256": hash }] });
+        let missing = agent.post("/v1/publish").json(&named).await.refused(409, "content_missing");
+        assert_eq!(missing.at("missing"), json!([hash]));
+        let based = agent.post("/v1/publish").json(&json!({ "slug": "first", "base": "live" })).await;
+        assert_eq!(based.refused(409, "content_missing").at("missing"), json!([hash]));
         // The name has another content type, for which no encodings are made.
         let files: [(&str, &[u8]); 2] = [("index.html", b"<p>a site"), ("picture.png", html.as_bytes())];
         let second = agent.publish_files("second", &files).await.expect(201);
@@ -94,6 +101,7 @@ in_both_modes! {
         assert_eq!(front_page(&visitor, &first).await.expect(200).text(), html);
         let picture = visitor.open(&format!("{}picture.png", second.string("url"))).await.expect(200);
         assert_eq!(picture.text(), html);
+        agent.post("/v1/publish").json(&named).await.expect(201);
         succeeded(world.command(&["scrub"], &[]).await);
     }
 
