@@ -87,6 +87,16 @@ pub struct Version {
     pub moderation_status: String,
     pub live: bool,
     pub message: Option<String>,
+    /// Older servers do not send it.
+    pub url: Option<String>,
+    pub signed_url: Option<String>,
+}
+
+impl Version {
+    /// The link that opens this version, even when the page is private.
+    pub fn link(&self) -> String {
+        self.signed_url.clone().or_else(|| self.url.clone()).unwrap_or_default()
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -102,6 +112,9 @@ pub struct Published {
     pub signed_url: Option<String>,
     pub host: String,
     pub version: u32,
+    /// Older servers do not send it.
+    pub version_url: Option<String>,
+    pub signed_version_url: Option<String>,
     pub account: AccountStanding,
     pub receipt: Option<Receipt>,
     /// Older servers do not send it.
@@ -158,6 +171,11 @@ impl From<domain::Warning> for Warning {
 }
 
 impl Published {
+    /// The link that opens the new version, whichever is live.
+    pub fn version_link(&self) -> Option<&str> {
+        self.signed_version_url.as_deref().or(self.version_url.as_deref())
+    }
+
     /// The link that opens it, even when the page is private.
     pub fn link(&self) -> &str {
         self.signed_url.as_deref().unwrap_or(&self.url)

@@ -46,8 +46,13 @@ DO $$ BEGIN
         GRANT SELECT ON public.routes, public.route_log, public.route_changes TO handbill_edge;
         -- To find a content that was moved since its version was published.
         GRANT SELECT (hash, bundle, bundle_offset) ON public.blobs TO handbill_edge;
-        -- To see how long the oldest version without a verdict has waited. No other column of a version.
-        GRANT SELECT (created_at, moderation_status) ON public.versions TO handbill_edge;
+        -- To serve a version at its own address, and to see how long the oldest one without a verdict has waited.
+        GRANT SELECT (id, artifact_id, seq, manifest, moderation_status, moderated_by, scanned_by, created_at)
+            ON public.versions TO handbill_edge;
+        -- The same for a page of which no version is live yet, and which therefore has no route.
+        GRANT SELECT (id, account_id, host, visibility, live_version_id, updated_at, deleted_at)
+            ON public.artifacts TO handbill_edge;
+        GRANT SELECT (id, expires_at, suspended_at) ON public.accounts TO handbill_edge;
         -- To check the schema's version, and for `handbill doctor` whether schedules fire in time.
         GRANT SELECT ON public.seaql_migrations, public.schedules TO handbill_edge;
     END IF;

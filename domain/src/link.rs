@@ -1,7 +1,7 @@
 //! The URLs that the service gives to clients, built in one place.
 
 use crate::signing_key::{LinkKey, SigningKey};
-use crate::{Host, UploadTicket};
+use crate::{ArtifactId, Host, SiteLabel, UploadTicket, Visibility};
 
 /// The public addresses of the service, without a trailing slash.
 #[derive(Clone, Debug)]
@@ -22,15 +22,51 @@ pub enum UrlStyle {
     Host,
 }
 
+/// Makes the links to an artifact's versions, which have addresses of their own.
+#[derive(Clone, Debug)]
+pub struct VersionLinks {
+    pub addresses: Addresses,
+    pub key: LinkKey,
+    pub artifact: ArtifactId,
+    pub host: Host,
+    pub visibility: Visibility,
+}
+
+impl VersionLinks {
+    pub fn url(&self, seq: u32) -> String {
+        self.addresses.site(&self.label(seq))
+    }
+
+    /// The link that opens a version of a private artifact.
+    pub fn signed_url(&self, seq: u32) -> Option<String> {
+        (self.visibility == Visibility::Private)
+            .then(|| self.addresses.signed_site(&self.label(seq), &self.key))
+    }
+
+    /// The link that opens a version, whatever the visibility.
+    pub fn link(&self, seq: u32) -> String {
+        self.signed_url(seq).unwrap_or_else(|| self.url(seq))
+    }
+
+    fn label(&self, seq: u32) -> SiteLabel {
+        SiteLabel { host: self.host.clone(), version: Some(self.key.version_tag(self.artifact, seq)) }
+    }
+}
+
 impl Addresses {
     pub fn page(&self, host: &Host) -> String {
+        self.site(&host.clone().into())
+    }
+
+    /// The URL of a page's live version, or of the version that the label names.
+    pub fn site(&self, label: &SiteLabel) -> String {
         match self.url_style {
-            UrlStyle::Host if host.is_dns_label() => {
+            UrlStyle::Host if label.host.is_dns_label() => {
                 let (scheme, rest) = self.serve_url.split_once("://").unwrap_or(("http", &self.serve_url));
                 let port = rest.rsplit_once(':').map_or(String::new(), |(_, port)| format!(":{port}"));
-                format!("{scheme}://{host}.{}{port}/", self.edge_domain)
+                format!("{scheme}://{label}.{}{port}/", self.edge_domain)
             }
-            UrlStyle::Path | UrlStyle::Host => format!("{}/site/{host}/", self.serve_url),
+            UrlStyle::Path | UrlStyle::Host => format!("{}/site/{label}/", self.serve_url),
         }
     }
 
@@ -54,13 +90,19 @@ impl Addresses {
 
     /// The signed link of a private page (spec 4.12).
     pub fn signed_page(&self, host: &Host, key: &LinkKey) -> String {
-        format!("{}?sig={}", self.page(host), key.signature(host))
+        self.signed_site(&host.clone().into(), key)
+    }
+
+    /// The signed link of a private page or of one of its versions, which have the same `sig`.
+    pub fn signed_site(&self, label: &SiteLabel, key: &LinkKey) -> String {
+        format!("{}?sig={}", self.site(label), key.signature(&label.host))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Chance, Time};
 
     fn addresses(url_style: UrlStyle) -> Addresses {
         Addresses {
@@ -88,6 +130,34 @@ mod tests {
         }
         let label: Host = "my-page--a1b2".parse().unwrap();
         assert_eq!(addresses(UrlStyle::Host).page(&label), "http://my-page--a1b2.localhost:8081/");
+    }
+
+    #[test]
+    fn versions_have_urls_in_both_styles_and_the_pages_signature() {
+        let label: SiteLabel = "my-page-a1b2-0z9y8x7w".parse().unwrap();
+        let by_path = "http://127.0.0.1:8081/site/my-page-a1b2-0z9y8x7w/";
+        assert_eq!(addresses(UrlStyle::Path).site(&label), by_path);
+        assert_eq!(addresses(UrlStyle::Host).site(&label), "http://my-page-a1b2-0z9y8x7w.localhost:8081/");
+        let key = LinkKey::new("a secret");
+        let signed = format!("{by_path}?sig={}", key.signature(&label.host));
+        assert_eq!(addresses(UrlStyle::Path).signed_site(&label, &key), signed);
+    }
+
+    #[test]
+    fn version_tag_depends_on_artifact_seq_and_key() {
+        let (chance, now) = (Chance::seeded(1), Time::from_millis(0));
+        let (artifact, other) = (ArtifactId::new(now, &chance), ArtifactId::new(now, &chance));
+        let key = LinkKey::new("a secret");
+        let tags = [
+            key.version_tag(artifact, 1),
+            key.version_tag(artifact, 2),
+            key.version_tag(other, 1),
+            LinkKey::new("another").version_tag(artifact, 1),
+        ];
+        let names: std::collections::HashSet<String> = tags.iter().map(ToString::to_string).collect();
+        assert_eq!(names.len(), tags.len());
+        assert_eq!(key.version_tag(artifact, 1), tags[0]);
+        assert!(names.iter().all(|name| name.len() == 8));
     }
 
     #[test]

@@ -6,13 +6,13 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use crate::Host;
+use crate::{ArtifactId, Host, VersionTag};
 
 /// The operator's secret. It also signs whatever only the service may issue. It is never printed.
 #[derive(Clone)]
 pub struct SigningKey(Secret);
 
-/// The secret that signs private links, and nothing else. It is never printed.
+/// The secret that signs private links and names the versions of sites, and nothing else. It is never printed.
 #[derive(Clone)]
 pub struct LinkKey(Secret);
 
@@ -55,14 +55,26 @@ impl LinkKey {
         expected.len() == Self::SIGNATURE_HEX_LENGTH
             && bool::from(expected.as_bytes().ct_eq(signature.as_bytes()))
     }
+
+    /// The last part of a version's name. Without the key, the name of a staged version cannot be guessed.
+    pub fn version_tag(&self, artifact: ArtifactId, seq: u32) -> VersionTag {
+        // No host contains this separator, so no `sig` authenticates the same text.
+        let hash = self.0.hash(&format!("version\0{artifact}\0{seq}"));
+        let first = hash.first_chunk().copied().unwrap_or_default();
+        VersionTag::of_hash(u64::from_be_bytes(first))
+    }
 }
 
 impl Secret {
     fn authenticate(&self, text: &str) -> String {
+        hex::encode(self.hash(text))
+    }
+
+    fn hash(&self, text: &str) -> Vec<u8> {
         // An HMAC accepts a key of any length, so this cannot fail.
-        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else { return String::new() };
+        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else { return Vec::new() };
         mac.update(text.as_bytes());
-        hex::encode(mac.finalize().into_bytes())
+        mac.finalize().into_bytes().to_vec()
     }
 }
 

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::net::IpAddr;
 
-use domain::Host;
+use domain::SiteLabel;
 use domain::link::{Addresses, UrlStyle};
 use percent_encoding::percent_decode_str;
 use poem::http::{HeaderMap, Uri, Version, header};
@@ -32,11 +32,11 @@ pub enum Mount {
     Name,
 }
 
-/// The host and path of a request.
+/// The site and path of a request.
 #[derive(Debug, PartialEq)]
 pub struct Address<'r> {
     pub mount: Mount,
-    pub host: Host,
+    pub label: SiteLabel,
     /// The path within the site as it was sent: empty, or starting with a slash.
     pub path: &'r str,
 }
@@ -84,8 +84,8 @@ impl Names {
                 path => find_by_path(path),
             };
         };
-        let host = label.to_ascii_lowercase().parse().map_err(|_| Closed::Missing)?;
-        Ok(SiteMatch::Site(Address { mount: Mount::Name, host, path: uri.path() }))
+        let label = label.to_ascii_lowercase().parse().map_err(|_| Closed::Missing)?;
+        Ok(SiteMatch::Site(Address { mount: Mount::Name, label, path: uri.path() }))
     }
 
     /// In host style, the address on the site's own name for a request that came by path. `None` if the site
@@ -93,8 +93,14 @@ impl Names {
     pub fn own_name_of(&self, address: &Address<'_>) -> Option<String> {
         let is_redirected = self.addresses.url_style == UrlStyle::Host
             && address.mount == Mount::Path
-            && address.host.is_dns_label();
-        let page = is_redirected.then(|| self.addresses.page(&address.host))?;
+            && address.label.host.is_dns_label();
+        let page = is_redirected.then(|| self.addresses.site(&address.label))?;
+        Some(format!("{page}{}", address.path.strip_prefix('/').unwrap_or(address.path)))
+    }
+
+    /// The live address of the same path, for the address of a version.
+    pub fn live_address_of(&self, address: &Address<'_>) -> Option<String> {
+        let page = address.label.version.map(|_| self.addresses.page(&address.label.host))?;
         Some(format!("{page}{}", address.path.strip_prefix('/').unwrap_or(address.path)))
     }
 
@@ -121,8 +127,8 @@ fn find_by_path(path: &str) -> Result<SiteMatch<'_>, Closed> {
     let rest = path.strip_prefix(SITES_PATH).ok_or(Closed::Missing)?;
     let (label, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let label: Cow<'_, str> = percent_decode_str(label).decode_utf8().map_err(|_| Closed::Missing)?;
-    let host = label.parse().map_err(|_| Closed::Missing)?;
-    Ok(SiteMatch::Site(Address { mount: Mount::Path, host, path }))
+    let label = label.parse().map_err(|_| Closed::Missing)?;
+    Ok(SiteMatch::Site(Address { mount: Mount::Path, label, path }))
 }
 
 fn is_loopback(name: &str) -> bool {
@@ -164,9 +170,9 @@ pub fn bare(name: &str) -> &str {
 
 impl Mount {
     /// The path of a site's root, with a slash at both ends.
-    pub fn root(self, host: &Host) -> String {
+    pub fn root(self, label: &SiteLabel) -> String {
         match self {
-            Mount::Path => format!("{SITES_PATH}{host}/"),
+            Mount::Path => format!("{SITES_PATH}{label}/"),
             Mount::Name => "/".to_owned(),
         }
     }
@@ -177,7 +183,7 @@ impl Address<'_> {
     pub fn with_slash(&self) -> String {
         let below_root = self.path.trim_start_matches('/');
         let slash = if below_root.is_empty() { "" } else { "/" };
-        format!("{}{below_root}{slash}", self.mount.root(&self.host))
+        format!("{}{below_root}{slash}", self.mount.root(&self.label))
     }
 
     /// The number of folders of the site that the path is in, as a browser counts them. No file is deeper
@@ -207,7 +213,7 @@ mod tests {
         headers.insert(header::HOST, host.parse().unwrap());
         let name = name_of(&uri, &headers, Version::HTTP_11)?;
         match names(url_style).find(&uri, name)? {
-            SiteMatch::Site(a) => Ok((a.mount, a.host.to_string(), a.path.to_owned())),
+            SiteMatch::Site(a) => Ok((a.mount, a.label.to_string(), a.path.to_owned())),
             SiteMatch::Alive => Ok((Mount::Path, "alive".into(), String::new())),
             SiteMatch::Ready => Ok((Mount::Path, "ready".into(), String::new())),
             SiteMatch::Icon => Ok((Mount::Path, "icon".into(), String::new())),
@@ -313,7 +319,7 @@ mod tests {
     #[test]
     fn host_style_redirects_site_paths_to_the_sites_own_name() {
         let own_name = |url_style, mount, host: &str, path| {
-            let address = Address { mount, host: host.parse().unwrap(), path };
+            let address = Address { mount, label: host.parse().unwrap(), path };
             names(url_style).own_name_of(&address)
         };
         for (path, location) in [
@@ -329,6 +335,29 @@ mod tests {
         assert_eq!(own_name(UrlStyle::Host, Mount::Name, "my-page-a1b2", "/"), None);
         for no_label in ["-my-page-a1b2", "xn--page-a1b2"] {
             assert_eq!(own_name(UrlStyle::Host, Mount::Path, no_label, "/"), None, "{no_label}");
+        }
+    }
+
+    #[test]
+    fn versions_have_names_and_paths_of_their_own() {
+        let version = "my-page-a1b2-0z9y8x7w";
+        for (target, host, mount) in [
+            ("/docs/".to_owned(), format!("{}.pages.example", version.to_uppercase()), Mount::Name),
+            (format!("/site/{version}/docs/"), "127.0.0.1".to_owned(), Mount::Path),
+        ] {
+            let uri: Uri = target.parse().unwrap();
+            let Ok(SiteMatch::Site(address)) = names(UrlStyle::Host).find(&uri, &host) else {
+                panic!("{target} at {host}")
+            };
+            assert_eq!((address.mount, address.label.to_string()), (mount, version.to_owned()));
+            let names = names(UrlStyle::Host);
+            let live = names.live_address_of(&address);
+            assert_eq!(live.as_deref(), Some("http://my-page-a1b2.pages.example:8081/docs/"));
+            let own_name =
+                (mount == Mount::Path).then(|| format!("http://{version}.pages.example:8081/docs/"));
+            assert_eq!(names.own_name_of(&address), own_name);
+            let root = if mount == Mount::Path { format!("/site/{version}/") } else { "/".to_owned() };
+            assert_eq!(address.with_slash(), format!("{root}docs/"), "with or without the slash");
         }
     }
 
@@ -365,7 +394,7 @@ mod tests {
     #[test]
     fn trailing_slash_redirect_never_leaves_the_host() {
         let with_slash =
-            |mount, path| Address { mount, host: "my-page-a1b2".parse().unwrap(), path }.with_slash();
+            |mount, path| Address { mount, label: "my-page-a1b2".parse().unwrap(), path }.with_slash();
         assert_eq!(with_slash(Mount::Path, ""), "/site/my-page-a1b2/");
         assert_eq!(with_slash(Mount::Path, "/docs"), "/site/my-page-a1b2/docs/");
         assert_eq!(with_slash(Mount::Name, "/docs"), "/docs/");
@@ -375,7 +404,7 @@ mod tests {
     #[test]
     fn the_depth_is_counted_from_the_site_root() {
         let depth =
-            |path| Address { mount: Mount::Path, host: "my-page-a1b2".parse().unwrap(), path }.depth();
+            |path| Address { mount: Mount::Path, label: "my-page-a1b2".parse().unwrap(), path }.depth();
         assert_eq!([depth(""), depth("/"), depth("/a.html"), depth("/a/"), depth("/a/b/c")], [0, 0, 0, 1, 2]);
     }
 }

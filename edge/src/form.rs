@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use domain::signing_key::LinkKey;
-use domain::{BlobHash, Encoding, Host, ManifestFile, Route, Visibility, choose_encoding};
+use domain::{BlobHash, Encoding, Host, ManifestFile, Route, VersionTag, Visibility, choose_encoding};
 use poem::http::{HeaderMap, header};
 
 use crate::find::{Address, Mount};
@@ -35,10 +35,12 @@ pub struct Dress {
 }
 
 /// Everything that signed links depend on besides the page's content. The signature stands for the host, and
-/// the depth of the page decides which links stay within the site.
+/// the version and the depth of the page decide which links stay within the site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SignedLinks {
     pub signature: Signature,
+    /// `None` at the live address.
+    pub version: Option<VersionTag>,
     pub mount: Mount,
     pub depth: u16,
 }
@@ -160,12 +162,12 @@ impl Dress {
         let Some(markup) = Markup::of(file) else { return Self::default() };
         let is_private = route.visibility == Visibility::Private;
         let links = is_private.then(|| Signature::of(&route.host, key)).flatten();
-        let (mount, depth) = (address.mount, address.depth());
+        let (version, mount, depth) = (address.label.version, address.mount, address.depth());
         Self {
             markup,
             // Pages of provisional accounts carry a small badge.
             has_badge: route.expires_at.is_some(),
-            links: links.map(|signature| SignedLinks { signature, mount, depth }),
+            links: links.map(|signature| SignedLinks { signature, version, mount, depth }),
         }
     }
 
@@ -218,7 +220,7 @@ mod tests {
     fn links(secret: &str) -> SignedLinks {
         let key = LinkKey::new(secret);
         let signature = Signature::of(&"my-page-a1b2".parse().unwrap(), &key).unwrap();
-        SignedLinks { signature, mount: Mount::Path, depth: 0 }
+        SignedLinks { signature, version: None, mount: Mount::Path, depth: 0 }
     }
 
     #[test]

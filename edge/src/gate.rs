@@ -66,15 +66,41 @@ pub fn admit(
     key: &LinkKey,
     now: Time,
 ) -> Result<Pass, Closed> {
+    admit_to_account(route, now)?;
+    admit_to_version(route)?;
+    admit_visitor(route, address, visitor, key)
+}
+
+/// Access to the page that a version belongs to, before the version is looked up: a visitor without access
+/// does not learn whether its address exists.
+pub fn admit_to_page(
+    page: &Route,
+    address: &Address<'_>,
+    visitor: &Visitor<'_>,
+    key: &LinkKey,
+    now: Time,
+) -> Result<Pass, Closed> {
+    admit_to_account(page, now)?;
+    admit_visitor(page, address, visitor, key)
+}
+
+fn admit_to_account(route: &Route, now: Time) -> Result<(), Closed> {
     if route.expires_at.is_some_and(|expires_at| expires_at <= now) {
         return Err(Closed::Expired);
     }
-    if route.is_suspended {
-        return Err(Closed::Suspended);
-    }
-    if route.moderation == ModerationStatus::Blocked {
-        return Err(Closed::Blocked);
-    }
+    if route.is_suspended { Err(Closed::Suspended) } else { Ok(()) }
+}
+
+pub fn admit_to_version(route: &Route) -> Result<(), Closed> {
+    if route.moderation == ModerationStatus::Blocked { Err(Closed::Blocked) } else { Ok(()) }
+}
+
+fn admit_visitor(
+    route: &Route,
+    address: &Address<'_>,
+    visitor: &Visitor<'_>,
+    key: &LinkKey,
+) -> Result<Pass, Closed> {
     match route.visibility {
         Visibility::Public | Visibility::Unlisted => Ok(Pass::Full),
         Visibility::Private if has_signature(visitor.query, &route.host, key) => Ok(Pass::Full),
@@ -98,8 +124,8 @@ fn has_signature(query: Option<&str>, host: &Host, key: &LinkKey) -> bool {
 fn comes_from_signed_page(address: &Address<'_>, visitor: &Visitor<'_>, key: &LinkKey) -> bool {
     let Some(page) = visitor.referer.and_then(|referer| Url::parse(referer).ok()) else { return false };
     let is_same_name = page.host_str().is_some_and(|name| bare(name).eq_ignore_ascii_case(visitor.name));
-    let is_same_site = is_same_name && page.path().starts_with(&address.mount.root(&address.host));
-    is_same_site && has_signature(page.query(), &address.host, key)
+    let is_same_site = is_same_name && page.path().starts_with(&address.mount.root(&address.label));
+    is_same_site && has_signature(page.query(), &address.label.host, key)
 }
 
 #[cfg(test)]
@@ -137,7 +163,7 @@ mod tests {
         referer: Option<&str>,
     ) -> Result<Pass, Closed> {
         let name = if mount == Mount::Path { "127.0.0.1" } else { "my-page-a1b2.localhost" };
-        let address = Address { mount, host: route.host.clone(), path: "/" };
+        let address = Address { mount, label: route.host.clone().into(), path: "/" };
         admit(route, &address, &Visitor { name, query, referer }, &LinkKey::new("secret"), NOW)
     }
 

@@ -1,5 +1,6 @@
 //! The request handler: the steps of a visit, in order.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -8,10 +9,10 @@ use admission::Slots;
 use anyhow::{Context, anyhow};
 use bus::EdgeLease;
 use domain::signing_key::LinkKey;
-use domain::{Clock, Host};
+use domain::{Clock, Host, SiteLabel};
 use poem::http::{Method, header};
 use poem::{Endpoint, Request, Response};
-use store::RouteReader;
+use store::{RouteReader, Store};
 use telemetry::{Audience, Vitals};
 use tokio::time::timeout_at;
 use tokio_util::sync::DropGuard;
@@ -31,6 +32,7 @@ use crate::resolve::{Resolved, resolve};
 use crate::response;
 use crate::sites::{Site, Sites};
 use crate::tally::Tally;
+use crate::versions::Versions;
 use crate::visit::PageVisit;
 
 /// The endpoint of an edge.
@@ -44,6 +46,8 @@ pub struct Inner {
     pub policy: HeaderPolicy,
     pub closed_pages: ClosedPages,
     pub sites: Arc<Sites>,
+    pub versions: Versions,
+    pub store: Store,
     pub lease: EdgeLease,
     pub contents: Contents,
     pub route_reads: Slots,
@@ -106,12 +110,21 @@ impl Inner {
             }
         };
         let patience = Patience::new(visitor.since, self.permit_wait_max);
-        let site = self.known_site(request, &address.host, patience).await?;
+        let page = self.known_page(request, &address.label, patience).await?;
         let query = request.uri().query();
         let referer = request.headers().get(header::REFERER).and_then(|value| value.to_str().ok());
         let (visitor, now) = (Visitor { name, query, referer }, self.clock.now());
-        let pass = gate::admit(&site.route, &address, &visitor, &self.link_key, now)?;
-        let visit = PageVisit { request, address, site: &site, pass, now, patience };
+        let (site, pass) = if address.label.version.is_none() {
+            let pass = gate::admit(&page.route, &address, &visitor, &self.link_key, now)?;
+            (page, pass)
+        } else {
+            let pass = gate::admit_to_page(&page.route, &address, &visitor, &self.link_key, now)?;
+            let site = self.known_version(request, &address.label, &page, patience).await?;
+            gate::admit_to_version(&site.route)?;
+            (site, pass)
+        };
+        let live_address = self.names.live_address_of(&address);
+        let visit = PageVisit { request, address, site: &site, pass, live_address, now, patience };
         if let Some(location) = self.names.own_name_of(&visit.address) {
             return Ok(response::redirect(self.policy.of_site(&visit), location, query)?);
         }
@@ -136,23 +149,31 @@ impl Inner {
         }
     }
 
-    /// The site of a host, unless the visitor's network has requested too many sites that do not exist.
-    async fn known_site(
+    /// The site of a label's host, unless the visitor's network has requested too many sites that do not
+    /// exist.
+    async fn known_page(
         &self,
         request: &Request,
-        host: &Host,
+        label: &SiteLabel,
         patience: Patience,
     ) -> Result<Arc<Site>, Failure> {
-        let counting = self.misses.as_ref();
-        let counting = counting.and_then(|misses| Some((misses, (self.client_network_of)(request)?)));
+        let (host, counting) = (&label.host, self.counted_network(request));
         if let Some((misses, network)) = counting {
             misses.admit(network, host, self.clock.now())?;
         }
-        let site = self.site(host, patience).await?;
+        let site = match self.site(host, patience).await? {
+            None if label.version.is_some() => self.staged_only(host, patience).await?,
+            site => site,
+        };
         if let Some((misses, network)) = counting {
             misses.settle(network, host, site.is_some(), self.clock.now())?;
         }
         Ok(site.ok_or(Closed::Missing)?)
+    }
+
+    /// The network whose misses are counted, if there is a limit.
+    pub fn counted_network(&self, request: &Request) -> Option<(&Misses, IpAddr)> {
+        self.misses.as_ref().and_then(|misses| Some((misses, (self.client_network_of)(request)?)))
     }
 
     /// Returns the site from memory if the edge lease covers its read, else from the store.

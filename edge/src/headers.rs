@@ -5,6 +5,7 @@ use domain::{ContentPolicy, ManifestFile, Visibility};
 use poem::http::{HeaderMap, HeaderName, HeaderValue, header};
 
 use crate::gate::Pass;
+use crate::response;
 use crate::visit::PageVisit;
 
 /// The headers that depend on settings.
@@ -43,6 +44,10 @@ impl HeaderPolicy {
         }
         if visibility == Visibility::Private {
             headers.insert(header::REFERRER_POLICY, SAME_ORIGIN);
+        }
+        if let Some(live) = &visit.live_address {
+            headers.insert(ROBOTS, NOINDEX);
+            headers.extend(response::canonical(live).map(|link| (header::LINK, link)));
         }
         // The same address with another referrer is refused or redirected.
         if visit.pass == Pass::AssetsOnly {
@@ -123,9 +128,10 @@ mod tests {
     fn said_to(visibility: Visibility, pass: Pass, now: Time, content_type: &str) -> Vec<String> {
         let policy = HeaderPolicy::new(&fonts_of("https://fonts.example")).unwrap();
         let (request, site) = (Request::default(), site(visibility));
-        let address = Address { mount: Mount::Name, host: site.route.host.clone(), path: "/a" };
+        let address = Address { mount: Mount::Name, label: site.route.host.clone().into(), path: "/a" };
         let patience = Patience::new(Instant::now(), Duration::ZERO);
-        let visit = PageVisit { request: &request, address, site: &site, pass, now, patience };
+        let live_address = None;
+        let visit = PageVisit { request: &request, address, site: &site, pass, live_address, now, patience };
         let headers = policy.of_file(&visit, &file(content_type));
         let mut lines: Vec<_> =
             headers.iter().map(|(name, value)| format!("{name}: {}", value.to_str().unwrap())).collect();

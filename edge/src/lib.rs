@@ -38,6 +38,7 @@ mod sign_links;
 mod sites;
 mod streams;
 mod tally;
+mod versions;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -70,6 +71,7 @@ use misses::Misses;
 use sign_links::Origins;
 use sites::Sites;
 use tally::{Delivery, Tally};
+use versions::Versions;
 
 /// The settings of an edge.
 #[derive(Clone)]
@@ -112,6 +114,8 @@ pub struct Edge {
 
 /// One part in `ROUTE_SHARE` of the cache is for routes, the rest for contents.
 const ROUTE_SHARE: u64 = 8;
+/// The cache of versions at their own addresses is smaller than that of routes by this factor.
+const VERSION_SHARE: u64 = 4;
 
 impl Edge {
     /// Registers the edge for notices. It follows the log of route changes in the background until it is
@@ -125,6 +129,7 @@ impl Edge {
     ) -> anyhow::Result<Self> {
         let serve_url = Url::parse(&settings.serve_url).context("parse edge.serve_url")?;
         let route_bytes = settings.cache_bytes / ROUTE_SHARE;
+        let version_bytes = route_bytes / VERSION_SHARE;
         let sites = Arc::new(Sites::new(route_bytes));
         let lease = bus.join_as_edge({
             let sites = sites.clone();
@@ -145,7 +150,7 @@ impl Edge {
             policy: HeaderPolicy::new(&settings.policy)?,
             closed_pages: ClosedPages::new(&settings.base_url, settings.contact.as_deref()),
             contents: Contents::new(
-                settings.cache_bytes - route_bytes,
+                settings.cache_bytes - route_bytes - version_bytes,
                 ContentReader::new(store.clone(), blobs),
                 load,
                 &settings.base_url,
@@ -162,6 +167,8 @@ impl Edge {
             client_network_of: settings.client_network_of,
             misses: Misses::new(settings.misses_per_minute),
             is_database_silent,
+            versions: Versions::new(version_bytes),
+            store: store.clone(),
             sites,
             lease,
             routes: RouteReader::start(store),

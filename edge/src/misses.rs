@@ -5,13 +5,13 @@
 //! not served before, whether the site exists or not, and is still served the sites that it knows. The check
 //! after the lookup is authoritative. The one before it only saves the lookup.
 
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, Hash, RandomState};
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use domain::{Host, Time};
+use domain::Time;
 use quick_cache::sync::Cache;
 
 use crate::closed::Closed;
@@ -59,18 +59,18 @@ impl Misses {
         })
     }
 
-    /// Before the lookup: whether this network may request this site.
-    pub fn admit(&self, network: IpAddr, host: &Host, now: Time) -> Result<(), Closed> {
+    /// Before the lookup: whether this network may request this site. A host or a label names it.
+    pub fn admit(&self, network: IpAddr, site: &impl Hash, now: Time) -> Result<(), Closed> {
         match self.wait_of(network, now) {
-            Some(wait) if self.served.get(&self.pair(network, host)).is_none() => Err(refused(wait)),
+            Some(wait) if self.served.get(&self.pair(network, site)).is_none() => Err(refused(wait)),
             _ => Ok(()),
         }
     }
 
     /// After the lookup: whether this network may get the result. Concurrent requests must not learn more
     /// than sequential ones would.
-    pub fn settle(&self, network: IpAddr, host: &Host, is_found: bool, now: Time) -> Result<(), Closed> {
-        let pair = self.pair(network, host);
+    pub fn settle(&self, network: IpAddr, site: &impl Hash, is_found: bool, now: Time) -> Result<(), Closed> {
+        let pair = self.pair(network, site);
         if self.served.get(&pair).is_some() {
             return Ok(());
         }
@@ -118,8 +118,8 @@ impl Misses {
         self.per_minute.saturating_mul(budgets)
     }
 
-    fn pair(&self, network: IpAddr, host: &Host) -> u64 {
-        self.hasher.hash_one((network, host))
+    fn pair(&self, network: IpAddr, site: &impl Hash) -> u64 {
+        self.hasher.hash_one((network, site))
     }
 }
 
@@ -168,6 +168,8 @@ fn lock(window: &Mutex<Window>) -> MutexGuard<'_, Window> {
 
 #[cfg(test)]
 mod tests {
+    use domain::Host;
+
     use super::*;
 
     const NOW: Time = Time::from_millis(1_000_000);

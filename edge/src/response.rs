@@ -100,6 +100,12 @@ pub fn redirect(mut headers: HeaderMap, path: String, query: Option<&str>) -> an
     Ok(respond(StatusCode::MOVED_PERMANENTLY, headers, Body::empty()))
 }
 
+/// The `Link` from the address of a version to the live one.
+pub fn canonical(live: &str) -> Option<HeaderValue> {
+    let live = utf8_percent_encode(live, NOT_IN_ADDRESSES);
+    HeaderValue::try_from(format!("<{live}>; rel=\"canonical\"")).ok()
+}
+
 /// Redirects to the same file with the `sig` before the rest of the query.
 pub fn redirect_signed(mut headers: HeaderMap, uri: &Uri, signature: &str) -> anyhow::Result<Response> {
     let query = uri.query().map_or_else(String::new, |query| format!("&{query}"));

@@ -172,9 +172,10 @@ impl Inner {
         Ok(response)
     }
 
-    /// Counts views of pages. Assets are not counted.
+    /// Counts views of live pages. Assets, and versions at their own addresses, are not counted.
     fn count_view(&self, visit: &PageVisit<'_>, file: &ManifestFile) {
-        if visit.request.method() == Method::GET && is_document(file) {
+        let is_live = visit.address.label.version.is_none();
+        if is_live && visit.request.method() == Method::GET && is_document(file) {
             self.meters.views.add(1);
             self.tally.count(visit.site.route.account, &visit.site.route.host);
         }

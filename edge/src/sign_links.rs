@@ -17,8 +17,8 @@ mod forms;
 mod refresh;
 
 use anyhow::Context;
-use domain::Host;
 use domain::link::{Addresses, UrlStyle};
+use domain::{Host, SiteLabel};
 use url::{Position, Url};
 
 use crate::form::{Signature, SignedLinks};
@@ -79,8 +79,8 @@ impl Origins {
         format!("{} {}", by_path.serve_url, by_path.edge_domain)
     }
 
-    fn roots(&self, host: &Host) -> impl Iterator<Item = String> {
-        let pages = self.styles.iter().map(|style| style.page(host));
+    fn roots(&self, label: &SiteLabel) -> impl Iterator<Item = String> {
+        let pages = self.styles.iter().map(move |style| style.site(label));
         // Not every host is a valid DNS label.
         pages.filter_map(|page| Url::parse(&page).ok()).map(String::from)
     }
@@ -88,11 +88,15 @@ impl Origins {
 
 impl LinkSigner {
     pub fn new(links: &SignedLinks, host: &Host, origins: &Origins) -> anyhow::Result<Self> {
-        let root = Url::parse(&format!("{}://{NAME}{}", origins.scheme, links.mount.root(host)))?;
+        let (live, label): (SiteLabel, _) =
+            (host.clone().into(), SiteLabel { host: host.clone(), version: links.version });
+        let root = Url::parse(&format!("{}://{NAME}{}", origins.scheme, links.mount.root(&label)))?;
         // The folder names do not affect whether a link leads out of them.
         let page =
             root.join(&"folder/".repeat(usize::from(links.depth))).context("build a page's address")?;
-        let roots = std::iter::once(root.into()).chain(origins.roots(host)).collect();
+        // A version's links to the live page are signed too: the page has one `sig` for all of its addresses.
+        let roots = std::iter::once(root.into()).chain(origins.roots(&label)).chain(origins.roots(&live));
+        let roots = roots.collect();
         Ok(Self { signature: links.signature, roots, bases: Bases::of(page), forms: Forms::default() })
     }
 

@@ -25,6 +25,8 @@ pub struct Site {
     weight_bytes: u64,
     /// Whether every change of the route is in the log of route changes.
     is_logged: bool,
+    /// Whether it is live at its host, or only the page of staged versions.
+    pub is_live: bool,
 }
 
 /// The result of a read from the store, and when the read started.
@@ -53,8 +55,8 @@ const ENTRY_OVERHEAD_BYTES: u64 = 256;
 /// Overhead of a manifest's file besides its texts.
 const FILE_BYTES: u64 = 160;
 /// The estimated size of an entry, and the maximum: that of fifty files with the longest paths.
-const HOST_BYTES: u64 = 1 << 10;
-const HOST_BYTES_MAX: u64 = 1 << 16;
+pub const HOST_BYTES: u64 = 1 << 10;
+pub const HOST_BYTES_MAX: u64 = 1 << 16;
 
 impl Site {
     pub fn new(route: Route) -> Self {
@@ -65,7 +67,16 @@ impl Site {
         let weight_bytes = route.manifest.files().iter().map(weigh).sum();
         // Whether a pending route is held back depends on other versions too, which the log does not cover.
         let is_logged = route.moderation != ModerationStatus::Pending || route.expires_at.is_none();
-        Self { route, last_modified, weight_bytes, is_logged }
+        Self { route, last_modified, weight_bytes, is_logged, is_live: true }
+    }
+
+    /// A page without a live version.
+    pub fn staged_only(route: Route) -> Self {
+        Self { is_live: false, ..Self::new(route) }
+    }
+
+    pub fn weight_bytes(&self) -> u64 {
+        self.weight_bytes
     }
 
     /// `Last-Modified`, unless it is in the future.

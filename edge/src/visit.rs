@@ -14,6 +14,8 @@ pub struct PageVisit<'r> {
     pub address: Address<'r>,
     pub site: &'r Site,
     pub pass: Pass,
+    /// At the address of a version, the live address of the same path.
+    pub live_address: Option<String>,
     pub now: Time,
     pub patience: Patience,
 }

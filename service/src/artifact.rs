@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use domain::link::VersionLinks;
 use domain::{
     Artifact, ArtifactId, Host, Missing, Page, Paged, Published, Refusal, Scope, Slug, Version, Visibility,
 };
@@ -19,6 +20,7 @@ pub struct ArtifactDetail {
     pub moderation: ModerationNotice,
     /// The shareable link, for a private artifact.
     pub signed_url: Option<String>,
+    pub version_links: VersionLinks,
 }
 
 impl Service {
@@ -38,7 +40,8 @@ impl Service {
         let versions = self.0.store.artifacts().list_versions(caller.account, artifact.id, versions).await?;
         let moderation = self.moderation_notice(&artifact).await?;
         let signed_url = self.signed_url(&artifact);
-        Ok(ArtifactDetail { artifact, versions, moderation, signed_url })
+        let version_links = self.version_links(artifact.id, &artifact.host, artifact.visibility);
+        Ok(ArtifactDetail { artifact, versions, moderation, signed_url, version_links })
     }
 
     /// An artifact without its versions.
@@ -112,6 +115,17 @@ impl Service {
     fn signed_url_at(&self, host: &Host, visibility: Visibility) -> Option<String> {
         (visibility == Visibility::Private)
             .then(|| self.addresses().signed_page(host, &self.0.rules.link_key))
+    }
+
+    /// The links to an artifact's versions.
+    pub(crate) fn version_links(
+        &self,
+        artifact: ArtifactId,
+        host: &Host,
+        visibility: Visibility,
+    ) -> VersionLinks {
+        let (addresses, key) = (self.addresses().clone(), self.0.rules.link_key.clone());
+        VersionLinks { addresses, key, artifact, host: host.clone(), visibility }
     }
 
     /// The address at which members of the account read a page. It is signed if the page is private.

@@ -38,7 +38,7 @@ impl Service {
         let signed_up = self.sign_up_in(permit).await?;
         let caller = self.authenticate(Some(&signed_up.token.clone().reveal()), origin).await?;
         let published = self.take_on(&caller, request).instrument(telemetry::spans::publish()).await?;
-        Ok(FirstPublish { signed_up, publication: Publication { published, warnings, entry_page } })
+        Ok(FirstPublish { signed_up, publication: self.publication(published, warnings, entry_page) })
     }
 
     /// Returns sign-ups to the rate limit, at most as many per minute as it grants. Beyond that a refused

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use domain::link::VersionLinks;
 use domain::{
     Content, Job, JobEnvelope, JobId, Missing, Outcome, Payment, PublishJob, Published, Refusal, Repeating,
     Scope, SitePath, Slug, UploadTicket, VersionId, Warning,
@@ -42,6 +43,7 @@ pub struct Publication {
     pub warnings: Vec<Warning>,
     /// The file to open first, if the site has no front page.
     pub entry_page: Option<SitePath>,
+    pub version_links: VersionLinks,
 }
 
 impl Service {
@@ -108,7 +110,18 @@ impl Service {
         if let Some(upload) = upload {
             self.end_upload(UploadTicket { account, upload }).await;
         }
-        Ok(Publication { published, warnings, entry_page })
+        Ok(self.publication(published, warnings, entry_page))
+    }
+
+    pub(crate) fn publication(
+        &self,
+        published: Published,
+        warnings: Vec<Warning>,
+        entry_page: Option<SitePath>,
+    ) -> Publication {
+        let Published { artifact, ref host, visibility, .. } = published;
+        let version_links = self.version_links(artifact, host, visibility);
+        Publication { published, warnings, entry_page, version_links }
     }
 
     /// Publishes, or shares the attempt of an earlier request with the same key. If that attempt is refused

@@ -273,17 +273,19 @@ pub(crate) async fn last_findings(
     Ok(last.map_or_else(|| NO_FINDINGS.to_owned(), |decision| decision.evidence))
 }
 
-/// The hosts at which these versions are live, by version.
-pub(crate) async fn find_live_hosts(
+/// The hosts of versions, by version. A version that is not live has an address there, too.
+pub(crate) async fn find_hosts(
     transaction: &DatabaseTransaction,
-    versions: Vec<String>,
+    versions: &[&entity::version::Model],
 ) -> anyhow::Result<HashMap<String, Host>> {
     if versions.is_empty() {
         return Ok(HashMap::new());
     }
-    let routes = entity::route::Entity::find()
-        .filter(among(transaction, entity::route::Column::VersionId, versions))
-        .all(transaction)
-        .await?;
-    routes.into_iter().map(|route| Ok((route.version_id, rows::parse(&route.host, "a host")?))).collect()
+    let artifacts = versions.iter().map(|version| version.artifact_id.as_str());
+    let hosts = rows::artifact::hosts_even_deleted(transaction, artifacts).await?;
+    let host_of = |version: &&entity::version::Model| {
+        let host = hosts.get(&version.artifact_id)?;
+        Some(rows::parse(host, "a host").map(|host| (version.id.clone(), host)))
+    };
+    versions.iter().filter_map(host_of).collect()
 }

@@ -16,9 +16,14 @@ pub(crate) const HELD: (ModerationStatus, ModeratedBy) = (ModerationStatus::Revi
 
 /// The status that the edge acts on. A version that a moderator has to pass first is not served.
 pub(crate) fn status_for_edge(version: &entity::version::Model) -> &str {
-    let (status, by) = HELD;
-    let is_held = version.moderation_status == status.as_str() && version.moderated_by == by.as_str();
-    if is_held { ModerationStatus::Blocked.as_str() } else { &version.moderation_status }
+    edge_status(&version.moderation_status, &version.moderated_by)
+}
+
+/// The same as [`status_for_edge`], by the two columns that it depends on.
+pub(crate) fn edge_status<'s>(status: &'s str, by: &str) -> &'s str {
+    let (held, moderator) = HELD;
+    let is_held = status == held.as_str() && by == moderator.as_str();
+    if is_held { ModerationStatus::Blocked.as_str() } else { status }
 }
 
 /// Holds the page of a version if a moderator's decision keeps that version from being served.

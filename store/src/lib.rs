@@ -76,6 +76,7 @@ mod tables;
 mod tokens;
 mod unscanned;
 mod users;
+mod version_views;
 mod views;
 mod waiting;
 

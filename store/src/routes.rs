@@ -116,10 +116,15 @@ pub(crate) fn row(
 /// When a version begins to be held back that is in review without a verdict, because it was reported or its
 /// scan was given up. A report must not release a version that waits for its scan.
 pub(crate) fn held_from(version: &entity::version::Model) -> Option<i64> {
-    let is_unjudged = version.scanned_by.is_none()
-        && version.moderation_status == ModerationStatus::Review.as_str()
-        && version.moderated_by != ModeratedBy::Moderator.as_str();
-    is_unjudged.then(|| Time::from_millis(version.created_at).plus(Route::SCAN_WAIT_MAX).millis())
+    is_unjudged(version.scanned_by, &version.moderation_status, &version.moderated_by)
+        .then(|| Time::from_millis(version.created_at).plus(Route::SCAN_WAIT_MAX).millis())
+}
+
+/// Whether a version is in review without a verdict, and not by a moderator's decision.
+pub(crate) fn is_unjudged(scanned_by: Option<i32>, status: &str, by: &str) -> bool {
+    scanned_by.is_none()
+        && status == ModerationStatus::Review.as_str()
+        && by != ModeratedBy::Moderator.as_str()
 }
 
 /// Points routes at other versions, within the transaction that changes the live versions. No host may occur

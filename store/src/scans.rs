@@ -12,7 +12,7 @@ use sea_orm::{ActiveModelTrait, DatabaseTransaction, EntityTrait, QueryFilter, Q
 
 use crate::blocked_contents::{self, BlockedMatch};
 use crate::content_verdicts::{self, NewVerdict};
-use crate::decisions::{Decision, earlier_decisions, find_live_hosts, row_of, set_route_status};
+use crate::decisions::{Decision, earlier_decisions, find_hosts, row_of, set_route_status};
 use crate::handles::ScanStore;
 use crate::held_pages::{HELD, held_since, status_for_edge};
 use crate::many::{among, insert_rows};
@@ -42,8 +42,8 @@ pub enum VerdictResult {
     Gone,
     /// Newer rules have produced a verdict in the meantime, which stays.
     Outdated,
-    /// The verdict is recorded. `host` is set if the edges must be notified: its status changed, or it is
-    /// blocked.
+    /// The verdict is recorded. `host` is set if the edges must be notified: the status of the version
+    /// changed, whether or not it is live, or it is blocked.
     Noted { host: Option<Host> },
 }
 
@@ -264,11 +264,12 @@ impl VerdictBatch {
         }
         let unresolved = self.results.iter().filter_map(|write| match write {
             ScanWrite::Noted { version, must_notify_edges: true } if !hosts.contains_key(version) => {
-                Some(version)
+                self.known.get(version).map(|known| &known.version)
             }
             _ => None,
         });
-        hosts.extend(find_live_hosts(transaction, unresolved.cloned().collect()).await?);
+        let unresolved: Vec<&entity::version::Model> = unresolved.collect();
+        hosts.extend(find_hosts(transaction, &unresolved).await?);
         let results = self.results.into_iter().map(|write| match write {
             ScanWrite::Gone => VerdictResult::Gone,
             ScanWrite::Outdated => VerdictResult::Outdated,

@@ -5,7 +5,7 @@ use domain::{Host, ModeratedBy, ModerationStatus, ScanJob, Time, VersionId};
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 
-use crate::decisions::{Decision, find_live_hosts, note, set_status};
+use crate::decisions::{Decision, find_hosts, note, set_status};
 use crate::handles::ScanStore;
 use crate::rows::account::lock_account;
 use crate::{routes, rows};
@@ -39,7 +39,7 @@ impl ScanStore<'_> {
     }
 
     /// Sends a version whose first scan was given up to review. A later scan may still produce a verdict.
-    /// Returns the host whose edges must be notified. `None` if the version is not live or no longer pending.
+    /// Returns the host whose edges must be notified. `None` if the version is no longer pending.
     pub async fn give_up(self, given_up: &GivenUpScan) -> anyhow::Result<Option<Host>> {
         let transaction = self.0.database.begin().await?;
         lock_account(&transaction, given_up.job.account).await?;
@@ -62,7 +62,7 @@ impl ScanStore<'_> {
         };
         note(&transaction, &decision).await?;
         set_status(&transaction, &version, status, source, given_up.now).await?;
-        let host = find_live_hosts(&transaction, vec![id]).await?.into_values().next();
+        let host = find_hosts(&transaction, &[&version]).await?.into_values().next();
         transaction.commit().await.context("commit that a scan was given up")?;
         Ok(host)
     }

@@ -95,6 +95,10 @@ fn of_owner(owner: &str, name: &str) -> Option<Value> {
         ("Differences", "to") => json!(4),
         ("ChangedFile", "change") => json!("changed"),
         ("ChangedFile", "size_before" | "size_after") => json!(2048),
+        ("Version", "url") => json!("http://127.0.0.1:8081/site/my-page-a1b2-0z9y8x7w/"),
+        ("Version", "signed_url") => {
+            json!("http://127.0.0.1:8081/site/my-page-a1b2-0z9y8x7w/?sig=0123456789abcdef")
+        }
         ("Warning", "code") => json!("missing_file"),
         ("Warning", "target") => json!("img/logo.png"),
         ("Warning", "message") => json!("the site has no img/logo.png"),
@@ -200,6 +204,10 @@ fn of_ids(name: &str) -> Option<Value> {
         "handle" => json!("acct_7f3k9m2q8x1z"),
         "slug" => json!("my-page"),
         "host" => json!("my-page-a1b2"),
+        "version_url" => json!("http://127.0.0.1:8081/site/my-page-a1b2-0z9y8x7w/"),
+        "signed_version_url" => {
+            json!("http://127.0.0.1:8081/site/my-page-a1b2-0z9y8x7w/?sig=0123456789abcdef")
+        }
         "url" => json!("http://127.0.0.1:8081/site/my-page-a1b2/"),
         "signed_url" => json!("http://127.0.0.1:8081/site/my-page-a1b2/?sig=0123456789abcdef"),
         "claim_url" => json!("http://127.0.0.1:8080/claim/Ab3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY"),

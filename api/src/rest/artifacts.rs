@@ -73,8 +73,8 @@ impl Artifacts {
 
     /// Get an artifact and its versions
     ///
-    /// Returns the artifact with its `versions`, newest first. To make one of them live, send its `seq` to
-    /// `POST /v1/artifacts/{slug}/activate`. `limit` and `after` page through the versions. Needs the scope
+    /// Returns the artifact with its `versions`, newest first. Each has a `url` that shows it whether or not
+    /// it is live. To make one of them live, send its `seq` to `POST /v1/artifacts/{slug}/activate`. `limit` and `after` page through the versions. Needs the scope
     /// `artifacts:read`.
     #[oai(path = "/v1/artifacts/:slug", method = "get", operation_id = "get_artifact")]
     async fn one(
@@ -93,12 +93,13 @@ impl Artifacts {
         let detail = service.artifact(&caller.0, &slug.0, &paging.first_page()).await?;
         let (artifact, live) = (detail.artifact.id, detail.artifact.live.map(|live| live.seq));
         let (caller, reader) = (caller.0, Service::clone(&service));
-        let first = detail.versions.clone().map(|version| wire::Version::new(&version, live));
+        let links = detail.version_links.clone();
+        let first = detail.versions.clone().map(|version| wire::Version::new(&version, live, &links));
         let read = move |page| {
-            let (caller, service) = (caller.clone(), reader.clone());
+            let (caller, service, links) = (caller.clone(), reader.clone(), links.clone());
             async move {
                 let versions = service.versions(&caller, artifact, &page).await?;
-                Ok(versions.map(|version| wire::Version::new(&version, live)))
+                Ok(versions.map(|version| wire::Version::new(&version, live, &links)))
             }
         };
         let around = Around::field("versions", &wire::ArtifactDetail::new(detail, service.addresses()));

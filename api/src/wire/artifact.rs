@@ -1,7 +1,7 @@
 //! Artifacts and versions in requests and responses. The enums repeat those of `domain`, so that a change
 //! there cannot change the API by accident.
 
-use domain::link::Addresses;
+use domain::link::{Addresses, VersionLinks};
 use domain::{AppealMessage, MalformedReason, Refusal, Slug};
 use poem_openapi::{Enum, Object};
 
@@ -123,6 +123,12 @@ pub struct Version {
     pub moderation_status: ModerationStatus,
     /// Whether this version is the live one.
     pub live: bool,
+    /// The version's own URL, to look at it before it is live. It closes with the artifact, and is not
+    /// indexed or counted as a view.
+    pub url: String,
+    /// The link to the version instead of `url`. Only for a private artifact.
+    #[oai(skip_serializing_if_is_none)]
+    pub signed_url: Option<String>,
 }
 
 /// The version to make live.
@@ -212,7 +218,8 @@ impl Artifact {
 impl ArtifactDetail {
     pub fn new(detail: service::ArtifactDetail, addresses: &Addresses) -> Self {
         let live = detail.artifact.live.map(|live| live.seq);
-        let versions = detail.versions.rows.iter().map(|version| Version::new(version, live));
+        let links = &detail.version_links;
+        let versions = detail.versions.rows.iter().map(|version| Version::new(version, live, links));
         Self {
             artifact: Artifact::new(&detail.artifact, addresses),
             moderation: detail.moderation.into(),
@@ -279,7 +286,7 @@ impl poem_openapi::types::Example for ChangeVisibility {
 
 impl Version {
     /// `live` is the `seq` of the artifact's live version.
-    pub fn new(version: &domain::Version, live: Option<u32>) -> Self {
+    pub fn new(version: &domain::Version, live: Option<u32>, links: &VersionLinks) -> Self {
         Self {
             id: version.id.to_string(),
             seq: version.seq,
@@ -290,6 +297,8 @@ impl Version {
             created_at: version.created_at.into(),
             moderation_status: version.moderation.into(),
             live: Some(version.seq) == live,
+            url: links.url(version.seq),
+            signed_url: links.signed_url(version.seq),
         }
     }
 }

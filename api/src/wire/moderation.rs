@@ -1,7 +1,7 @@
 //! Reports and moderation decisions in requests and responses.
 
 use domain::link::Addresses;
-use domain::{Host, MalformedReason, ModerationDecision, Refusal, ReportReason};
+use domain::{Host, MalformedReason, ModerationDecision, Refusal, ReportReason, SiteLabel};
 use poem_openapi::{Enum, Object};
 
 use super::artifact::ModerationStatus;
@@ -18,7 +18,7 @@ typed_texts! {
 /// A report of an abusive page.
 #[derive(Object)]
 pub struct Report {
-    /// The page's host, such as `my-page-a1b2`, or its URL.
+    /// The page's host, such as `my-page-a1b2`, or its URL. The URL of a version means its page.
     pub host: TypedAddress,
     /// What is wrong with the page. The moderators read it.
     pub reason: Option<TypedReason>,
@@ -92,7 +92,9 @@ pub fn read_report(
     category: Option<&str>,
     addresses: &Addresses,
 ) -> Result<ReportWritten, Refusal> {
-    let host = read_host(&host_in(host.trim(), addresses))?;
+    // A report on the address of a version is one on its page.
+    let label: SiteLabel = host_in(host.trim(), addresses).parse().map_err(|_| no_host())?;
+    let host = label.host;
     let reason = reason.map(str::trim).filter(|reason| !reason.is_empty()).map(str::parse).transpose();
     let invalid = |fault: MalformedReason| Refusal::invalid("reason", fault.to_string());
     let unknown = || {
@@ -106,7 +108,11 @@ pub fn read_report(
 }
 
 pub(super) fn read_host(text: &str) -> Result<Host, Refusal> {
-    text.parse().map_err(|_| Refusal::invalid("host", "is not the host of a page, such as my-page-a1b2"))
+    text.parse().map_err(|_| no_host())
+}
+
+fn no_host() -> Refusal {
+    Refusal::invalid("host", "is not the host of a page, such as my-page-a1b2")
 }
 
 /// The page's host, from the host itself or from a pasted URL. If pages are served by path, it follows

@@ -22,6 +22,12 @@ pub struct PublishResult {
     pub artifact_id: String,
     /// The new version's `seq`.
     pub version: u32,
+    /// The new version's own URL, also while it is staged. It shows this version whichever is live, closes
+    /// with the artifact, and is not indexed or counted as a view.
+    pub version_url: String,
+    /// The link to the version instead of `version_url`. Only for a private artifact.
+    #[oai(skip_serializing_if_is_none)]
+    pub signed_version_url: Option<String>,
     pub account: AccountStanding,
     /// The link to share instead of `url`. Only for a private artifact.
     #[oai(skip_serializing_if_is_none)]
@@ -88,7 +94,7 @@ pub struct Receipt {
 
 impl PublishResult {
     pub fn new(publication: &Publication, signed_url: Option<String>, addresses: &Addresses) -> Self {
-        let Publication { published, warnings, entry_page } = publication;
+        let Publication { published, warnings, entry_page, version_links } = publication;
         let url = addresses.page(&published.host);
         let link = signed_url.as_deref().unwrap_or(&url);
         Self {
@@ -97,6 +103,8 @@ impl PublishResult {
             host: published.host.to_string(),
             artifact_id: published.artifact.to_string(),
             version: published.seq,
+            version_url: version_links.url(published.seq),
+            signed_version_url: version_links.signed_url(published.seq),
             account: AccountStanding {
                 free_publishes_left: published.free_publishes_left,
                 credits_usd: published.balance.into(),

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use domain::link::{Addresses, UrlStyle};
+use domain::link::{Addresses, UrlStyle, VersionLinks};
+use domain::signing_key::LinkKey;
 use domain::{
     AccountId, AccountStatus, AccountSummary, ArtifactId, Chance, LiveVersion, Micro, ModerationStatus,
     MonthlyUse, Published, Receipt, StoredBytes, Tariff, Time, TokenSecret, VersionId, Visibility,
@@ -139,6 +140,12 @@ fn a_sign_up_shows_the_token_beside_the_account() {
     assert_eq!(shown["limits"], json!({"free_publishes": 5, "total_mb": 20}));
 }
 
+fn version_links(visibility: domain::Visibility) -> VersionLinks {
+    let host = "my-page-a1b2".parse().unwrap();
+    let artifact = ArtifactId::new(NOW, &Chance::seeded(2));
+    VersionLinks { addresses: addresses(), key: LinkKey::new("secret"), artifact, host, visibility }
+}
+
 #[test]
 fn an_artifact_shows_its_live_version_and_each_version_its_own_status() {
     let version = |seq, moderation| domain::Version {
@@ -158,6 +165,7 @@ fn an_artifact_shows_its_live_version_and_each_version_its_own_status() {
         versions: domain::Paged { rows: versions, ..domain::Paged::empty() },
         moderation: service::ModerationNotice::plain(ModerationStatus::Pass),
         signed_url: None,
+        version_links: version_links(domain::Visibility::Private),
     };
     let detail = json_of(&ArtifactDetail::new(detail, &addresses()));
     assert_eq!(detail["url"], "http://127.0.0.1:8081/site/my-page-a1b2/");
@@ -167,6 +175,11 @@ fn an_artifact_shows_its_live_version_and_each_version_its_own_status() {
     assert_eq!(detail["moderation"], nothing);
     assert_eq!(detail["created_at"], "2026-01-31T12:00:00Z");
     assert_eq!(detail.get("signed_url"), None);
+    let url = detail["versions"][1]["url"].as_str().unwrap().to_owned();
+    assert!(url.starts_with("http://127.0.0.1:8081/site/my-page-a1b2-"), "{url}");
+    assert_ne!(detail["versions"][0]["url"], url);
+    let signed = detail["versions"][1]["signed_url"].as_str().unwrap();
+    assert!(signed.starts_with(&format!("{url}?sig=")), "{signed}");
     let versions = &detail["versions"];
     assert_eq!((&versions[0]["live"], &versions[0]["moderation_status"]), (&json!(false), &json!("blocked")));
     assert_eq!((&versions[1]["live"], &versions[1]["seq"]), (&json!(true), &json!(1)));
@@ -202,7 +215,12 @@ fn a_publish_result_carries_the_receipt_only_when_it_was_paid_inline() {
         message: "this looks like a key".into(),
         hint: "revoke it".into(),
     };
-    let mut publication = service::Publication { published, warnings: vec![warning], entry_page: None };
+    let mut publication = service::Publication {
+        published,
+        warnings: vec![warning],
+        entry_page: None,
+        version_links: version_links(domain::Visibility::Public),
+    };
     let shown = json_of(&PublishResult::new(&publication, None, &addresses()));
     assert_eq!(
         shown,
@@ -211,6 +229,7 @@ fn a_publish_result_carries_the_receipt_only_when_it_was_paid_inline() {
             "host": "my-page-a1b2",
             "artifact_id": publication.published.artifact.to_string(),
             "version": 6,
+            "version_url": publication.version_links.url(6),
             "account": {"free_publishes_left": 0, "credits_usd": 0.0, "expires_at": null},
             "receipt": {"rail": "dev", "amount_usd": 0.005, "id": "r1", "settled_at": "2026-01-31T12:00:00Z"},
             "warnings": [

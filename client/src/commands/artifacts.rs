@@ -83,9 +83,10 @@ fn versions_table(versions: &[Version], now: Time) -> String {
             version.created_via.clone(),
             version.moderation_status.clone(),
             version.message.clone().unwrap_or_default(),
+            version.link(),
         ]
     });
-    table(["VERSION", "", "CREATED", "FILES", "SIZE", "BY", "SCAN", "MESSAGE"], rows, "No versions.")
+    table(["VERSION", "", "CREATED", "FILES", "SIZE", "BY", "SCAN", "MESSAGE", "URL"], rows, "No versions.")
 }
 
 /// Rolls back to the given version, or to the newest one before the live one.

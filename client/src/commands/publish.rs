@@ -102,6 +102,11 @@ fn print_published(
     } else {
         format!("Published version {version} of {slug}. Update it with --slug {slug}.")
     });
+    if args.stage
+        && let Some(link) = published.version_link()
+    {
+        context.console.note(&format!("Look at it first: {link}"));
+    }
     for warning in &published.warnings {
         context.console.warn(&warning.text());
     }

@@ -10,7 +10,7 @@ pub fn signer(mount: Mount, depth: u16) -> LinkSigner {
     let host: Host = "my-page-a1b2".parse().unwrap();
     let signature = Signature::of(&host, &LinkKey::new("secret")).unwrap();
     let origins = Origins::new(&Url::parse("https://serve.example:8443").unwrap(), "pages.example");
-    LinkSigner::new(&SignedLinks { signature, mount, depth }, &host, &origins).unwrap()
+    LinkSigner::new(&SignedLinks { signature, version: None, mount, depth }, &host, &origins).unwrap()
 }
 
 /// Replaces the signature by an `S`.

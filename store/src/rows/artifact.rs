@@ -4,11 +4,13 @@
 use std::collections::{BTreeSet, HashMap};
 
 use anyhow::Context;
-use domain::{AccountId, Artifact, ArtifactId, Host, LiveVersion, Slug};
+use domain::{
+    AccountId, Artifact, ArtifactId, Host, LiveVersion, Manifest, ModerationStatus, Route, Slug, Time,
+};
 use sea_orm::sea_query::{Query, SelectStatement};
 use sea_orm::{
     ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, FromQueryResult, QueryFilter,
-    QuerySelect, Select,
+    QuerySelect, Select, Statement,
 };
 
 use crate::many::rows_of_pairs;
@@ -92,6 +94,26 @@ pub(crate) async fn find_at(
     Ok(live_of_anyone().filter(at_host).one(connection).await?)
 }
 
+/// The page of a host that has only staged versions, as the route of the newest of them.
+pub(crate) async fn staged_only_at(
+    connection: &impl ConnectionTrait,
+    host: &Host,
+) -> anyhow::Result<Option<Route>> {
+    let sql = "SELECT artifact.id AS artifact_id, artifact.account_id, artifact.visibility,
+            artifact.updated_at, account.expires_at, account.suspended_at, (
+                SELECT id FROM versions WHERE artifact_id = artifact.id ORDER BY seq DESC LIMIT 1
+            ) AS version_id
+        FROM artifacts AS artifact JOIN accounts AS account ON account.id = artifact.account_id
+        WHERE artifact.host = $1 AND artifact.deleted_at IS NULL AND artifact.live_version_id IS NULL";
+    let backend = connection.get_database_backend();
+    let statement = Statement::from_sql_and_values(backend, sql, [host.as_str().into()]);
+    let found = StagedOnlyRow::find_by_statement(statement)
+        .one(connection)
+        .await
+        .context("find a page that has only staged versions")?;
+    found.map(|row| row.route(host)).transpose().map(Option::flatten)
+}
+
 /// The artifact of a row, with its live version if it has one.
 pub(crate) async fn with_live_version(
     connection: &impl ConnectionTrait,
@@ -118,6 +140,37 @@ pub(crate) async fn live_versions(
         .all(connection)
         .await?;
     found.into_iter().map(LiveRow::read).collect()
+}
+
+#[derive(FromQueryResult)]
+struct StagedOnlyRow {
+    artifact_id: String,
+    account_id: String,
+    visibility: String,
+    updated_at: i64,
+    expires_at: Option<i64>,
+    suspended_at: Option<i64>,
+    version_id: Option<String>,
+}
+
+impl StagedOnlyRow {
+    /// `None` if there are no versions.
+    fn route(self, host: &Host) -> anyhow::Result<Option<Route>> {
+        let Some(version) = self.version_id else { return Ok(None) };
+        Ok(Some(Route {
+            host: host.clone(),
+            account: rows::parse(&self.account_id, "an account id")?,
+            artifact: rows::parse(&self.artifact_id, "an artifact id")?,
+            version: rows::parse(&version, "a version id")?,
+            visibility: rows::visibility(&self.visibility)?,
+            moderation: ModerationStatus::Pass,
+            expires_at: self.expires_at.map(Time::from_millis),
+            is_suspended: self.suspended_at.is_some(),
+            updated_at: Time::from_millis(self.updated_at),
+            held_from: None,
+            manifest: Manifest::default(),
+        }))
+    }
 }
 
 /// Leaves out the manifest, which can be long and is not needed here.

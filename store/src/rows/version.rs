@@ -6,7 +6,8 @@ use std::time::Duration;
 use domain::{CurrentVersion, Time};
 use sea_orm::sea_query::{Expr, SimpleExpr};
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, FromQueryResult, QueryFilter, QuerySelect,
+    ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, FromQueryResult, QueryFilter, QueryOrder,
+    QuerySelect,
 };
 
 use crate::many::among;
@@ -76,8 +77,7 @@ pub(crate) fn current_version(
 }
 
 /// When the oldest pending version was published that shows how late scans are for a route. It is read only
-/// for the pending version of a provisional account. This is all that an edge's database role may read about
-/// versions.
+/// for the pending version of a provisional account.
 pub(crate) fn oldest_pending_of_route() -> SimpleExpr {
     let left_behind_after = LEFT_BEHIND_AFTER.as_millis();
     // The inner conditions must match those of the index `versions_pending` literally.
@@ -87,6 +87,26 @@ pub(crate) fn oldest_pending_of_route() -> SimpleExpr {
              WHERE moderation_status = 'pending' AND created_at >= routes.published_at - {left_behind_after}
              ORDER BY created_at LIMIT 1) END"
     ))
+}
+
+/// The same for a version that was published at this time and need not be live.
+pub(crate) async fn oldest_pending_since(
+    connection: &impl ConnectionTrait,
+    published_at: i64,
+) -> anyhow::Result<Option<i64>> {
+    use entity::version::Column;
+    let left_behind_after = i64::try_from(LEFT_BEHIND_AFTER.as_millis())?;
+    Ok(entity::version::Entity::find()
+        .select_only()
+        .column(Column::CreatedAt)
+        // As in the index `versions_pending`.
+        .filter(Expr::cust("moderation_status = 'pending'"))
+        .filter(Column::CreatedAt.gte(published_at - left_behind_after))
+        .order_by_asc(Column::CreatedAt)
+        .limit(1)
+        .into_tuple()
+        .one(connection)
+        .await?)
 }
 
 /// Leaves out the manifest, which can be long.

@@ -21,6 +21,10 @@ impl Visitor {
         Self { serve_url: edge.url().to_owned(), ..self.clone() }
     }
 
+    pub fn serve_url(&self) -> &str {
+        &self.serve_url
+    }
+
     /// Opens a path, or an address from the API, at this visitor's edge.
     pub fn open(&self, address: &str) -> Call {
         self.call(Method::GET, address).waiting_for_check()

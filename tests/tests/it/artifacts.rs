@@ -50,6 +50,7 @@ in_both_modes! {
                 "moderation_status",
                 "seq",
                 "total_bytes",
+                "url",
             ];
             assert_eq!(fields_of(version), fields);
             assert!(millis_from_now(version["created_at"].as_str().unwrap()).abs() < 60_000, "{version}");

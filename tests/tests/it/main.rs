@@ -92,6 +92,7 @@ mod tidy;
 mod tokens;
 mod traces;
 mod uploads;
+mod version_addresses;
 mod version_files;
 mod visibility;
 mod warnings;

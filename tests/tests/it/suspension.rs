@@ -428,11 +428,11 @@ fn without_what_changes_by_itself(mut body: Value) -> Value {
     body
 }
 
-fn suspend(world: &World, handle: &str) -> Call {
+pub fn suspend(world: &World, handle: &str) -> Call {
     let call = world.operator().post(&format!("/internal/accounts/{handle}/suspend"));
     call.header("X-Operator", "Grace").json(&json!({ "reason": REASON }))
 }
 
-fn lift(world: &World, handle: &str) -> Call {
+pub fn lift(world: &World, handle: &str) -> Call {
     world.operator().post(&format!("/internal/accounts/{handle}/lift")).header("X-Operator", "Grace")
 }

@@ -57,6 +57,7 @@ impl PageObservation<'_> {
         if detail.status == 200 {
             let Some(with_verdicts) = self.all_have_verdicts(rng).await? else { return Ok(()) };
             self.see_live(&with_verdicts, rng).await?;
+            self.see_addresses(&with_verdicts, rng).await?;
             self.see_others(&pages, rng).await?;
         }
         self.gone_are_gone(rng).await
@@ -136,7 +137,7 @@ impl PageObservation<'_> {
                 return Err(Untrue(format!("a private page is shown to strangers: {shown:?}")));
             }
         }
-        self.see_version(&reported.host, signature, rng).await?;
+        self.see_version(&reported.host, signature, live_version, rng).await?;
         if is_blocked {
             return Ok(());
         }
@@ -148,13 +149,36 @@ impl PageObservation<'_> {
         self.others_files_are_missing(&reported.host, signature, rng).await
     }
 
-    /// Reads every file of all versions that may be live. The content decides which one it is.
-    async fn see_version(&self, host: &str, signature: Option<&str>, rng: &mut StdRng) -> ServedPage {
+    /// The newest versions are served at their own addresses, whichever is live.
+    async fn see_addresses(&self, detail: &Reply, rng: &mut StdRng) -> ServedPage {
+        let answer = body(detail);
+        for version in answer["versions"].as_array().into_iter().flatten().take(VERSIONS_MAX) {
+            let strange = || Untrue(format!("it has no address: {version}"));
+            let url = version["signed_url"].as_str().or(version["url"].as_str()).ok_or_else(strange)?;
+            let (url, signature) = url.split_once('?').map_or((url, None), |(url, sig)| (url, Some(sig)));
+            let label = url.trim_end_matches('/').rsplit('/').next().ok_or_else(strange)?;
+            let position = version["seq"].as_u64().and_then(|seq| usize::try_from(seq - 1).ok());
+            let position = position.ok_or_else(strange)?;
+            self.site.labels.lock().unwrap().insert(label.to_owned());
+            let nth = |page: &Page| page.versions.get(position).copied();
+            self.see_version(label, signature, nth, rng).await?;
+        }
+        Ok(())
+    }
+
+    /// Reads every file of all versions that may be `which`. The content decides which one it is.
+    async fn see_version(
+        &self,
+        host: &str,
+        signature: Option<&str>,
+        which: impl Fn(&Page) -> Option<OpId>,
+        rng: &mut StdRng,
+    ) -> ServedPage {
         let paths: BTreeSet<String> = {
             let model = self.site.model.lock().unwrap();
             let pages = model.pages();
-            let live = pages.iter().flatten().map(|page| model.files_of(page.live_version()));
-            live.flat_map(|files| files.files.keys().cloned()).collect()
+            let versions = pages.iter().flatten().filter_map(&which);
+            versions.flat_map(|version| model.files_of(version).files.keys().cloned()).collect()
         };
         for path in paths {
             let visible_path = if path == FRONT_PAGE { "" } else { &path };
@@ -163,8 +187,8 @@ impl PageObservation<'_> {
             let contents = Contents::of(&model);
             let text = format!("{host}/{path} answers {} with {} bytes", shown.status, shown.body.len());
             model.see(&text, |page| {
-                let Some(page) = page else { return false };
-                let live = contents.of_version(page.live_version());
+                let Some(version) = page.and_then(&which) else { return false };
+                let live = contents.of_version(version);
                 match live.files.get(&path) {
                     _ if live.is_abusive => shown.status == 451,
                     Some(content) => shows(&path, content, self.wears_badge, &shown),
@@ -228,7 +252,7 @@ impl PageObservation<'_> {
         let answer = body(&detail);
         let host = answer["host"].as_str().unwrap_or_default().to_owned();
         let signature = answer["signed_url"].as_str().and_then(|url| url.split_once('?')).map(|(_, sig)| sig);
-        self.see_version(&host, signature, rng).await?;
+        self.see_version(&host, signature, live_version, rng).await?;
         self.site.model.lock().unwrap().mark_seen(seq);
         Ok(())
     }
@@ -240,7 +264,13 @@ impl PageObservation<'_> {
             let gone = model.named().filter(|(made_by, _)| !current.contains(made_by));
             gone.map(|(_, names)| names.host.clone()).collect()
         };
-        for host in gone {
+        let labels = self.site.labels.lock().unwrap().clone();
+        let versions = gone.iter().flat_map(|host| {
+            let of_host = format!("{host}-");
+            labels.iter().filter(move |label| label.starts_with(&of_host)).cloned()
+        });
+        let versions: Vec<String> = versions.collect();
+        for host in gone.into_iter().chain(versions) {
             let Some(shown) = self.open(&host, "", None, rng).await else { return Ok(()) };
             if shown.status != 404 {
                 return Err(Untrue(format!("{host} is deleted and answers {}", shown.status)));
@@ -254,6 +284,10 @@ impl PageObservation<'_> {
         let place = format!("/site/{host}/{path}{query}");
         reply_to(self.scene, &self.site.name, || self.scene.visitor(rng).open(&place)).await
     }
+}
+
+fn live_version(page: &Page) -> Option<OpId> {
+    Some(page.live_version())
 }
 
 /// Contents by version, separate from the model, which changes meanwhile.

@@ -27,8 +27,9 @@ rollback_artifact, or to check whether a page has passed the scan.
 
 Returns slug, url, visibility, moderation_status, moderation (why it is in review or blocked), version \
 (the live version's number), created_at, updated_at, versions (newest first; each with seq, file_count, \
-total_bytes, created_at, message, moderation_status and live), and signed_url if the artifact is private: \
-share that link instead of url. Free. An unknown slug is refused with not_found. Next: rollback_artifact \
+total_bytes, created_at, message, moderation_status, live and url, the version's own address: look at it \
+before you switch), and signed_url if the artifact is private: share that link instead of url; its versions \
+have a signed_url, too. Free. An unknown slug is refused with not_found. Next: rollback_artifact \
 with the seq of any version.";
     const EFFECT: Effect = Effect::Reads;
 

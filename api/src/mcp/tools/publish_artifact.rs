@@ -55,7 +55,7 @@ Include an index.html: the URL shows it. Link your own files by relative paths, 
 pages cannot load them from a CDN. At most 50 files and 10 MB in total. Files are served as they are; \
 scripts run in the visitor's browser.
 
-Returns {url, host, artifact_id, version, account: {free_publishes_left, credits_usd, expires_at}, \
+Returns {url, host, artifact_id, version, version_url, account: {free_publishes_left, credits_usd, expires_at}, \
 warnings}, and entry_url if there is no index.html. Each warning names what will not work, such as a missing \
 file or a blocked host: fix it and publish again. Tell your human about keys of other services (code secret). \
 A file with an active token of this service is refused with secret_in_publish. Give url to your human; for a private \

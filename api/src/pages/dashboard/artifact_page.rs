@@ -55,6 +55,8 @@ pub struct VersionRow {
     pub message: Option<String>,
     pub moderation: ModerationStatus,
     pub state: VersionState,
+    /// The version's own address, signed if the page is private.
+    pub url: String,
 }
 
 /// A version's position relative to the live one, which decides its button.
@@ -242,7 +244,12 @@ impl<'a> ArtifactPage<'a> {
             notice: detail.moderation.clone(),
             appeal: AppealForm::default(),
             views: Count(views),
-            versions: detail.versions.rows.iter().map(|row| VersionRow::new(row, live_seq)).collect(),
+            versions: detail
+                .versions
+                .rows
+                .iter()
+                .map(|row| VersionRow::new(row, live_seq, detail.version_links.link(row.seq)))
+                .collect(),
             pager: None,
             choices: choices(artifact.visibility, price),
             price: Dollars(price.month),
@@ -252,7 +259,7 @@ impl<'a> ArtifactPage<'a> {
 }
 
 impl VersionRow {
-    fn new(version: &Version, live_seq: Option<u32>) -> Self {
+    fn new(version: &Version, live_seq: Option<u32>, url: String) -> Self {
         Self {
             seq: version.seq,
             made_at: Moment(version.created_at),
@@ -262,6 +269,7 @@ impl VersionRow {
             message: version.message.as_ref().map(ToString::to_string),
             moderation: version.moderation,
             state: VersionState::of(version.seq, live_seq),
+            url,
         }
     }
 }

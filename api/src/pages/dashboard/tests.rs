@@ -1,7 +1,8 @@
 //! Every page of the dashboard with sample data, for the snapshots of all pages.
 
 use askama::Template;
-use domain::link::{Addresses, UrlStyle};
+use domain::link::{Addresses, UrlStyle, VersionLinks};
+use domain::signing_key::LinkKey;
 use domain::{
     Account, AccountId, AccountStatus, AccountSummary, Artifact, ArtifactId, AuditEntry, AuditId, Chance,
     DayUse, Invite, InviteCode, JobId, LedgerEntry, LiveVersion, Maker, Message, Micro, ModerationStatus,
@@ -201,6 +202,21 @@ fn notice(artifact: &Artifact) -> ModerationNotice {
     }
 }
 
+fn version_links(artifact: &Artifact) -> VersionLinks {
+    VersionLinks {
+        addresses: Addresses {
+            base_url: "http://127.0.0.1:8080".into(),
+            serve_url: "http://127.0.0.1:8081".into(),
+            edge_domain: "localhost".into(),
+            url_style: UrlStyle::Path,
+        },
+        key: LinkKey::new("secret"),
+        artifact: artifact.id,
+        host: artifact.host.clone(),
+        visibility: artifact.visibility,
+    }
+}
+
 fn artifact_pages() -> Vec<(String, String)> {
     let mut frame = frame(Role::Member, Tab::Pages);
     frame.done = done(&poem::Request::builder().uri_str("/dashboard/x?done=live").finish());
@@ -225,6 +241,7 @@ fn artifact_pages() -> Vec<(String, String)> {
             versions,
             moderation: notice(artifact),
             signed_url: None,
+            version_links: version_links(artifact),
         };
         let url = match artifact.visibility {
             Visibility::Private => format!("{PAGE_URL}?sig=0123456789abcdef"),

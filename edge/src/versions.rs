@@ -1,0 +1,252 @@
+//! Versions at their own addresses: a site with the files and the moderation status of one of its versions.
+//!
+//! A version is served only on top of its page's current route. An entry of this cache belongs to one reading
+//! of that route and is useless after the next, so whatever closes or changes the page, or drops its route
+//! from the cache, does the same to all of its versions. A change of a version's own status sends a notice for
+//! the page's host. It is in no log, so an entry is trusted only for as long as its own reading is covered.
+
+use std::future::Future;
+use std::sync::{Arc, Weak};
+
+use anyhow::Context;
+use domain::signing_key::LinkKey;
+use domain::{ArtifactId, Host, SiteLabel, VersionTag};
+use poem::Request;
+use quick_cache::Weighter;
+use quick_cache::sync::{Cache, EntryAction, EntryResult};
+use tokio::task::spawn_blocking;
+use tokio::time::{Instant, timeout_at};
+
+use crate::bounds::Bounds;
+use crate::closed::{Closed, Failure};
+use crate::handler::Inner;
+use crate::load::LoadQueue;
+use crate::patience::Patience;
+use crate::sites::{HOST_BYTES, HOST_BYTES_MAX, Site};
+
+/// The cache of versions by their labels, including labels that name no version.
+pub struct Versions {
+    entries: Cache<SiteLabel, KnownVersion, ByWeight>,
+}
+
+/// The result of a read from the store.
+#[derive(Clone)]
+struct KnownVersion {
+    /// The reading of the page's route that it belongs to.
+    page: Weak<Site>,
+    found: Option<FoundVersion>,
+    read_at: Instant,
+}
+
+#[derive(Clone)]
+struct FoundVersion {
+    seq: u32,
+    site: Arc<Site>,
+}
+
+/// Overhead of an entry, with what is left of its page's route when that is dropped.
+const ENTRY_OVERHEAD_BYTES: u64 = 1 << 10;
+
+impl Versions {
+    pub fn new(capacity_bytes: u64) -> Self {
+        let bounds = Bounds { capacity_bytes, entry_bytes: HOST_BYTES, largest_bytes: HOST_BYTES_MAX };
+        Self { entries: bounds.cache(ByWeight) }
+    }
+
+    /// The version on top of this reading of its page, from memory or from the store. `read` gets the `seq`
+    /// if the label is known. Concurrent requests for a version share one read.
+    async fn find<F>(
+        &self,
+        label: &SiteLabel,
+        page: &Arc<Site>,
+        is_covered: impl Fn(Instant) -> bool,
+        read: impl FnOnce(Option<u32>) -> F,
+    ) -> anyhow::Result<Option<Arc<Site>>>
+    where
+        F: Future<Output = anyhow::Result<Option<FoundVersion>>>,
+    {
+        let (requested_at, reading) = (Instant::now(), Arc::downgrade(page));
+        let entry = self.entries.entry_async(label, |_, known| {
+            let is_fresh = known.read_at > requested_at || is_covered(known.read_at);
+            if is_fresh && known.page.ptr_eq(&reading) {
+                EntryAction::Retain(known.found.clone())
+            } else {
+                EntryAction::ReplaceWithGuard
+            }
+        });
+        let (guard, before) = match entry.await {
+            EntryResult::Retained(found) => return Ok(found.map(|found| found.site)),
+            EntryResult::Vacant(guard) => (guard, None),
+            EntryResult::Replaced(guard, known) => (guard, known.found),
+            EntryResult::Removed(..) | EntryResult::Timeout => {
+                anyhow::bail!("the cache of versions has no entry for {label}")
+            }
+        };
+        let read_at = Instant::now();
+        let known = before.filter(|found| found.site.route.artifact == page.route.artifact);
+        let found = read(known.map(|found| found.seq)).await?;
+        let _ = guard.insert(KnownVersion { page: reading, found: found.clone(), read_at });
+        Ok(found.map(|found| found.site))
+    }
+}
+
+#[derive(Clone)]
+struct ByWeight;
+
+impl Weighter<SiteLabel, KnownVersion> for ByWeight {
+    fn weight(&self, _: &SiteLabel, known: &KnownVersion) -> u64 {
+        ENTRY_OVERHEAD_BYTES + known.found.as_ref().map_or(0, |found| found.site.weight_bytes())
+    }
+}
+
+impl Inner {
+    /// The version that a label names, unless the visitor's network has guessed too many names. `page` is the
+    /// page that it belongs to.
+    pub async fn known_version(
+        &self,
+        request: &Request,
+        label: &SiteLabel,
+        page: &Arc<Site>,
+        patience: Patience,
+    ) -> Result<Arc<Site>, Failure> {
+        let Some(tag) = label.version else { return Ok(page.clone()) };
+        let counting = self.counted_network(request);
+        if let Some((misses, network)) = counting {
+            misses.admit(network, label, self.clock.now())?;
+        }
+        let site = self.version(label, tag, page, patience).await?;
+        if let Some((misses, network)) = counting {
+            misses.settle(network, label, site.is_some(), self.clock.now())?;
+        }
+        Ok(site.ok_or(Closed::Missing)?)
+    }
+
+    async fn version(
+        &self,
+        label: &SiteLabel,
+        tag: VersionTag,
+        page: &Arc<Site>,
+        patience: Patience,
+    ) -> anyhow::Result<Option<Arc<Site>>> {
+        let read = |seq| self.read(patience, self.read_version(tag, page, seq));
+        if page.is_live {
+            let is_covered = |read_at| self.lease.covers(read_at);
+            return Box::pin(self.versions.find(label, page, is_covered, read)).await;
+        }
+        // Nothing says when the page of a host without a route changes, so it is read for each request.
+        Ok(Box::pin(read(None)).await?.map(|found| found.site))
+    }
+
+    /// The page of a host that has only staged versions.
+    pub async fn staged_only(&self, host: &Host, patience: Patience) -> anyhow::Result<Option<Arc<Site>>> {
+        let found = Box::pin(self.read(patience, self.store.routes().find_staged_only(host))).await?;
+        Ok(found.map(|route| Arc::new(Site::staged_only(route))))
+    }
+
+    /// Reads from the store as one of the reads of routes.
+    async fn read<T>(
+        &self,
+        patience: Patience,
+        read: impl Future<Output = anyhow::Result<T>>,
+    ) -> anyhow::Result<T> {
+        let permit = self.route_reads.acquire(patience.for_permit()).await;
+        let _permit = permit.map_err(|_| LoadQueue::RouteReads.shed())?;
+        timeout_at(patience.for_store(), read).await.context("the database did not respond in time")?
+    }
+
+    /// Reads a version. Its `seq` is found by computing the names of all versions, newest first.
+    async fn read_version(
+        &self,
+        tag: VersionTag,
+        page: &Site,
+        seq: Option<u32>,
+    ) -> anyhow::Result<Option<FoundVersion>> {
+        let routes = self.store.routes();
+        let seq = match seq {
+            Some(seq) => Some(seq),
+            None => match routes.newest_seq(page.route.artifact).await? {
+                Some(newest) => self.seq_of(tag, page.route.artifact, newest).await?,
+                None => None,
+            },
+        };
+        let Some(seq) = seq else { return Ok(None) };
+        let route = routes.find_version(&page.route, seq).await?;
+        Ok(route.map(|route| FoundVersion { seq, site: Arc::new(Site::new(route)) }))
+    }
+
+    async fn seq_of(
+        &self,
+        tag: VersionTag,
+        artifact: ArtifactId,
+        newest: u32,
+    ) -> anyhow::Result<Option<u32>> {
+        let key: LinkKey = self.link_key.clone();
+        let is_named = move |seq: &u32| key.version_tag(artifact, *seq) == tag;
+        Ok(spawn_blocking(move || (1..=newest).rev().find(is_named)).await?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{AccountId, Chance, Manifest, ModerationStatus, Route, Time, VersionId, Visibility};
+
+    use super::*;
+
+    fn page() -> Arc<Site> {
+        let (now, chance) = (Time::from_millis(0), Chance::seeded(1));
+        Arc::new(Site::new(Route {
+            host: "my-page-a1b2".parse().unwrap(),
+            account: AccountId::new(now, &chance),
+            artifact: ArtifactId::new(now, &chance),
+            version: VersionId::new(now, &chance),
+            visibility: Visibility::Public,
+            moderation: ModerationStatus::Pass,
+            expires_at: None,
+            is_suspended: false,
+            updated_at: now,
+            held_from: None,
+            manifest: Manifest::default(),
+        }))
+    }
+
+    /// Finds the version, and returns the `seq` that the store was asked for, if it was asked.
+    async fn asked(versions: &Versions, page: &Arc<Site>, is_covered: bool) -> Option<Option<u32>> {
+        let (label, mut asked) = ("my-page-a1b2-0z9y8x7w".parse().unwrap(), None);
+        let read = |seq| {
+            asked = Some(seq);
+            async { Ok(Some(FoundVersion { seq: 7, site: page.clone() })) }
+        };
+        assert!(versions.find(&label, page, |_| is_covered, read).await.unwrap().is_some());
+        asked
+    }
+
+    #[tokio::test]
+    async fn version_is_read_again_with_every_reading_of_its_page() {
+        let (versions, first) = (Versions::new(1 << 20), page());
+        assert_eq!(asked(&versions, &first, true).await, Some(None));
+        assert_eq!(asked(&versions, &first, true).await, None, "it is cached");
+        assert_eq!(asked(&versions, &first, false).await, Some(Some(7)), "not without a lease");
+        let second = page();
+        assert_eq!(asked(&versions, &second, true).await, Some(Some(7)), "its name is known");
+        assert_eq!(asked(&versions, &first, true).await, Some(Some(7)), "it belongs to the second reading");
+    }
+
+    #[tokio::test]
+    async fn unknown_labels_are_cached_and_bounded() {
+        let (versions, page) = (Versions::new(1 << 20), page());
+        let find = async |number: u32, read: bool| {
+            let label = format!("my-page-a1b2-{number:08}").parse().unwrap();
+            let none = async |_| {
+                assert!(read, "{number} is cached");
+                Ok(None)
+            };
+            assert!(versions.find(&label, &page, |_| true, none).await.unwrap().is_none());
+        };
+        find(0, true).await;
+        find(0, false).await;
+        for number in 1..5_000 {
+            find(number, true).await;
+        }
+        assert!(versions.entries.weight() <= 1 << 20);
+    }
+}
