@@ -41,6 +41,7 @@ mod scope;
 mod secret;
 pub mod signing_key;
 mod site_path;
+pub mod site_rules;
 mod slug;
 mod suspension;
 mod tariff;
