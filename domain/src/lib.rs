@@ -43,6 +43,7 @@ mod secret;
 pub mod signing_key;
 mod site_label;
 mod site_path;
+pub mod site_rules;
 mod slug;
 mod suspension;
 mod tariff;

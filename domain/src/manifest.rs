@@ -1,6 +1,7 @@
 //! The files of a version. Manifests are stored as JSON for as long as their version, so a new field needs a
 //! default.
 
+use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Serialize};
 
 use crate::{BlobHash, BundledAt, SitePath};
@@ -74,6 +75,10 @@ impl Manifest {
     pub const INDEX: &'static str = "index.html";
     /// The file that is served for unknown paths.
     pub const NOT_FOUND: &'static str = "404.html";
+    /// The file with the site's redirects. It is not served.
+    pub const REDIRECTS: &'static str = "_redirects";
+    /// The file with the site's response headers. It is not served.
+    pub const HEADERS: &'static str = "_headers";
 
     pub fn new(mut files: Vec<ManifestFile>) -> Self {
         files.sort_by(|one, other| one.path.cmp(&other.path));
@@ -101,13 +106,19 @@ impl Manifest {
         if path.is_empty() || path.ends_with('/') {
             return self.find(&format!("{path}{index}")).map(AtPath::File);
         }
-        if let Some(file) = self.find(path) {
+        if let Some(file) = self.find(path).filter(|file| !file.holds_rules()) {
             return Some(AtPath::File(file));
         }
         if self.find(&format!("{path}/{index}")).is_some() {
             return Some(AtPath::Folder);
         }
         self.find(&format!("{path}.html")).map(AtPath::File)
+    }
+
+    /// The same for a path as it stands in a URL: with percent encoding, and with a leading slash.
+    pub fn at_encoded(&self, path: &str) -> Option<AtPath<'_>> {
+        let path = percent_decode_str(path.strip_prefix('/')?).decode_utf8().ok()?;
+        self.at(&path)
     }
 
     /// The HTML pages, without the one for unknown paths.
@@ -132,6 +143,11 @@ impl ManifestFile {
     /// The content type without its parameters.
     pub fn essence(&self) -> &str {
         self.content_type.split(';').next().unwrap_or_default().trim_end()
+    }
+
+    /// Whether it configures the site and is not part of it.
+    pub fn holds_rules(&self) -> bool {
+        matches!(self.path.as_str(), Manifest::REDIRECTS | Manifest::HEADERS)
     }
 
     /// Whether a browser opens it as a document that may run scripts with all the rights of the site. This

@@ -38,6 +38,8 @@ pub enum WarningCode {
     /// A key of another provider that looks real.
     Secret,
     LargeImage,
+    /// A line of `_redirects` or `_headers` without the intended effect.
+    BadConfig,
 }
 
 impl Warning {
@@ -57,6 +59,7 @@ impl WarningCode {
             WarningCode::UnusedConfig => "unused_config",
             WarningCode::Secret => "secret",
             WarningCode::LargeImage => "large_image",
+            WarningCode::BadConfig => "bad_config",
         }
     }
 }

@@ -30,6 +30,7 @@ use crate::misses::Misses;
 use crate::patience::Patience;
 use crate::resolve::{Resolved, resolve};
 use crate::response;
+use crate::rules_cache::RulesCache;
 use crate::sites::{Site, Sites};
 use crate::tally::Tally;
 use crate::versions::Versions;
@@ -50,6 +51,7 @@ pub struct Inner {
     pub store: Store,
     pub lease: EdgeLease,
     pub contents: Contents,
+    pub rules: RulesCache,
     pub route_reads: Slots,
     pub permit_wait_max: Duration,
     pub network_of: NetworkOf,
@@ -93,7 +95,7 @@ impl Endpoint for PageHandler {
 }
 
 impl Inner {
-    /// Runs find, gate, resolve and show, in this order.
+    /// Runs find, gate, resolve or the site's rules, and show, in this order.
     async fn respond(&self, request: &Request, visitor: &mut WaitingMeter<'_>) -> Result<Response, Failure> {
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
             return Err(Closed::MethodNotAllowed.into());
@@ -128,22 +130,31 @@ impl Inner {
         if let Some(location) = self.names.own_name_of(&visit.address) {
             return Ok(response::redirect(self.policy.of_site(&visit), location, query)?);
         }
-        match resolve(&site.route.manifest, visit.address.path) {
+        match site.rules {
+            None => self.show_found(&visit, resolve(&site.route.manifest, visit.address.path)).await,
+            Some(key) => Box::pin(self.show_by_rules(&visit, key)).await,
+        }
+    }
+
+    /// Responds with what the path refers to, regardless of the site's rules.
+    pub async fn show_found(&self, visit: &PageVisit<'_>, found: Resolved<'_>) -> Result<Response, Failure> {
+        let (route, query) = (&visit.site.route, visit.request.uri().query());
+        match found {
             Resolved::File(file) => {
-                gate::admit_file(&site.route, file, now)?;
-                self.show(&visit, file).await
+                gate::admit_file(route, file, visit.now)?;
+                self.show(visit, file).await
             }
             Resolved::OwnNotFound(file) => {
-                gate::admit_file(&site.route, file, now)?;
-                self.show_not_found(&visit, file).await
+                gate::admit_file(route, file, visit.now)?;
+                self.show_not_found(visit, file).await
             }
             Resolved::Nothing => Err(Closed::Missing.into()),
             Resolved::OnlyPage(page) => {
-                let (headers, root) = (self.policy.of_site(&visit), visit.address.with_slash());
+                let (headers, root) = (self.policy.of_site(visit), visit.address.with_slash());
                 Ok(response::redirect(headers, format!("{root}{}", page.path.in_url()), query)?)
             }
             Resolved::Folder => {
-                let headers = self.policy.of_site(&visit);
+                let headers = self.policy.of_site(visit);
                 Ok(response::redirect(headers, visit.address.with_slash(), query)?)
             }
         }

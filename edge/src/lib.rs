@@ -33,8 +33,11 @@ mod range;
 mod resolve;
 mod response;
 mod rewrite;
+mod rules;
+mod rules_cache;
 mod show;
 mod sign_links;
+mod site_headers;
 mod sites;
 mod streams;
 mod tally;
@@ -68,6 +71,7 @@ use handler::Inner;
 use headers::HeaderPolicy;
 use meters::Meters;
 use misses::Misses;
+use rules_cache::RulesCache;
 use sign_links::Origins;
 use sites::Sites;
 use tally::{Delivery, Tally};
@@ -112,10 +116,12 @@ pub struct Edge {
     inner: Arc<Inner>,
 }
 
-/// One part in `ROUTE_SHARE` of the cache is for routes, the rest for contents.
+/// One part in `ROUTE_SHARE` of the cache is for routes, one in `RULES_SHARE` for the rules of sites, the rest
+/// for contents.
 const ROUTE_SHARE: u64 = 8;
 /// The cache of versions at their own addresses is smaller than that of routes by this factor.
 const VERSION_SHARE: u64 = 4;
+const RULES_SHARE: u64 = 64;
 
 impl Edge {
     /// Registers the edge for notices. It follows the log of route changes in the background until it is
@@ -130,6 +136,7 @@ impl Edge {
         let serve_url = Url::parse(&settings.serve_url).context("parse edge.serve_url")?;
         let route_bytes = settings.cache_bytes / ROUTE_SHARE;
         let version_bytes = route_bytes / VERSION_SHARE;
+        let rules_bytes = settings.cache_bytes / RULES_SHARE;
         let sites = Arc::new(Sites::new(route_bytes));
         let lease = bus.join_as_edge({
             let sites = sites.clone();
@@ -150,12 +157,13 @@ impl Edge {
             policy: HeaderPolicy::new(&settings.policy)?,
             closed_pages: ClosedPages::new(&settings.base_url, settings.contact.as_deref()),
             contents: Contents::new(
-                settings.cache_bytes - route_bytes - version_bytes,
+                settings.cache_bytes - route_bytes - version_bytes - rules_bytes,
                 ContentReader::new(store.clone(), blobs),
                 load,
                 &settings.base_url,
                 Origins::new(&serve_url, &settings.domain),
             ),
+            rules: RulesCache::new(rules_bytes),
             link_key: settings.link_key,
             vitals: settings.vitals,
             meters: Meters::new(),

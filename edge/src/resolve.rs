@@ -4,7 +4,6 @@
 //! this machine, so path traversal is impossible: such spellings simply match no file.
 
 use domain::{AtPath, Manifest, ManifestFile};
-use percent_encoding::percent_decode_str;
 
 #[derive(Debug, PartialEq)]
 pub enum Resolved<'m> {
@@ -24,13 +23,17 @@ pub fn resolve<'m>(manifest: &'m Manifest, path: &str) -> Resolved<'m> {
         return Resolved::Folder;
     }
     // A path without a slash is the `*` of an `OPTIONS` request and matches no file.
-    let path = path.strip_prefix('/').and_then(|path| percent_decode_str(path).decode_utf8().ok());
-    match path.and_then(|path| manifest.at(&path)) {
+    match manifest.at_encoded(path) {
         Some(AtPath::File(file)) => Resolved::File(file),
         Some(AtPath::Folder) => Resolved::Folder,
         Some(AtPath::OnlyPage(page)) => Resolved::OnlyPage(page),
-        None => manifest.find(Manifest::NOT_FOUND).map_or(Resolved::Nothing, Resolved::OwnNotFound),
+        None => not_found(manifest),
     }
+}
+
+/// What is served for a path without a file.
+pub fn not_found(manifest: &Manifest) -> Resolved<'_> {
+    manifest.find(Manifest::NOT_FOUND).map_or(Resolved::Nothing, Resolved::OwnNotFound)
 }
 
 #[cfg(test)]

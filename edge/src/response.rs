@@ -93,11 +93,9 @@ pub fn not_modified(mut headers: HeaderMap, etag: HeaderValue) -> Response {
 
 /// Redirects to the path with a trailing slash, to the site's own name or to its only page. The query, and with it a `sig`, is
 /// kept.
-pub fn redirect(mut headers: HeaderMap, path: String, query: Option<&str>) -> anyhow::Result<Response> {
+pub fn redirect(headers: HeaderMap, path: String, query: Option<&str>) -> anyhow::Result<Response> {
     let location = query.map_or(path.clone(), |query| format!("{path}?{query}"));
-    headers.insert(header::LOCATION, address(&location)?);
-    headers.insert(header::CONTENT_LENGTH, HeaderValue::from(0));
-    Ok(respond(StatusCode::MOVED_PERMANENTLY, headers, Body::empty()))
+    redirect_to(StatusCode::MOVED_PERMANENTLY, headers, &location)
 }
 
 /// The `Link` from the address of a version to the live one.
@@ -107,12 +105,16 @@ pub fn canonical(live: &str) -> Option<HeaderValue> {
 }
 
 /// Redirects to the same file with the `sig` before the rest of the query.
-pub fn redirect_signed(mut headers: HeaderMap, uri: &Uri, signature: &str) -> anyhow::Result<Response> {
+pub fn redirect_signed(headers: HeaderMap, uri: &Uri, signature: &str) -> anyhow::Result<Response> {
     let query = uri.query().map_or_else(String::new, |query| format!("&{query}"));
     let location = format!("{}?sig={signature}{query}", uri.path());
-    headers.insert(header::LOCATION, address(&location)?);
+    redirect_to(StatusCode::FOUND, headers, &location)
+}
+
+pub fn redirect_to(status: StatusCode, mut headers: HeaderMap, location: &str) -> anyhow::Result<Response> {
+    headers.insert(header::LOCATION, address(location)?);
     headers.insert(header::CONTENT_LENGTH, HeaderValue::from(0));
-    Ok(respond(StatusCode::FOUND, headers, Body::empty()))
+    Ok(respond(status, headers, Body::empty()))
 }
 
 /// Encodes raw UTF-8 for the `Location` header. Requests may contain it, responses may not.

@@ -110,7 +110,7 @@ impl Inner {
     }
 
     /// The content and its final form: a page that is dressed as a stream is not encoded.
-    async fn content<'v>(
+    pub async fn content<'v>(
         &self,
         form: Form<'v>,
         visit: &PageVisit<'_>,

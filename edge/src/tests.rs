@@ -6,5 +6,6 @@ mod harness;
 mod load;
 mod names;
 mod packed;
+mod rules;
 mod store;
 mod wire;

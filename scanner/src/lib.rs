@@ -37,7 +37,7 @@ use site::Site;
 
 /// Stored with every verdict. Increase it when the rules change, so that older verdicts can be found and
 /// renewed.
-pub const SCANNER_VERSION: &str = "7";
+pub const SCANNER_VERSION: &str = "8";
 
 /// The number of findings in a verdict. It is enough for a moderator and bounds what is stored.
 const FINDINGS_MAX: usize = 20;
@@ -124,7 +124,8 @@ pub enum Rule {
     TooComplex,
     /// A file that is served as text contains NUL bytes. Browsers drop them, other readers do not.
     NulBytes,
-    /// Provisional accounts only: the page does nothing except redirect to another site.
+    /// Provisional accounts only: the page does nothing except redirect to another site, or a redirect of the
+    /// site leads to one.
     RedirectsAway,
     /// Provisional accounts only: the page renders content that only its script knows at run time.
     HiddenContent,
@@ -166,6 +167,10 @@ pub fn scan(files: &[ScannedFile<'_>], terms: &Terms<'_>) -> Result<Verdict, Can
         keep_the_worst(&mut findings);
     }
     findings.extend(site.unclear_files().map(|file| Finding::of_file(Rule::NulBytes, files[file].path)));
+    if terms.is_provisional {
+        let redirecting = site.redirecting_file();
+        findings.extend(redirecting.map(|file| Finding::of_file(Rule::RedirectsAway, files[file].path)));
+    }
     if budget.is_exhausted() {
         let path = files.first().map_or("", |file| file.path);
         findings.push(Finding::of_file(Rule::TooComplex, path));

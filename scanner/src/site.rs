@@ -19,6 +19,8 @@ use crate::style::{self, Canvas};
 const SHEETS_BYTES_MAX: usize = 16 << 20;
 /// The range in which a whole document is recognized.
 const HEAD_CHARS: usize = 1_000;
+/// The file with the redirects of a site.
+const REDIRECTS: &str = "_redirects";
 /// The number of files of one page. A version has fewer.
 const FILES_OF_A_PAGE_MAX: usize = 64;
 
@@ -74,6 +76,13 @@ impl<'a> Site<'a> {
     pub(crate) fn unclear_files(&self) -> impl Iterator<Item = usize> {
         let is_unclear = |source: &Source<'_>| source.kind != Kind::Binary && source.text.contains('\0');
         (0..self.files.len()).filter(move |file| is_unclear(&self.sources[*file]))
+    }
+
+    /// The file with redirects, if one of them leads to another site.
+    pub(crate) fn redirecting_file(&self) -> Option<usize> {
+        let file = *self.paths.get(REDIRECTS)?;
+        let leads_away = Flow::redirects_elsewhere(&document::decoded(self.files[file].bytes));
+        leads_away.then_some(file)
     }
 
     /// Every document of the site with its files. A script that no document runs is a page of its own.

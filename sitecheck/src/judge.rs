@@ -7,10 +7,11 @@ use url::Url;
 
 use crate::reference::{Reference, Use};
 use crate::report::Report;
+use crate::site::{ShownByRule, Site, rule_at};
 use crate::{Terms, css, html, js};
 
 pub struct Judge<'s> {
-    pub manifest: &'s Manifest,
+    pub site: &'s Site<'s>,
     pub terms: &'s Terms,
 }
 
@@ -74,6 +75,7 @@ impl Judge<'_> {
             return self.foreign_faults(reference, &target);
         }
         match target.path().strip_prefix(self.terms.root.path()) {
+            Some(inner) if self.is_led_on(inner, reference.use_) => vec![],
             Some(inner) => self.fault_within(inner, base).into_iter().collect(),
             // The root without its trailing slash redirects to the root.
             None if Some(target.path()) == self.terms.root.path().strip_suffix('/') => vec![],
@@ -83,11 +85,22 @@ impl Judge<'_> {
         }
     }
 
+    /// Whether a redirect or rewrite of the site leads from a path without a file to something of use. A page
+    /// in place of a script, style sheet or image is not.
+    fn is_led_on(&self, inner: &str, use_: Use) -> bool {
+        let takes_page = matches!(use_, Use::Link | Use::Load(ResourceKind::Frame));
+        match rule_at(&self.site.rules, &self.site.manifest, &format!("/{inner}")) {
+            Some(ShownByRule::Redirect) => true,
+            Some(ShownByRule::File(file)) => takes_page || file.essence() != "text/html",
+            None => false,
+        }
+    }
+
     /// `inner` is relative to the root of the site, with percent encoding.
     fn fault_within(&self, inner: &str, base: &Url) -> Option<Fault> {
         let decoded = percent_decode_str(inner).decode_utf8();
         let wanted = decoded.as_deref().unwrap_or(inner);
-        if self.manifest.at(wanted).is_some() {
+        if self.site.manifest.at(wanted).is_some() {
             return None;
         }
         let shown = if wanted.is_empty() { "index.html" } else { wanted };
@@ -119,7 +132,7 @@ impl Judge<'_> {
             true => vec![format!("{wanted}{index}")],
             false => vec![wanted.clone(), format!("{wanted}/{index}"), format!("{wanted}.html")],
         };
-        let paths = || self.manifest.files().iter().map(|file| &file.path);
+        let paths = || self.site.manifest.files().iter().map(|file| &file.path);
         candidates.iter().find_map(|name| paths().find(|path| path.as_str().to_lowercase() == *name))
     }
 

@@ -48,7 +48,7 @@ pub fn check<'f>(files: impl IntoIterator<Item = (&'f SitePath, &'f [u8])>, term
     let mut report = Report::default();
     site.check_index(&mut report);
     site.check_configs(&mut report);
-    let judge = Judge { manifest: &site.manifest, terms };
+    let judge = Judge { site: &site, terms };
     for (file, bytes) in site.files() {
         if report.is_full() {
             break;

@@ -1,4 +1,4 @@
-//! Collects warnings, each once for a file and its target.
+//! Collects warnings, each once for a file and its target, or for a file and its line.
 
 use std::collections::HashSet;
 
@@ -11,13 +11,14 @@ const REFERENCES_MAX: usize = 20_000;
 #[derive(Default)]
 pub struct Report {
     pub warnings: Vec<Warning>,
-    known: HashSet<(WarningCode, SitePath, Option<String>)>,
+    known: HashSet<(WarningCode, SitePath, Option<String>, Option<u32>)>,
     references: usize,
 }
 
 impl Report {
     pub fn add(&mut self, warning: Warning) {
-        let key = (warning.code, warning.path.clone(), warning.target.clone());
+        let line = warning.line.filter(|_| warning.target.is_none());
+        let key = (warning.code, warning.path.clone(), warning.target.clone(), line);
         if self.warnings.len() < Warning::COUNT_MAX && self.known.insert(key) {
             self.warnings.push(warning);
         }

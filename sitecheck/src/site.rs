@@ -2,16 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use domain::{BlobHash, Manifest, ManifestFile, SitePath, Warning, WarningCode, content_type_of};
+use domain::site_rules::{FileAtPath, RedirectMatch, RequestPath, RuleFault, SiteRules};
+use domain::{AtPath, BlobHash, Manifest, ManifestFile, SitePath, Warning, WarningCode, content_type_of};
 
 use crate::report::Report;
 
 /// Configuration files of other services, at the root of a site.
-const CONFIGS: [&str; 11] = [
+const CONFIGS: [&str; 9] = [
     "CNAME",
     "_config.yml",
-    "_headers",
-    "_redirects",
     "_routes.json",
     "firebase.json",
     "netlify.toml",
@@ -29,6 +28,9 @@ const MIB: u64 = 1_048_576;
 pub struct Site<'f> {
     /// Used only to resolve paths.
     pub manifest: Manifest,
+    /// What the site's own redirects and rewrites are.
+    pub rules: SiteRules,
+    rule_faults: Vec<RuleFault>,
     contents: BTreeMap<&'f SitePath, &'f [u8]>,
 }
 
@@ -45,7 +47,15 @@ impl<'f> Site<'f> {
             variants: vec![],
             bundled: None,
         };
-        Self { manifest: Manifest::new(contents.iter().map(file).collect()), contents }
+        let manifest = Manifest::new(contents.iter().map(file).collect());
+        let bytes_of = |name: &str| {
+            let file = manifest.find(name).and_then(|file| contents.get(&file.path));
+            file.copied().unwrap_or_default()
+        };
+        let (redirects, headers) = (bytes_of(Manifest::REDIRECTS), bytes_of(Manifest::HEADERS));
+        let (rules, mut rule_faults) = SiteRules::parse(redirects, headers);
+        rule_faults.extend(rules.faults_in(&manifest));
+        Self { manifest, rules, rule_faults, contents }
     }
 
     /// The files and their contents, ordered by path.
@@ -59,12 +69,17 @@ impl<'f> Site<'f> {
             return None;
         }
         let first_page = self.manifest.pages().next();
-        let only_file = || self.manifest.files().first().filter(|_| self.manifest.files().len() == 1);
+        let only_file = || {
+            let mut files = self.manifest.files().iter().filter(|file| !file.holds_rules());
+            files.next().filter(|_| files.next().is_none())
+        };
         first_page.or_else(only_file).map(|file| file.path.clone())
     }
 
     pub fn check_index(&self, report: &mut Report) {
-        if self.manifest.find(Manifest::INDEX).is_some() {
+        if self.manifest.find(Manifest::INDEX).is_some()
+            || rule_at(&self.rules, &self.manifest, "/").is_some()
+        {
             return;
         }
         let first_page = self.manifest.pages().next();
@@ -95,6 +110,17 @@ impl<'f> Site<'f> {
     }
 
     pub fn check_configs(&self, report: &mut Report) {
+        for fault in &self.rule_faults {
+            let Some(file) = self.manifest.find(fault.file) else { continue };
+            report.add(Warning {
+                code: WarningCode::BadConfig,
+                path: file.path.clone(),
+                line: Some(fault.line),
+                target: None,
+                message: fault.message.clone(),
+                hint: fault.hint.clone(),
+            });
+        }
         for file in self.manifest.files() {
             let path = file.path.as_str();
             let name = path.rsplit('/').next().unwrap_or(path);
@@ -109,6 +135,28 @@ impl<'f> Site<'f> {
                 });
             }
         }
+    }
+}
+
+/// What the site's rules show for a path without a file.
+pub enum ShownByRule<'m> {
+    Redirect,
+    File(&'m ManifestFile),
+}
+
+/// `path` starts with a slash and has percent encoding. `None` if visitors would find nothing there.
+pub fn rule_at<'m>(rules: &SiteRules, manifest: &'m Manifest, path: &str) -> Option<ShownByRule<'m>> {
+    match rules.redirects.find(&RequestPath::new(path), FileAtPath::Absent, None)? {
+        RedirectMatch::Redirect { .. } => Some(ShownByRule::Redirect),
+        RedirectMatch::Rewrite { path } => rewritten(manifest, &path).map(ShownByRule::File),
+        RedirectMatch::NotFound { .. } => None,
+    }
+}
+
+fn rewritten<'m>(manifest: &'m Manifest, path: &str) -> Option<&'m ManifestFile> {
+    match manifest.at_encoded(path)? {
+        AtPath::File(file) | AtPath::OnlyPage(file) => Some(file),
+        AtPath::Folder => rewritten(manifest, &format!("{path}/")),
     }
 }
 

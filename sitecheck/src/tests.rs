@@ -286,14 +286,9 @@ fn configuration_of_other_services_and_large_images_are_warnings() {
     ];
     assert_eq!(
         found(&files, BY_PATH),
-        [
-            "unused_config _headers",
-            "unused_config docs/.htaccess",
-            "unused_config netlify.toml",
-            "large_image big.jpg"
-        ]
+        ["unused_config docs/.htaccess", "unused_config netlify.toml", "large_image big.jpg"]
     );
-    assert_eq!(warnings(&files, BY_PATH)[3].message, "this image is 1.1 MB in size");
+    assert_eq!(warnings(&files, BY_PATH)[2].message, "this image is 1.1 MB in size");
 }
 
 #[test]
@@ -379,4 +374,56 @@ fn hostile_files_are_checked_within_bounds() {
 fn at_most_fifty_warnings_are_given() {
     let page: String = (0..60).map(|number| format!("<a href=none{number}>")).collect();
     assert_eq!(found_in(&page, BY_PATH).len(), Warning::COUNT_MAX);
+}
+
+#[test]
+fn faulty_rules_are_reported_with_their_lines() {
+    let files = [
+        ("_headers", "/*\n  Set-Cookie: a=b\n  X-A: 1\n  Location: /x"),
+        ("_redirects", "/a /index.html\n/b\n\n/c /none 200"),
+        ("index.html", ""),
+        ("sub/_redirects", "/b"),
+    ];
+    let expected = [
+        "bad_config _redirects:2",
+        "bad_config _headers:2",
+        "bad_config _headers:4",
+        "bad_config _redirects:4",
+    ];
+    assert_eq!(found(&files, BY_PATH), expected);
+    let warning = &warnings(&files, BY_PATH)[1];
+    assert_eq!(warning.message, "a site cannot set the header set-cookie");
+    assert!(warning.hint.contains("X-Frame-Options"), "{warning:?}");
+}
+
+#[test]
+fn references_that_rules_lead_on_are_not_missing() {
+    let page = "<a href=old><a href=away/1><a href=gone><a href=app/any><a href=none>\n\
+                <script src=app/none.js></script><img src=app/none.png><img src=img/old.png><iframe src=app/f>";
+    let rules = "/old /index.html\n/away/* https://a.example/:splat\n/gone /index.html 404\n\
+                 /app/* /index.html 200\n/img/old.png /logo.png 200";
+    let files = [("_redirects", rules), ("index.html", page), ("logo.png", "")];
+    let expected = [
+        "missing_file index.html:1 gone",
+        "missing_file index.html:1 none",
+        "missing_file index.html:2 app/none.js",
+        "missing_file index.html:2 app/none.png",
+    ];
+    assert_eq!(found(&files, BY_PATH), expected);
+}
+
+#[test]
+fn a_rule_may_stand_in_for_the_front_page() {
+    for (rules, expected) in [
+        ("/ https://a.example/ 302", vec![]),
+        ("/* /page.html 200", vec![]),
+        ("/a /page.html", vec!["no_index index.html page.html"]),
+    ] {
+        assert_eq!(found(&[("_redirects", rules), ("page.html", "")], BY_PATH), expected, "{rules}");
+    }
+    assert_eq!(entry_page([&"_redirects".parse().unwrap()]), None);
+    assert_eq!(
+        entry_page([&"_redirects".parse().unwrap(), &"a.pdf".parse().unwrap()]).unwrap().as_str(),
+        "a.pdf"
+    );
 }

@@ -49,6 +49,15 @@ impl Flow {
         Self { leads_away: redirects_away(source), writes_unknown }
     }
 
+    /// Whether a line of `_redirects` leads to another site.
+    pub(crate) fn redirects_elsewhere(rules: &str) -> bool {
+        let targets = rules.lines().filter_map(|line| {
+            let mut parts = line.split_whitespace().take_while(|part| !part.starts_with('#'));
+            parts.next().and(parts.next())
+        });
+        targets.into_iter().any(is_on_another_site)
+    }
+
     /// For a `<meta>` refresh: `5; url=https://example.com`.
     pub(crate) fn of_refresh(content: &str) -> Self {
         let (_, target) = content.split_once([';', ',']).unwrap_or_default();

@@ -157,3 +157,20 @@ fn provisional_pages_that_only_redirect_or_hide_their_content_are_reviewed() {
         assert_eq!(scan(&file, &strict).unwrap().status, Pass, "{page}");
     }
 }
+
+#[test]
+fn redirects_of_a_provisional_site_to_other_sites_are_reviewed() {
+    let page = ScannedFile { path: "index.html", bytes: b"<h1>Hello</h1>", content_type: "text/html" };
+    let strict = Terms { is_provisional: true, ..Terms::default() };
+    for (rules, status) in [
+        ("/* https://evil.example/:splat 302", Review),
+        ("# moved\r\n/a\t//evil.example\r\n", Review),
+        ("/a HTTP://evil.example/ 301 # comment", Review),
+        ("/a /b # https://evil.example\n# /c https://evil.example\n/* /index.html 200", Pass),
+    ] {
+        let content_type = "application/octet-stream";
+        let rules = ScannedFile { path: "_redirects", bytes: rules.as_bytes(), content_type };
+        assert_eq!(scan(&[page, rules], &strict).unwrap().status, status, "{rules:?}");
+        assert_eq!(scan(&[page, rules], &Terms::default()).unwrap().status, Pass);
+    }
+}
