@@ -1,4 +1,4 @@
-//! What a worker does to the rows of its queue, with apalis' own statements.
+//! What a worker does to the rows of its queue, with apalis' own statements, except for fetching on PostgreSQL.
 //!
 //! apalis' storages wrap each statement into a transaction, which triples the round trips. Here only the
 //! heartbeat has one, because it is two statements.
@@ -10,7 +10,7 @@ use apalis_core::backend::persistence::{Persistence, TaskEvent};
 use apalis_core::backend::{TaskResult, WorkerFilter};
 use apalis_core::task::Task;
 use apalis_core::worker::context::WorkerContext;
-use apalis_postgres::{Config as PostgresConfig, queries as postgres};
+use apalis_postgres::queries as postgres;
 use apalis_sqlite::{Config as SqliteConfig, queries as sqlite};
 use domain::{Clock, Queue};
 use serde_json::Value;
@@ -73,15 +73,7 @@ impl JobRows {
                 Ok(sqlite::fetch_next(pool, &self.sqlite_config().batch_size(at_most), worker).await?)
             }
             Database::Postgres(pool) => {
-                let config = PostgresConfig::default().queue(self.queue.name()).batch_size(at_most);
-                let mut connection = pool.acquire().await?;
-                match postgres::fetch_next(&mut *connection, &config, worker).await {
-                    // Nothing was taken, and this connection now knows the new table.
-                    Err(error) if is_of_a_changed_table(&error) => {
-                        Ok(postgres::fetch_next(&mut *connection, &config, worker).await?)
-                    }
-                    fetched => Ok(fetched?),
-                }
+                Ok(sql::postgres::fetch(pool, self.queue, worker.name(), at_most).await?)
             }
         }
     }
@@ -198,12 +190,4 @@ impl Persistence for JobRows {
         }
         Ok(())
     }
-}
-
-/// A newer release has just added a column. apalis' function returns whole rows, and was read before the
-/// change.
-fn is_of_a_changed_table(error: &apalis_postgres::Error) -> bool {
-    const INVALID_FUNCTION_DEFINITION: &str = "42P13";
-    let apalis_postgres::Error::Database(sqlx::Error::Database(refused)) = error else { return false };
-    refused.code().is_some_and(|code| code == INVALID_FUNCTION_DEFINITION)
 }

@@ -7,6 +7,7 @@ mod counting;
 mod crashes;
 mod discarding;
 mod failures;
+mod fetching;
 mod formats;
 mod harness;
 mod overtaken;

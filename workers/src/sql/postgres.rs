@@ -5,8 +5,14 @@
 //!
 //! Statements that lock many jobs lock them in the order of their ids, so that two of them never deadlock.
 
+mod fetch;
+
 use domain::Time;
 use sqlx::{PgPool, Postgres, QueryBuilder};
+
+#[cfg(test)]
+pub(crate) use fetch::FETCH;
+pub(crate) use fetch::fetch;
 
 use super::{PushedJob, StoredJob};
 
