@@ -97,7 +97,7 @@ pub use content_verdicts::{ScanSubject, StoredVerdict};
 pub use decisions::{DecisionFilter, StoredDecision, StoredScan};
 pub use disk::DiskRoom;
 pub use examine::BlobFault;
-pub use gather::WriteBatch;
+pub use gather::{Gathering, WriteBatch};
 pub use handles::{
     AccountStore, ArtifactStore, AuditStore, BlobIndex, BlockedContentStore, IntegrityChecks, InviteStore,
     LedgerStore, MemberStore, MeteringStore, ModerationStore, OutcomeStore, ReportStore, ReviewQueue,
