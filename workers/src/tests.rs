@@ -1,5 +1,6 @@
 //! Tests of the queue, each on SQLite and on Postgres.
 
+mod acknowledging;
 mod board;
 mod board_plans;
 mod copying;

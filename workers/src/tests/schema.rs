@@ -116,14 +116,8 @@ async fn sqlite_acknowledges_jobs_by_primary_key() {
     let harness = WorkerHarness::sqlite().await;
     harness.queues.migrate().await.unwrap();
     let Database::Sqlite(pool) = &harness.queues.database else { panic!("not SQLite") };
-    // The core of apalis' statement.
-    let plan: Vec<(i64, i64, i64, String)> = sqlx::query_as(
-        "EXPLAIN QUERY PLAN WITH j AS (SELECT value ->> 'task_id' AS task_id FROM json_each(?1))
-         UPDATE Jobs SET status = 'Done' FROM j WHERE Jobs.id = j.task_id AND Jobs.lock_by = ?2",
-    )
-    .fetch_all(pool)
-    .await
-    .unwrap();
+    let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {}", crate::sql::sqlite::ACKNOWLEDGE));
+    let plan: Vec<(i64, i64, i64, String)> = sqlx::query_as(explain).fetch_all(pool).await.unwrap();
     assert!(
         plan.iter().any(|step| step.3.contains("SEARCH Jobs USING INDEX sqlite_autoindex_Jobs_1 (id=?)")),
         "{plan:?}"

@@ -45,7 +45,10 @@ pub(crate) async fn fetch(
     worker: &str,
     at_most: usize,
 ) -> sqlx::Result<Vec<Task<Vec<u8>>>> {
-    let fetch = sqlx::query_as(FETCH).bind(worker).bind(queue.name()).bind(i64::try_from(at_most).ok());
+    let fetch = sqlx::query_as(FETCH)
+        .bind(worker)
+        .bind(queue.name())
+        .bind(i64::try_from(at_most).unwrap_or(i64::MAX));
     let jobs: Vec<FetchedJob> = fetch.fetch_all(pool).await?;
     jobs.into_iter().map(|job| task_of(job, worker)).collect()
 }
