@@ -93,7 +93,7 @@ pub use change::Change;
 pub use change_result::{ChangeError, ChangeResult};
 pub use claims::{Claimed, Claimer};
 pub use content_reader::{ContentAddress, ContentReader};
-pub use content_verdicts::{ScanSubject, StoredVerdict};
+pub use content_verdicts::{ScanReader, ScanSubject, StoredVerdict};
 pub use decisions::{DecisionFilter, StoredDecision, StoredScan};
 pub use disk::DiskRoom;
 pub use examine::BlobFault;

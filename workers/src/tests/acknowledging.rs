@@ -6,7 +6,7 @@ use futures::future::join_all;
 use super::harness::{Pool, Starts, WorkerHarness, cleanup, on_both, scan, until};
 use crate::acknowledgements::Acknowledgement;
 use crate::database::Database;
-use crate::sql::{on_either, postgres};
+use crate::sql::on_either;
 
 async fn acknowledge(harness: &WorkerHarness, acknowledgements: &[Acknowledgement]) -> u64 {
     let ended = serde_json::to_string(acknowledgements).unwrap();
@@ -63,7 +63,7 @@ async fn postgres_acknowledges_jobs_by_primary_key() {
     let mut connection = pool.acquire().await.unwrap();
     let prepare = format!(
         "PREPARE acknowledging (text) AS {}; SET plan_cache_mode = force_generic_plan",
-        postgres::ACKNOWLEDGE
+        crate::sql::postgres::ACKNOWLEDGE
     );
     sqlx::raw_sql(sqlx::AssertSqlSafe(prepare)).execute(&mut *connection).await.unwrap();
     let explain = sqlx::query_scalar("EXPLAIN EXECUTE acknowledging ('[]')").persistent(false);

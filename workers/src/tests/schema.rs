@@ -147,3 +147,24 @@ async fn an_unknown_kind_of_url_is_refused_without_repeating_it() {
     let error = crate::Queues::open(opening).await.err().unwrap();
     assert_eq!(format!("{error:#}"), "the queue's URL must begin with sqlite:// or postgres://");
 }
+
+#[tokio::test]
+async fn indexes_that_no_statement_needs_are_dropped_from_a_queue_of_the_previous_release() {
+    let Some(harness) = WorkerHarness::postgres().await else { return };
+    harness.queues.migrate().await.unwrap();
+    harness
+        .sql(
+            "CREATE UNIQUE INDEX unique_job_id ON {jobs} (id);
+             CREATE UNIQUE INDEX idx_jobs_idempotency_key ON {jobs} (job_type, idempotency_key)",
+        )
+        .await;
+    assert!(!harness.queues.is_current().await.unwrap());
+    harness.queues.migrate().await.unwrap();
+    assert!(harness.queues.is_current().await.unwrap());
+    let queue = harness.pushing();
+    let job = scan();
+    for _ in 0..2 {
+        queue.push(job.clone()).await.unwrap();
+    }
+    assert_eq!(harness.rows().await.len(), 1, "ids are unique");
+}
