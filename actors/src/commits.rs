@@ -2,9 +2,11 @@
 //! must not fail those of another, and an account must not wait for another that is locked.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use domain::{AccountId, LedgerOperation, Outcome};
-use store::{Batch, Store, Terms, WriteBatch, is_collision, outage};
+use store::{Batch, Gathering, Store, Terms, WriteBatch, is_collision, outage};
+use tokio::time::sleep;
 
 use crate::terms::{LedgerError, LedgerTerms};
 
@@ -13,18 +15,38 @@ const OPERATIONS_ENOUGH: usize = 128;
 /// How often a batch is retried after a collision with another account, such as the same random host.
 const COLLISIONS_MAX: usize = 8;
 
+/// A batch whose account is locked by another transaction, such as a verdict, joins a later commit after these
+/// times. Settling it alone costs as much as a commit of many. It must not wait for long, because the next
+/// commit may find it locked again.
+const LOCKED_RETRIES: [Duration; 3] =
+    [Duration::from_millis(2), Duration::from_millis(5), Duration::from_millis(10)];
+
 pub(crate) type Committed = Result<Vec<Outcome>, LedgerError>;
+
+/// What a commit of several batches did with one of them.
+enum Gathered {
+    Committed(Committed),
+    /// Its account is locked by another transaction, or deleted.
+    LeftOut,
+}
+
+impl Gathered {
+    fn of(outcomes: Option<Vec<Outcome>>) -> Self {
+        outcomes.map_or(Self::LeftOut, |outcomes| Self::Committed(Ok(outcomes)))
+    }
+}
 
 /// The commit queue of all ledgers. Each ledger has at most one batch in it.
 #[derive(Clone)]
 pub(crate) struct Commits {
-    gathered: WriteBatch<(AccountId, Arc<[LedgerOperation]>), Committed>,
+    gathered: WriteBatch<(AccountId, Arc<[LedgerOperation]>), Gathered>,
     committer: CommitActor,
 }
 
 impl Commits {
     pub(crate) fn start(store: Store, terms: LedgerTerms) -> Self {
         let at_once = store.commits_at_once();
+        let gathering = Gathering { at_once, enough: OPERATIONS_ENOUGH, linger: Duration::ZERO };
         let committer = CommitActor { store, terms };
         let commit = {
             let committer = committer.clone();
@@ -33,24 +55,20 @@ impl Commits {
                 async move { committer.commit_together(&batches).await }
             }
         };
-        Self {
-            gathered: WriteBatch::start(
-                at_once,
-                OPERATIONS_ENOUGH,
-                |(_, operations)| operations.len(),
-                commit,
-            ),
-            committer,
-        }
+        Self { gathered: WriteBatch::start(gathering, |(_, operations)| operations.len(), commit), committer }
     }
 
     /// Settles operations of one account, in order, in one transaction: together with those of other
     /// accounts, or alone if that fails.
     pub(crate) async fn settle(&self, account: AccountId, operations: Arc<[LedgerOperation]>) -> Committed {
-        match self.gathered.commit((account, operations.clone())).await {
-            Some(committed) => committed,
-            None => self.committer.commit_alone(account, &operations).await,
+        for retry_after in LOCKED_RETRIES {
+            match self.gathered.commit((account, operations.clone())).await {
+                Some(Gathered::Committed(committed)) => return committed,
+                Some(Gathered::LeftOut) => sleep(retry_after).await,
+                None => break,
+            }
         }
+        self.committer.commit_alone(account, &operations).await
     }
 }
 
@@ -64,13 +82,15 @@ impl CommitActor {
     async fn commit_together(
         &self,
         batches: &[(AccountId, Arc<[LedgerOperation]>)],
-    ) -> Vec<Option<Committed>> {
+    ) -> Vec<Option<Gathered>> {
         let batches: Vec<Batch<'_>> =
             batches.iter().map(|(account, operations)| Batch { account: *account, operations }).collect();
         match self.store.settle_together(&batches, &self.terms()).await {
-            Ok(settled) => settled.into_iter().map(|outcomes| outcomes.map(Ok)).collect(),
+            Ok(settled) => settled.into_iter().map(|outcomes| Some(Gathered::of(outcomes))).collect(),
             Err(error) => match as_outage(&error) {
-                Some(outage) => batches.iter().map(|_| Some(Err(outage.clone()))).collect(),
+                Some(outage) => {
+                    batches.iter().map(|_| Some(Gathered::Committed(Err(outage.clone())))).collect()
+                }
                 // One of the operations is faulty, or two collided. Settling each batch alone shows which.
                 None => Vec::new(),
             },

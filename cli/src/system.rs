@@ -121,7 +121,7 @@ impl SharedServices {
             chance: system.chance.clone(),
             token_uses: TokenUses::default(),
             publish_bounds: PublishBounds::default(),
-            scans: Scans::new(scan_terms(settings)),
+            scans: Scans::start(system.store.clone(), scan_terms(settings)),
             verdicts: VerdictCommits::start(system.store.clone()),
             card: parts::card_payments(settings)?,
             rules: rules(settings, &system.chance)?,

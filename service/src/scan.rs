@@ -14,7 +14,7 @@ use anyhow::Context;
 use domain::{AccountId, RescanJob, ScanJob, ScannedContent};
 use faults::Fault;
 use quick_cache::sync::Cache;
-use store::{ScanSubject, ScanVerdict, StoredVerdict, VerdictResult};
+use store::{ScanReader, ScanSubject, ScanVerdict, Store, StoredVerdict, VerdictResult};
 use tokio::time::timeout;
 use tracing::{Instrument, Span};
 
@@ -37,6 +37,7 @@ const VERDICTS_MAX: usize = 512;
 #[derive(Debug)]
 pub struct Scans {
     gate: ScanGate,
+    reader: ScanReader,
     /// By content and rules version. A lookup waits for a verdict that is being computed.
     verdicts: Cache<(ScannedContent, u32), Arc<StoredVerdict>>,
 }
@@ -61,8 +62,9 @@ pub enum Rescanned {
 }
 
 impl Scans {
-    pub fn new(terms: ScanTerms) -> Self {
-        Self { gate: ScanGate::new(terms), verdicts: Cache::new(VERDICTS_MAX) }
+    pub fn start(store: Store, terms: ScanTerms) -> Self {
+        let (gate, reader) = (ScanGate::new(terms), ScanReader::start(store));
+        Self { gate, reader, verdicts: Cache::new(VERDICTS_MAX) }
     }
 }
 
@@ -91,7 +93,7 @@ impl Service {
     }
 
     async fn scan_in_span(&self, span: &Span, job: ScanJob, scan: Scan) -> anyhow::Result<Scanned> {
-        let Some(subject) = self.0.store.scans().find_subject(job.version).await? else {
+        let Some(subject) = self.0.scans.reader.find_subject(job.version).await? else {
             return Ok(Scanned::Done);
         };
         let content = ScannedContent::of(&subject.manifest, subject.is_provisional);
@@ -156,7 +158,7 @@ impl Service {
         if let Some(verdict) = self.0.scans.verdicts.get(&key) {
             return Ok(Some(verdict));
         }
-        let kept = self.0.store.scans().find_content_verdict(content, rules()).await?.map(Arc::new);
+        let kept = self.0.scans.reader.find_content_verdict(content, rules()).await?.map(Arc::new);
         if let Some(verdict) = &kept {
             self.0.scans.verdicts.insert(key, verdict.clone());
         }

@@ -1,6 +1,9 @@
 //! Verdicts by content. A content that was scanned once, for any account, is not scanned again with the same
 //! rules.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use anyhow::Context;
 use domain::{AccountStatus, Manifest, ModerationStatus, ScannedContent, Time, VersionId};
 use sea_orm::ActiveValue::Set;
@@ -8,8 +11,9 @@ use sea_orm::sea_query::{Expr, ExprTrait, OnConflict, Query};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, QueryFilter};
 
 use crate::handles::{ScanStore, Upkeep};
-use crate::many::insert_rows;
-use crate::rows;
+use crate::many::{among, insert_rows};
+use crate::read_batch::ReadBatch;
+use crate::{Store, rows};
 use entity::content_verdict::{ActiveModel, Column, Entity};
 
 /// What a scan needs to know about a version.
@@ -38,27 +42,60 @@ pub(crate) struct NewVerdict<'a> {
 
 #[derive(FromQueryResult)]
 struct SubjectRow {
+    id: String,
     manifest: String,
     account_status: String,
+}
+
+/// Reads for concurrent scans, which share statements. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct ScanReader {
+    subjects: ReadBatch<VersionId, anyhow::Result<Option<ScanSubject>>>,
+    verdicts: ReadBatch<(ScannedContent, u32), anyhow::Result<Option<StoredVerdict>>>,
+}
+
+impl ScanReader {
+    pub fn start(store: Store) -> Self {
+        let verdict_store = store.clone();
+        Self {
+            subjects: ReadBatch::start(move |versions: Arc<[VersionId]>| {
+                let store = store.clone();
+                async move { store.scans().find_subjects(&versions).await }
+            }),
+            verdicts: ReadBatch::start(move |contents: Arc<[(ScannedContent, u32)]>| {
+                let store = verdict_store.clone();
+                async move { store.scans().find_content_verdicts(&contents).await }
+            }),
+        }
+    }
+
+    /// The same as [`ScanStore::find_subject`].
+    pub async fn find_subject(&self, version: VersionId) -> anyhow::Result<Option<ScanSubject>> {
+        self.subjects.read(version).await?
+    }
+
+    /// The same as [`ScanStore::find_content_verdict`].
+    pub async fn find_content_verdict(
+        &self,
+        content: ScannedContent,
+        rules: u32,
+    ) -> anyhow::Result<Option<StoredVerdict>> {
+        self.verdicts.read((content, rules)).await?
+    }
+}
+
+impl SubjectRow {
+    fn subject(&self) -> anyhow::Result<ScanSubject> {
+        let manifest = rows::manifest(&self.manifest)?;
+        let is_provisional = self.account_status == AccountStatus::Provisional.as_str();
+        Ok(ScanSubject { manifest, is_provisional })
+    }
 }
 
 impl ScanStore<'_> {
     /// What a scan needs to know about a version. `None` if the version does not exist.
     pub async fn find_subject(self, version: VersionId) -> anyhow::Result<Option<ScanSubject>> {
-        let sql = "SELECT version.manifest, account.status AS account_status FROM versions AS version
-             JOIN accounts AS account ON account.id = version.account_id WHERE version.id = $1";
-        let found: Vec<SubjectRow> = self
-            .0
-            .database
-            .find(sql.to_owned(), [version.to_string().into()])
-            .await
-            .context("read a version to scan")?;
-        let subject = |row: SubjectRow| {
-            let manifest = rows::manifest(&row.manifest)?;
-            let is_provisional = row.account_status == AccountStatus::Provisional.as_str();
-            Ok(ScanSubject { manifest, is_provisional })
-        };
-        found.into_iter().next().map(subject).transpose()
+        self.find_subjects(&[version]).await?.pop().context("a version was not looked up")?
     }
 
     /// The stored verdict of these rules on a content, if there is one.
@@ -67,13 +104,53 @@ impl ScanStore<'_> {
         content: ScannedContent,
         rules: u32,
     ) -> anyhow::Result<Option<StoredVerdict>> {
-        let id = (content.to_string(), i32::try_from(rules)?);
-        let found =
-            Entity::find_by_id(id).one(&self.0.database.reader).await.context("read a stored verdict")?;
-        let verdict = |row: entity::content_verdict::Model| {
-            Ok(StoredVerdict { status: rows::moderation(&row.status)?, evidence: row.evidence })
+        self.find_content_verdicts(&[(content, rules)]).await?.pop().context("a verdict was not looked up")?
+    }
+
+    /// The subject of each of these versions. A row that cannot be read affects only its own version.
+    async fn find_subjects(
+        self,
+        versions: &[VersionId],
+    ) -> anyhow::Result<Vec<anyhow::Result<Option<ScanSubject>>>> {
+        use entity::{account, version};
+        let reader = &self.0.database.reader;
+        let is_owner = Expr::col((account::Entity, account::Column::Id))
+            .equals((version::Entity, version::Column::AccountId));
+        let select = Query::select()
+            .column((version::Entity, version::Column::Id))
+            .column((version::Entity, version::Column::Manifest))
+            .expr_as(Expr::col((account::Entity, account::Column::Status)), "account_status")
+            .from(version::Entity)
+            .inner_join(account::Entity, is_owner)
+            .and_where(among(reader, version::Column::Id, versions.iter().map(VersionId::to_string)))
+            .to_owned();
+        let found = reader.query_all(&select).await.context("read versions to scan")?;
+        let found = found.iter().map(|row| SubjectRow::from_query_result(row, ""));
+        let found = found.map(|row| row.map(|row| (row.id.clone(), row)));
+        let by_id: HashMap<String, SubjectRow> = found.collect::<Result<_, _>>()?;
+        let subject_of = |version: &VersionId| by_id.get(&version.to_string()).map(SubjectRow::subject);
+        Ok(versions.iter().map(|version| subject_of(version).transpose()).collect())
+    }
+
+    /// The stored verdict on each of these contents. A row that cannot be read affects only its own content.
+    async fn find_content_verdicts(
+        self,
+        contents: &[(ScannedContent, u32)],
+    ) -> anyhow::Result<Vec<anyhow::Result<Option<StoredVerdict>>>> {
+        let reader = &self.0.database.reader;
+        let wanted = contents.iter().map(|(content, _)| content.to_string());
+        let found = Entity::find().filter(among(reader, Column::Content, wanted)).all(reader).await;
+        let found = found.context("read stored verdicts")?;
+        let by_key: HashMap<(&str, i32), &entity::content_verdict::Model> =
+            found.iter().map(|row| ((row.content.as_str(), row.rules), row)).collect();
+        let verdict_of = |(content, rules): &(ScannedContent, u32)| {
+            let Some(row) = by_key.get(&(content.to_string().as_str(), i32::try_from(*rules)?)) else {
+                return Ok(None);
+            };
+            let (status, evidence) = (rows::moderation(&row.status)?, row.evidence.clone());
+            Ok(Some(StoredVerdict { status, evidence }))
         };
-        found.map(verdict).transpose()
+        Ok(contents.iter().map(verdict_of).collect())
     }
 }
 

@@ -9,10 +9,21 @@ use std::time::Duration;
 use futures::FutureExt;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{Mutex, oneshot};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 /// Longer than the database's statement timeout.
 const COMMIT_WAIT: Duration = Duration::from_secs(12);
+
+/// How writes are batched.
+#[derive(Clone, Copy, Debug)]
+pub struct Gathering {
+    /// Commits that run at the same time.
+    pub at_once: usize,
+    /// A batch takes no further item when its weight reaches this.
+    pub enough: usize,
+    /// How long a batch that has one item waits for more. Zero: it takes only those that wait already.
+    pub linger: Duration,
+}
 
 /// A handle to a batching writer. The writer stops when its last handle is dropped.
 #[derive(Debug)]
@@ -31,17 +42,16 @@ impl<T, R> Clone for WriteBatch<T, R> {
 }
 
 impl<T: Send + 'static, R: Send + 'static> WriteBatch<T, R> {
-    /// Runs up to `at_once` commits at a time. A batch takes no further item when its weight reaches
-    /// `enough`. `commit` returns a result for each item in order, or `None`.
-    pub fn start<C, F>(at_once: usize, enough: usize, weight: fn(&T) -> usize, commit: C) -> Self
+    /// `commit` returns a result for each item in order, or `None`.
+    pub fn start<C, F>(gathering: Gathering, weight: fn(&T) -> usize, commit: C) -> Self
     where
         C: Fn(Vec<T>) -> F + Clone + Send + 'static,
         F: Future<Output = Vec<Option<R>>> + Send + 'static,
     {
         let (sender, receiver) = unbounded_channel();
         let receiver = Arc::new(Mutex::new(receiver));
-        for _ in 0..at_once {
-            tokio::spawn(run(receiver.clone(), enough, weight, commit.clone()));
+        for _ in 0..gathering.at_once {
+            tokio::spawn(run(receiver.clone(), gathering, weight, commit.clone()));
         }
         Self(sender)
     }
@@ -58,7 +68,7 @@ impl<T: Send + 'static, R: Send + 'static> WriteBatch<T, R> {
 
 async fn run<T, R, C, F>(
     receiver: Arc<Mutex<UnboundedReceiver<WaitingWrite<T, R>>>>,
-    enough: usize,
+    gathering: Gathering,
     weight: fn(&T) -> usize,
     commit: C,
 ) where
@@ -66,7 +76,7 @@ async fn run<T, R, C, F>(
     F: Future<Output = Vec<Option<R>>>,
 {
     loop {
-        let batch = gather(&mut *receiver.lock().await, enough, weight).await;
+        let batch = gather(&mut *receiver.lock().await, gathering, weight).await;
         if batch.is_empty() {
             return;
         }
@@ -84,17 +94,26 @@ async fn run<T, R, C, F>(
     }
 }
 
-/// Waits for an item and takes those that are queued behind it. Empty if the queue is closed.
+/// Waits for an item and takes those that are queued behind it, or arrive while it lingers. Empty if the queue is
+/// closed.
 async fn gather<T, R>(
     receiver: &mut UnboundedReceiver<WaitingWrite<T, R>>,
-    enough: usize,
+    gathering: Gathering,
     weight: fn(&T) -> usize,
 ) -> Vec<WaitingWrite<T, R>> {
     let mut batch: Vec<WaitingWrite<T, R>> = receiver.recv().await.into_iter().collect();
+    if batch.is_empty() {
+        return batch;
+    }
     let mut weighed: usize = batch.iter().map(|waiting| weight(&waiting.item)).sum();
-    while weighed < enough
-        && let Ok(waiting) = receiver.try_recv()
-    {
+    let end = Instant::now() + gathering.linger;
+    while weighed < gathering.enough {
+        let next = match receiver.try_recv() {
+            Ok(next) => Some(next),
+            Err(_) if gathering.linger.is_zero() => None,
+            Err(_) => timeout_at(end, receiver.recv()).await.ok().flatten(),
+        };
+        let Some(waiting) = next else { break };
         weighed += weight(&waiting.item);
         batch.push(waiting);
     }
@@ -109,13 +128,40 @@ mod tests {
 
     use super::*;
 
+    fn one_by_one(linger: Duration) -> Gathering {
+        Gathering { at_once: 1, enough: 4, linger }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn items_that_arrive_while_a_batch_lingers_join_it_until_it_has_enough() {
+        let linger = Duration::from_millis(10);
+        let writer = WriteBatch::start(
+            one_by_one(linger),
+            |_| 1,
+            |items: Vec<u64>| async move {
+                let size = items.len();
+                items.into_iter().map(|_| Some(size)).collect()
+            },
+        );
+        let later = |item: u64| {
+            let writer = writer.clone();
+            async move {
+                tokio::time::sleep(Duration::from_millis(item)).await;
+                writer.commit(item).await
+            }
+        };
+        assert_eq!(join_all([0, 4, 8, 12].map(later)).await, [3, 3, 3, 1].map(Some));
+        let started = Instant::now();
+        assert_eq!(join_all([0, 1, 2, 3].map(later)).await, [4; 4].map(Some));
+        assert_eq!(started.elapsed().as_millis(), 3, "a full batch does not linger");
+    }
+
     #[tokio::test]
     async fn items_that_arrive_during_a_commit_are_batched_and_get_their_own_results() {
         let commits = Arc::new(AtomicUsize::new(0));
         let counted = commits.clone();
         let writer = WriteBatch::start(
-            1,
-            4,
+            one_by_one(Duration::ZERO),
             |_| 1,
             move |items: Vec<u32>| {
                 counted.fetch_add(1, Ordering::Relaxed);
@@ -133,8 +179,7 @@ mod tests {
     #[tokio::test]
     async fn panic_fails_only_the_items_of_its_batch() {
         let writer = WriteBatch::<u32, u32>::start(
-            1,
-            4,
+            one_by_one(Duration::ZERO),
             |_| 1,
             |items: Vec<u32>| async move {
                 assert!(!items.contains(&1), "one is too few");

@@ -95,11 +95,11 @@ pub use change::Change;
 pub use change_result::{ChangeError, ChangeResult};
 pub use claims::{Claimed, Claimer};
 pub use content_reader::{ContentAddress, ContentReader};
-pub use content_verdicts::{ScanSubject, StoredVerdict};
+pub use content_verdicts::{ScanReader, ScanSubject, StoredVerdict};
 pub use decisions::{DecisionFilter, StoredDecision, StoredScan};
 pub use disk::DiskRoom;
 pub use examine::BlobFault;
-pub use gather::WriteBatch;
+pub use gather::{Gathering, WriteBatch};
 pub use handles::{
     AccountStore, ArtifactStore, AuditStore, BlobIndex, BlockedContentStore, IntegrityChecks, InviteStore,
     LedgerStore, MemberStore, MeteringStore, ModerationStore, OutcomeStore, ReportStore, ReviewQueue,

@@ -3,7 +3,7 @@
 //! statement to prepare on every connection.
 
 use sea_orm::sea_query::{
-    Expr, ExprTrait, Func, Iden, OnConflict, Query, SimpleExpr, sea_value_to_json_value,
+    Expr, ExprTrait, Func, Iden, InsertStatement, OnConflict, Query, SimpleExpr, sea_value_to_json_value,
 };
 use sea_orm::{ActiveModelTrait, ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, Iterable, Statement};
 use serde_json::Value;
@@ -17,7 +17,7 @@ pub(crate) async fn insert_rows<E: EntityTrait>(
     on_conflict: Option<OnConflict>,
 ) -> anyhow::Result<()> {
     if let Some(insertion) = insertion::<E>(connection.get_database_backend(), rows, on_conflict)? {
-        connection.execute_raw(insertion).await?;
+        connection.execute(&insertion).await?;
     }
     Ok(())
 }
@@ -27,7 +27,7 @@ pub(crate) fn insertion<E: EntityTrait>(
     backend: DbBackend,
     rows: impl IntoIterator<Item = E::ActiveModel>,
     on_conflict: Option<OnConflict>,
-) -> anyhow::Result<Option<Statement>> {
+) -> anyhow::Result<Option<InsertStatement>> {
     let rows: Vec<Value> = rows.into_iter().map(object::<E>).collect();
     if rows.is_empty() {
         return Ok(None);
@@ -55,7 +55,7 @@ pub(crate) fn insertion<E: EntityTrait>(
     if let Some(on_conflict) = on_conflict {
         insert.on_conflict(on_conflict);
     }
-    Ok(Some(backend.build(&insert)))
+    Ok(Some(insert))
 }
 
 /// A condition that a column has one of these values.

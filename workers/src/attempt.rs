@@ -1,6 +1,7 @@
 //! One attempt at one job: check, decode, run with a time limit, and record how it ended.
 //!
-//! Every result of the handler, even a panic, becomes a verdict here, which apalis writes to the job's row.
+//! Every result of the handler, even a panic, becomes a verdict here, which its acknowledgement writes to the job's
+//! row.
 
 use std::any::Any;
 use std::convert::Infallible;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::anyhow;
-use apalis_core::error::{AbortError, BoxDynError};
+use apalis_core::error::BoxDynError;
 use apalis_core::task::Task;
 use apalis_core::task::from_request::FromRequest;
 use domain::{Clock, JobEnvelope, Queue};
@@ -22,6 +23,7 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+use crate::acknowledgements::{Acknowledgement, Acknowledgements};
 use crate::board::FailedAttempt;
 use crate::database::Database;
 use crate::rates::Rates;
@@ -135,6 +137,7 @@ pub(crate) struct Attempts {
     pub(crate) clock: Clock,
     pub(crate) rates: Arc<Rates>,
     pub(crate) unacknowledged: Unacknowledged,
+    pub(crate) acknowledgements: Acknowledgements,
     pub(crate) timeout: Duration,
     /// Cancels every attempt at its next await when the pool is gone.
     pub(crate) interrupt: CancellationToken,
@@ -163,24 +166,34 @@ impl Attempts {
         match verdict {
             Verdict::Done => {
                 self.note_done(known_kind).await;
-                Ok(())
+                self.acknowledge(delivery, "Done", Ok(()));
             }
             Verdict::Dead { error } => {
                 let error = row_text(&error);
                 self.note_failure(&delivery, took, &error, None).await;
-                Err(AbortError::new(error).into())
+                self.acknowledge(delivery, "Killed", Err(error));
             }
             Verdict::Again { error, after } => {
                 let error = row_text(&error);
                 self.note_failure(&delivery, took, &error, Some(after)).await;
                 self.postpone(&delivery, after).await;
-                Err(error.into())
+                self.acknowledge(delivery, "Failed", Err(error));
             }
             Verdict::LeftToAnother(left) => {
-                self.leave(&delivery, left).await;
-                Err(left.into())
+                if self.leave(&delivery, left).await {
+                    // This worker may fetch it again at any time.
+                    self.unacknowledged.acknowledge(&delivery.id);
+                } else {
+                    self.acknowledge(delivery, "Failed", Err(left.to_string()));
+                }
             }
         }
+        Ok(())
+    }
+
+    fn acknowledge(&self, delivery: Delivery, status: &'static str, result: Result<(), String>) {
+        let Delivery { id, worker, attempt } = delivery;
+        self.acknowledgements.add(Acknowledgement { id, worker, attempt: attempt.number, status, result });
     }
 
     async fn decide(&self, job: serde_json::Result<JobEnvelope>, attempt: Attempt) -> Verdict {
@@ -266,8 +279,8 @@ impl Attempts {
         }
     }
 
-    /// Sets the time of the next attempt while this process still holds the row; apalis then marks it as
-    /// failed. If the process dies in between, the job is taken over like any orphan and keeps the time.
+    /// Sets the time of the next attempt while this process still holds the row; the acknowledgement then marks it
+    /// as failed. If the process dies in between, the job is taken over like any orphan and keeps the time.
     async fn postpone(&self, delivery: &Delivery, after: Duration) {
         if let Err(error) = self.database.postpone(delivery, after).await {
             tracing::warn!(
@@ -278,15 +291,17 @@ impl Attempts {
         }
     }
 
-    /// Releases the row, so that apalis has nothing to mark. If that fails, apalis marks it as failed.
-    async fn leave(&self, delivery: &Delivery, left: LeftToAnother) {
-        if let Err(error) = self.database.leave(delivery, left.retry_after).await {
+    /// Releases the row, instead of acknowledging the attempt. If that fails, the attempt counts as failed.
+    async fn leave(&self, delivery: &Delivery, left: LeftToAnother) -> bool {
+        let released = self.database.leave(delivery, left.retry_after).await;
+        if let Err(error) = &released {
             tracing::warn!(
                 job.id = delivery.id,
                 error = format!("{error:#}"),
                 "could not release a job to another process"
             );
         }
+        released.is_ok()
     }
 
     fn log(&self, delivery: &Delivery, kind: &str, verdict: &Verdict, took: Duration) {

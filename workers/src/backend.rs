@@ -25,9 +25,6 @@ use crate::pauses::Pauses;
 use crate::persistence::{BackendFault, JobRows, MoreWait};
 use crate::wake::PollTriggers;
 
-/// A quarter of the acknowledgements that may wait for the worker's next statement. Further ones block.
-const ACKNOWLEDGEMENTS_WAITING: usize = 16;
-
 pub(crate) struct Backend {
     rows: Persisted<JobRows>,
     triggers: PollTriggers,
@@ -106,8 +103,7 @@ impl ApalisBackend for Backend {
             if !self.is_between_fetches() {
                 return Poll::Pending;
             }
-            // The fetch found nothing. apalis leaves acknowledgements that arrived meanwhile until the next
-            // poll, and never fetches a job that was pushed meanwhile.
+            // The fetch found nothing. apalis never fetches a job that was pushed meanwhile.
             match self.rows.poll_ready(cx, worker, HEARTBEAT_INTERVAL) {
                 Poll::Ready(Ok(())) if self.must_fetch_again => {}
                 Poll::Ready(Err(fault)) => return Poll::Ready(Some(Err(fault))),
@@ -134,10 +130,8 @@ impl BackendConfig for Backend {
     }
 
     fn middleware(&mut self, _: &mut WorkerContext) -> Self::Layer {
-        // Without `lock_tasks`, the row of a running job has the status `Queued`, and each job saves a write.
-        self.rows
-            .layer(JsonCodec::default(), ACKNOWLEDGEMENTS_WAITING)
-            .persist_results(true)
-            .lock_tasks(false)
+        // Without `lock_tasks`, the row of a running job has the status `Queued`, and each job saves a write. The
+        // attempt itself acknowledges the job.
+        self.rows.layer(JsonCodec::default(), 1).persist_results(false).lock_tasks(false)
     }
 }

@@ -4,6 +4,7 @@
 //! database leaves this crate: others see [`Queues`] and plain types. A job may be delivered more than once,
 //! so its operation must be idempotent, and no code here may assume that it ran only once.
 
+mod acknowledgements;
 mod attempt;
 mod backend;
 mod board;

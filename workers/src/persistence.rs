@@ -1,4 +1,5 @@
-//! What a worker does to the rows of its queue, with apalis' own statements.
+//! What a worker does to the rows of its queue, with apalis' own statements. Fetches on PostgreSQL, pushes and
+//! acknowledgements have statements of our own.
 //!
 //! apalis' storages wrap each statement into a transaction, which triples the round trips. Here only the
 //! heartbeat has one, because it is two statements.
@@ -6,11 +7,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use apalis_core::backend::WorkerFilter;
 use apalis_core::backend::persistence::{Persistence, TaskEvent};
-use apalis_core::backend::{TaskResult, WorkerFilter};
 use apalis_core::task::Task;
 use apalis_core::worker::context::WorkerContext;
-use apalis_postgres::{Config as PostgresConfig, queries as postgres};
+use apalis_postgres::queries as postgres;
 use apalis_sqlite::{Config as SqliteConfig, queries as sqlite};
 use domain::{Clock, Queue};
 use serde_json::Value;
@@ -19,7 +20,6 @@ use crate::database::Database;
 use crate::heartbeat::{HEARTBEAT_INTERVAL, LOST_AFTER_S};
 use crate::slots::JobSlots;
 use crate::sql;
-use crate::unacknowledged::Unacknowledged;
 
 const LOST_ERROR: &str = "its worker sent no heartbeats: another takes it over";
 
@@ -31,7 +31,6 @@ pub(crate) struct JobRows {
     pub(crate) clock: Clock,
     pub(crate) slots: JobSlots,
     pub(crate) more_wait: MoreWait,
-    pub(crate) unacknowledged: Unacknowledged,
 }
 
 /// Whether the last fetch got all that it requested, so that more may wait.
@@ -73,15 +72,7 @@ impl JobRows {
                 Ok(sqlite::fetch_next(pool, &self.sqlite_config().batch_size(at_most), worker).await?)
             }
             Database::Postgres(pool) => {
-                let config = PostgresConfig::default().queue(self.queue.name()).batch_size(at_most);
-                let mut connection = pool.acquire().await?;
-                match postgres::fetch_next(&mut *connection, &config, worker).await {
-                    // Nothing was taken, and this connection now knows the new table.
-                    Err(error) if is_of_a_changed_table(&error) => {
-                        Ok(postgres::fetch_next(&mut *connection, &config, worker).await?)
-                    }
-                    fetched => Ok(fetched?),
-                }
+                Ok(sql::postgres::fetch(pool, self.queue, worker.name(), at_most).await?)
             }
         }
     }
@@ -156,30 +147,12 @@ impl Persistence for JobRows {
         }
     }
 
+    /// Never called: attempts are acknowledged in batches of their own.
     async fn handle_events(
         &mut self,
-        events: Vec<TaskEvent<Value>>,
-        worker: &WorkerContext,
+        _: Vec<TaskEvent<Value>>,
+        _: &WorkerContext,
     ) -> Result<(), BackendFault> {
-        let results: Vec<&TaskResult<Value>> = events
-            .iter()
-            .filter_map(|event| match event {
-                TaskEvent::Complete(result) => Some(result),
-                _ => None,
-            })
-            .collect();
-        match &self.database {
-            Database::Sqlite(pool) => {
-                sqlite::ack_tasks(pool, &results, worker.name()).await?;
-            }
-            Database::Postgres(pool) => {
-                let mut connection = pool.acquire().await?;
-                postgres::handle_results(&mut *connection, &results, worker.name()).await?;
-            }
-        }
-        for result in results {
-            self.unacknowledged.acknowledge(&result.task_id.to_string());
-        }
         Ok(())
     }
 
@@ -198,12 +171,4 @@ impl Persistence for JobRows {
         }
         Ok(())
     }
-}
-
-/// A newer release has just added a column. apalis' function returns whole rows, and was read before the
-/// change.
-fn is_of_a_changed_table(error: &apalis_postgres::Error) -> bool {
-    const INVALID_FUNCTION_DEFINITION: &str = "42P13";
-    let apalis_postgres::Error::Database(sqlx::Error::Database(refused)) = error else { return false };
-    refused.code().is_some_and(|code| code == INVALID_FUNCTION_DEFINITION)
 }

@@ -14,6 +14,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::acknowledgements::Acknowledgements;
 use crate::attempt::{Attempts, Delivery, Handler};
 use crate::backend::{Backend, Halts};
 use crate::database::Database;
@@ -51,6 +52,7 @@ struct Pool {
     running: TaskTracker,
     stopping: CancellationToken,
     unacknowledged: Unacknowledged,
+    acknowledgements: Acknowledgements,
 }
 
 impl Queues {
@@ -69,12 +71,14 @@ impl Queues {
         self.refresh_pauses().await?;
         let interrupt = CancellationToken::new();
         let interrupt_when_dropped = interrupt.clone().drop_guard();
+        let unacknowledged = Unacknowledged::default();
         let pool = Pool {
             // apalis refuses a worker name that was recently in use, so every start has names of its own.
             name: format!("{}-{}", self.instance, self.chance.base36(10)),
             running: TaskTracker::new(),
             stopping: shutdown.clone(),
-            unacknowledged: Unacknowledged::default(),
+            acknowledgements: Acknowledgements::new(self.database.clone(), unacknowledged.clone()),
+            unacknowledged,
         };
         let monitor = Monitor::new().should_restart(|_, _| true);
         let monitor = settings.queues.iter().fold(monitor, |monitor, (&queue, &concurrency)| {
@@ -85,6 +89,7 @@ impl Queues {
                 clock: self.clock.clone(),
                 rates: self.rates.clone(),
                 unacknowledged: pool.unacknowledged.clone(),
+                acknowledgements: pool.acknowledgements.clone(),
                 timeout: settings.attempt_timeout.unwrap_or_else(|| queue.attempt_timeout()),
                 interrupt: interrupt.clone(),
             };
@@ -104,9 +109,11 @@ impl Queues {
         tokio::select! {
             ended = monitor.run_with_signal(are_finished) => ended.context("running the workers")?,
             never = self.watch_pauses() => match never {},
+            never = pool.acknowledgements.run() => match never {},
             () = is_too_late => tracing::warn!("jobs did not finish in time; interrupting and requeueing them"),
         }
         drop(interrupt_when_dropped);
+        pool.acknowledgements.flush().await;
         self.give_back(&pool, settings.queues.keys().copied()).await?;
         ensure!(shutdown.is_cancelled(), "the workers stopped unexpectedly");
         Ok(())
@@ -127,7 +134,6 @@ impl Queues {
             clock: self.clock.clone(),
             slots: slots.clone(),
             more_wait: MoreWait::default(),
-            unacknowledged: pool.unacknowledged.clone(),
         };
         let (pool, wake, pauses) = (pool.clone(), self.wake_handle(queue), self.pauses.clone());
         monitor.register(move |restart| {

@@ -7,7 +7,7 @@ use anyhow::{Context, anyhow};
 use domain::Queue;
 use service::{IfKnown, Push, PushResult};
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use crate::Queues;
@@ -15,6 +15,9 @@ use crate::sql::{PushedJob, on_either};
 
 /// Pushes written by one statement.
 const BATCH_MAX: usize = 256;
+/// How long pushes for which nobody waits, such as scans, wait for others. A batch of them costs one write, one wake-up
+/// and one fetch.
+const LINGER: Duration = Duration::from_millis(5);
 /// A slower batch gets an error. It may be stored nevertheless, and pushing again is safe.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -56,7 +59,10 @@ impl Queues {
                 () = cancel.cancelled(), if !receiver.is_closed() => receiver.close(),
                 taken = receiver.recv_many(&mut batch, BATCH_MAX) => match taken {
                     0 => return,
-                    _ => self.keep(&mut batch).await,
+                    _ => {
+                        linger(&mut receiver, &mut batch).await;
+                        self.keep(&mut batch).await;
+                    }
                 },
             }
         }
@@ -160,6 +166,18 @@ impl Queues {
             sqlx::query_as(sql::KNOWN).bind(sql::names(ids)).fetch_all(pool).await?
         });
         Ok(known.into_iter().collect())
+    }
+}
+
+/// Takes further pushes, until a process waits for one of them or the time is over.
+async fn linger(receiver: &mut mpsc::Receiver<Push>, batch: &mut Vec<Push>) {
+    let end = Instant::now() + LINGER;
+    while batch.len() < BATCH_MAX && batch.iter().all(|push| push.envelope.reply_to.is_none()) {
+        let room = BATCH_MAX - batch.len();
+        match timeout_at(end, receiver.recv_many(batch, room)).await {
+            Ok(1..) => {}
+            Ok(0) | Err(_) => return,
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Tests of the queue, each on SQLite and on Postgres.
 
+mod acknowledging;
 mod board;
 mod board_plans;
 mod copying;
@@ -7,6 +8,7 @@ mod counting;
 mod crashes;
 mod discarding;
 mod failures;
+mod fetching;
 mod formats;
 mod harness;
 mod overtaken;

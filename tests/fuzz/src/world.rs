@@ -109,7 +109,7 @@ async fn open(folder: &Path) -> anyhow::Result<(Service, Opened)> {
         chance,
         token_uses: TokenUses::default(),
         publish_bounds: PublishBounds::default(),
-        scans: Scans::new(ScanTerms { permits: 1, quota: None }),
+        scans: Scans::start(store.clone(), ScanTerms { permits: 1, quota: None }),
         verdicts: VerdictCommits::start(store.clone()),
         card: CardPayments::default(),
         rules,

@@ -48,6 +48,8 @@ impl Queues {
         let limit = i64::try_from(JOBS_SHOWN_MAX + 1)?;
         on_either!(&self.database, sql, pool => {
             let list = sqlx::query_as(sql::list_of(status)).bind(wanted.queue.name()).bind(status);
+            // A cached plan does not know the status, and so does not use the index for it.
+            let list = list.persistent(false);
             list.bind(before).bind(limit).bind(KIND_BYTES_MAX).fetch_all(pool).await
         })
         .context("listing jobs")

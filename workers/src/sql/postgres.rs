@@ -5,14 +5,35 @@
 //!
 //! Statements that lock many jobs lock them in the order of their ids, so that two of them never deadlock.
 
+mod fetch;
+
 use domain::Time;
 use sqlx::{PgPool, Postgres, QueryBuilder};
+
+#[cfg(test)]
+pub(crate) use fetch::FETCH;
+pub(crate) use fetch::fetch;
 
 use super::{PushedJob, StoredJob};
 
 pub(crate) const NOW_MS: &str = "SELECT (extract(epoch FROM now()) * 1000)::bigint";
 
 // Attempts, and jobs that change hands.
+
+/// Ends attempts whose workers still hold the jobs. Repeating it changes nothing, even if the worker has fetched a
+/// job again.
+pub(crate) const ACKNOWLEDGE: &str = "
+    WITH ended AS MATERIALIZED (
+        SELECT jobs.id, given.attempt, given.status, given.result
+        FROM jsonb_to_recordset($1::jsonb)
+            AS given (id text, worker text, attempt integer, status text, result jsonb)
+        INNER JOIN apalis.jobs AS jobs ON jobs.id = given.id
+        WHERE jobs.lock_by = given.worker AND jobs.status IN ('Queued', 'Running') AND jobs.attempts < given.attempt
+        ORDER BY jobs.id FOR UPDATE OF jobs
+    )
+    UPDATE apalis.jobs AS jobs
+    SET status = ended.status, attempts = ended.attempt, last_result = ended.result, done_at = now()
+    FROM ended WHERE jobs.id = ended.id AND jobs.status IN ('Queued', 'Running')";
 
 pub(crate) const RELEASE: &str = "
     UPDATE apalis.jobs SET status = 'Pending', run_at = now() + $1 * interval '1 second',

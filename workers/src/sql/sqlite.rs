@@ -13,6 +13,18 @@ pub(crate) const NOW_MS: &str = "SELECT CAST(unixepoch('subsec') * 1000 AS INTEG
 
 // Attempts, and jobs that change hands.
 
+/// Ends attempts whose workers still hold the jobs. Repeating it changes nothing, even if the worker has fetched a
+/// job again.
+pub(crate) const ACKNOWLEDGE: &str = "
+    WITH ended AS (
+        SELECT value ->> 'id' AS id, value ->> 'worker' AS worker, value ->> 'attempt' AS attempt,
+            value ->> 'status' AS status, value -> 'result' AS result
+        FROM json_each(?1)
+    )
+    UPDATE Jobs SET status = ended.status, attempts = ended.attempt, last_result = ended.result, done_at = unixepoch()
+    FROM ended WHERE Jobs.id = ended.id AND Jobs.lock_by = ended.worker
+        AND Jobs.status IN ('Queued', 'Running') AND Jobs.attempts < ended.attempt";
+
 pub(crate) const RELEASE: &str = "
     UPDATE Jobs SET status = 'Pending', run_at = unixepoch() + ?1, lock_by = NULL, lock_at = NULL
     WHERE id = ?2 AND lock_by = ?3 AND status IN ('Queued', 'Running')";

@@ -116,14 +116,8 @@ async fn sqlite_acknowledges_jobs_by_primary_key() {
     let harness = WorkerHarness::sqlite().await;
     harness.queues.migrate().await.unwrap();
     let Database::Sqlite(pool) = &harness.queues.database else { panic!("not SQLite") };
-    // The core of apalis' statement.
-    let plan: Vec<(i64, i64, i64, String)> = sqlx::query_as(
-        "EXPLAIN QUERY PLAN WITH j AS (SELECT value ->> 'task_id' AS task_id FROM json_each(?1))
-         UPDATE Jobs SET status = 'Done' FROM j WHERE Jobs.id = j.task_id AND Jobs.lock_by = ?2",
-    )
-    .fetch_all(pool)
-    .await
-    .unwrap();
+    let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {}", crate::sql::sqlite::ACKNOWLEDGE));
+    let plan: Vec<(i64, i64, i64, String)> = sqlx::query_as(explain).fetch_all(pool).await.unwrap();
     assert!(
         plan.iter().any(|step| step.3.contains("SEARCH Jobs USING INDEX sqlite_autoindex_Jobs_1 (id=?)")),
         "{plan:?}"
@@ -152,4 +146,25 @@ async fn an_unknown_kind_of_url_is_refused_without_repeating_it() {
     };
     let error = crate::Queues::open(opening).await.err().unwrap();
     assert_eq!(format!("{error:#}"), "the queue's URL must begin with sqlite:// or postgres://");
+}
+
+#[tokio::test]
+async fn indexes_that_no_statement_needs_are_dropped_from_a_queue_of_the_previous_release() {
+    let Some(harness) = WorkerHarness::postgres().await else { return };
+    harness.queues.migrate().await.unwrap();
+    harness
+        .sql(
+            "CREATE UNIQUE INDEX unique_job_id ON {jobs} (id);
+             CREATE UNIQUE INDEX idx_jobs_idempotency_key ON {jobs} (job_type, idempotency_key)",
+        )
+        .await;
+    assert!(!harness.queues.is_current().await.unwrap());
+    harness.queues.migrate().await.unwrap();
+    assert!(harness.queues.is_current().await.unwrap());
+    let queue = harness.pushing();
+    let job = scan();
+    for _ in 0..2 {
+        queue.push(job.clone()).await.unwrap();
+    }
+    assert_eq!(harness.rows().await.len(), 1, "ids are unique");
 }

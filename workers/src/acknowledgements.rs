@@ -1,0 +1,110 @@
+//! Writes how attempts ended, many with one statement.
+//!
+//! Nobody waits for it: the job's outcome is stored elsewhere, and a job that runs again because its
+//! acknowledgement was lost changes nothing. So acknowledgements of all queues wait a few milliseconds for each
+//! other, beside the fetches. apalis' own acknowledgement would stop the fetches of its worker meanwhile, and be lost
+//! if the database refuses it.
+
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde::Serialize;
+use tokio::sync::Notify;
+use tokio::time::{sleep, timeout};
+
+use crate::database::Database;
+use crate::sql::on_either;
+use crate::unacknowledged::Unacknowledged;
+
+/// How long an acknowledgement waits for others.
+const LINGER: Duration = Duration::from_millis(20);
+/// Acknowledgements that one statement writes.
+const BATCH_MAX: usize = 256;
+/// After an error of the database.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+/// How long a stopping pool waits for the database.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How an attempt ended, as the job's row stores it.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Acknowledgement {
+    pub(crate) id: String,
+    /// The worker that has locked the row.
+    pub(crate) worker: String,
+    pub(crate) attempt: u32,
+    pub(crate) status: &'static str,
+    /// As apalis stores it.
+    pub(crate) result: Result<(), String>,
+}
+
+/// The acknowledgements of a pool that are not written yet. There are never more than jobs that the pool has
+/// fetched.
+#[derive(Clone)]
+pub(crate) struct Acknowledgements(Arc<Shared>);
+
+struct Shared {
+    waiting: Mutex<Vec<Acknowledgement>>,
+    arrived: Notify,
+    database: Database,
+    unacknowledged: Unacknowledged,
+}
+
+impl Acknowledgements {
+    pub(crate) fn new(database: Database, unacknowledged: Unacknowledged) -> Self {
+        let (waiting, arrived) = (Mutex::default(), Notify::new());
+        Self(Arc::new(Shared { waiting, arrived, database, unacknowledged }))
+    }
+
+    pub(crate) fn add(&self, acknowledgement: Acknowledgement) {
+        self.waiting().push(acknowledgement);
+        self.0.arrived.notify_one();
+    }
+
+    /// Writes acknowledgements until it is dropped.
+    pub(crate) async fn run(&self) -> Infallible {
+        loop {
+            self.0.arrived.notified().await;
+            sleep(LINGER).await;
+            while let Err(error) = self.write_all().await {
+                tracing::warn!(
+                    error = format!("{error:#}"),
+                    "the ends of jobs could not be recorded; retrying"
+                );
+                sleep(RETRY_AFTER).await;
+            }
+        }
+    }
+
+    /// Writes those that are left when the pool stops.
+    pub(crate) async fn flush(&self) {
+        match timeout(FLUSH_TIMEOUT, self.write_all()).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                tracing::warn!(error = format!("{error:#}"), "the ends of jobs could not be recorded");
+            }
+            Err(_) => tracing::warn!("the ends of jobs could not be recorded in time"),
+        }
+    }
+
+    /// They stay until they are written. Writing one again changes nothing.
+    async fn write_all(&self) -> anyhow::Result<()> {
+        loop {
+            let batch: Vec<Acknowledgement> = self.waiting().iter().take(BATCH_MAX).cloned().collect();
+            if batch.is_empty() {
+                return Ok(());
+            }
+            let ended = serde_json::to_string(&batch)?;
+            on_either!(&self.0.database, sql, pool => {
+                sqlx::query(sql::ACKNOWLEDGE).bind(&ended).execute(pool).await.map(drop)
+            })?;
+            // Others were only added at the end.
+            self.waiting().drain(..batch.len());
+            batch.iter().for_each(|written| self.0.unacknowledged.acknowledge(&written.id));
+        }
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Vec<Acknowledgement>> {
+        self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,74 @@
+//! How the ends of attempts are written.
+
+use domain::Queue;
+use futures::future::join_all;
+
+use super::harness::{Pool, Starts, WorkerHarness, cleanup, on_both, scan, until};
+use crate::acknowledgements::Acknowledgement;
+use crate::database::Database;
+use crate::sql::on_either;
+
+async fn acknowledge(harness: &WorkerHarness, acknowledgements: &[Acknowledgement]) -> u64 {
+    let ended = serde_json::to_string(acknowledgements).unwrap();
+    on_either!(&harness.queues.database, sql, pool => {
+        sqlx::query(sql::ACKNOWLEDGE).bind(&ended).execute(pool).await.unwrap().rows_affected()
+    })
+}
+
+fn failed(id: &str, worker: &str, attempt: u32) -> Acknowledgement {
+    let (id, worker) = (id.to_owned(), worker.to_owned());
+    Acknowledgement { id, worker, attempt, status: "Failed", result: Err("no".into()) }
+}
+
+on_both! {
+    async fn pool_that_stops_has_acknowledged_every_job_that_is_done(harness: WorkerHarness) {
+        let queue = harness.ready().await;
+        let starts = Starts::default();
+        let pool = Pool::start(&harness.queues, starts.then_done());
+        let jobs = (0..300).map(|number| queue.push(if number % 2 == 0 { scan() } else { cleanup() }));
+        join_all(jobs).await.into_iter().for_each(|pushed| pushed.unwrap());
+        until("all are started", || async { starts.all().len() == 300 }).await;
+        pool.stop().await;
+        let rows = harness.rows().await;
+        assert!(rows.iter().all(|row| row.status == "Done" && row.attempts == 1), "{rows:?}");
+        assert_eq!(rows.len(), 300);
+    }
+
+    async fn acknowledgement_ends_only_its_own_attempt(harness: WorkerHarness) {
+        let queue = harness.ready().await;
+        let job = scan();
+        queue.push(job.clone()).await.unwrap();
+        harness.sql("INSERT INTO {workers} (id, worker_type, storage_name) VALUES ('one', 'scan', '')").await;
+        let begin = "UPDATE {jobs} SET status = 'Queued', lock_by = 'one'";
+        harness.sql(begin).await;
+        let id = job.id.to_string();
+        assert_eq!(acknowledge(&harness, &[failed(&id, "two", 1)]).await, 0, "of a worker that lost the job");
+        assert_eq!(acknowledge(&harness, &[failed(&id, "one", 1), failed(&scan().id.to_string(), "one", 1)]).await, 1);
+        assert_eq!(acknowledge(&harness, &[failed(&id, "one", 1)]).await, 0, "repeated");
+        let row = harness.row(job.id).await;
+        assert_eq!((row.status.as_str(), row.attempts), ("Failed", 1));
+        harness.sql(begin).await;
+        assert_eq!(acknowledge(&harness, &[failed(&id, "one", 1)]).await, 0, "repeated during the next attempt");
+        assert_eq!(harness.row(job.id).await.status, "Queued");
+        assert_eq!(acknowledge(&harness, &[failed(&id, "one", 2)]).await, 1);
+        assert_eq!(harness.queues.job_counts().await.unwrap()[&Queue::Scan].failed, 1);
+    }
+}
+
+#[tokio::test]
+async fn postgres_acknowledges_jobs_by_primary_key() {
+    let Some(harness) = WorkerHarness::postgres().await else { return };
+    harness.queues.migrate().await.unwrap();
+    let Database::Postgres(pool) = &harness.queues.database else { panic!("not Postgres") };
+    let mut connection = pool.acquire().await.unwrap();
+    let prepare = format!(
+        "PREPARE acknowledging (text) AS {}; SET plan_cache_mode = force_generic_plan",
+        crate::sql::postgres::ACKNOWLEDGE
+    );
+    sqlx::raw_sql(sqlx::AssertSqlSafe(prepare)).execute(&mut *connection).await.unwrap();
+    let explain = sqlx::query_scalar("EXPLAIN EXECUTE acknowledging ('[]')").persistent(false);
+    let plan: Vec<String> = explain.fetch_all(&mut *connection).await.unwrap();
+    let plan = plan.join("\n");
+    assert_eq!(plan.matches("Index Scan using jobs_pkey").count(), 2, "{plan}");
+    assert!(!plan.contains("Seq Scan"), "{plan}");
+}
