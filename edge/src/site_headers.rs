@@ -4,12 +4,11 @@ use anyhow::Context;
 use domain::Visibility;
 use domain::site_rules::{CacheTerms, SiteHeader, cache_control};
 use poem::Response;
-use poem::http::{HeaderName, HeaderValue, StatusCode, header};
+use poem::http::{HeaderName, HeaderValue, StatusCode};
 
 use crate::sites::Site;
 
 const NO_REFERRER: &str = "no-referrer";
-const ROBOTS: &str = "x-robots-tag";
 
 /// What happens to the header that the response already has.
 enum Setting {
@@ -48,18 +47,13 @@ pub fn apply(
 
 fn setting_of(name: &str, value: &str, visibility: Visibility) -> Setting {
     let is_private = visibility == Visibility::Private;
-    if name == header::CONTENT_SECURITY_POLICY.as_str() {
-        // Browsers apply every policy, so that another one can only be stricter.
-        Setting::Add
-    } else if name == ROBOTS && visibility != Visibility::Public {
-        // Search engines apply the strictest of several headers, and the first is `noindex`.
-        Setting::Add
-    } else if name == header::REFERRER_POLICY.as_str() && is_private && value != NO_REFERRER {
+    match name {
+        // Browsers apply every policy, so that another one can only be stricter. Search engines apply the
+        // strictest of several rules, so that our `noindex` remains. A `Link` is one of a list.
+        "content-security-policy" | "x-robots-tag" | "link" => Setting::Add,
         // The address of a private page contains its signature.
-        Setting::Skip
-    } else if name == header::ACCESS_CONTROL_ALLOW_ORIGIN.as_str() && is_private {
-        Setting::Skip
-    } else {
-        Setting::Replace
+        "referrer-policy" if is_private && value != NO_REFERRER => Setting::Skip,
+        "access-control-allow-origin" if is_private => Setting::Skip,
+        _ => Setting::Replace,
     }
 }

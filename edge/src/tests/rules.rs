@@ -180,9 +180,9 @@ async fn headers_of_a_site_only_tighten_and_caching_is_limited() {
 #[tokio::test]
 async fn a_site_whose_rules_cannot_be_read_is_unavailable() {
     let harness = EdgeHarness::build().await;
-    let mut files = site(&harness, "").await.manifest.files().to_vec();
+    let mut files = site(&harness, "/*\n  X-A: 1").await.manifest.files().to_vec();
     let lost = files.iter_mut().find(|file| file.path.as_str() == "_headers").unwrap();
-    lost.hash = domain::BlobHash::of(b"lost");
+    lost.hash = domain::BlobHash::of(b"no such content");
     let route = super::harness::route(files);
     assert_eq!(harness.visit(&route, "/", &[]).await.status, 503);
 }

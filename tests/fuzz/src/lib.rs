@@ -24,6 +24,7 @@ pub mod path_resolver;
 #[cfg(feature = "scanner")]
 pub mod scanned;
 pub mod site_paths;
+pub mod site_rules;
 #[cfg(feature = "card")]
 pub mod webhook;
 #[cfg(feature = "api")]

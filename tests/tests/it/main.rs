@@ -86,6 +86,8 @@ mod secrets_in_publishes;
 mod serving;
 mod sessions;
 mod simultaneous;
+mod site_rules;
+mod site_rules_oracle;
 mod suspension;
 mod teams;
 mod tidy;

@@ -41,10 +41,11 @@ in_both_modes! {
         let published = agent.publish_files("my-page", &files).await.expect(201);
         let expected = json!([
             {
-                "code": "unused_config",
+                "code": "bad_config",
                 "path": "_headers",
-                "message": "_headers configures other services and has no effect here",
-                "hint": "leave it out; it is published as a plain file",
+                "line": 1,
+                "message": "there are no headers below this path",
+                "hint": "add lines such as: X-Name: value",
             },
             {
                 "code": "absolute_path",

@@ -59,6 +59,11 @@ fn site_paths_stay_inside_their_site() {
 }
 
 #[test]
+fn rules_of_a_site_never_lead_out_of_it_or_loosen_its_protection() {
+    Run { target: "site_rules", mutations: 20_000, input_bytes_max: 2_048 }.feed(judges::site_rules::judge);
+}
+
+#[test]
 fn payment_settles_only_the_matching_price() {
     Run { target: "x_payment", mutations: 50_000, input_bytes_max: 256 }.feed(judges::x_payment::judge);
 }
