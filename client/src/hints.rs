@@ -3,7 +3,7 @@
 
 use domain::Slug;
 
-use crate::command::{Command, Invites, Members, Tokens};
+use crate::command::{Command, Download, Invites, Members, Tokens};
 
 /// The hint for an error code after any command. `None` keeps the API's own hint, which names no call.
 pub fn for_everyone(code: &str) -> Option<&'static str> {
@@ -81,9 +81,10 @@ pub enum Subject {
 impl Subject {
     pub fn of(command: &Command) -> Self {
         match command {
-            Command::Activate { named, .. } | Command::Rollback { named, version: Some(_) } => {
-                Subject::Version(named.slug.clone())
-            }
+            Command::Activate { named, .. }
+            | Command::Diff { named, .. }
+            | Command::Download(Download { named, .. })
+            | Command::Rollback { named, version: Some(_) } => Subject::Version(named.slug.clone()),
             Command::Publish(_)
             | Command::List
             | Command::Show(_)

@@ -41,7 +41,7 @@ impl Service {
     /// and for the archive, which is about as large at most.
     pub async fn archive(&self, files: &VersionFiles, format: ArchiveFormat) -> ServiceResult<SiteArchive> {
         let manifest = &files.manifest;
-        let reads = manifest.files().iter().map(|file| self.packed(file));
+        let reads = manifest.files().to_vec().into_iter().map(|file| self.packed(file));
         let contents: Vec<(SitePath, Bytes)> =
             stream::iter(reads).buffered(READS_AT_ONCE).try_collect().await?;
         let pack = move || {
@@ -54,9 +54,9 @@ impl Service {
         Ok(compute(manifest.total_bytes(), pack).await?.context("pack a version")?)
     }
 
-    async fn packed(&self, file: &ManifestFile) -> anyhow::Result<(SitePath, Bytes)> {
-        let bytes = self.contents().read(ContentAddress::of(file), 0..file.size_bytes).await?;
-        Ok((file.path.clone(), bytes))
+    async fn packed(&self, file: ManifestFile) -> anyhow::Result<(SitePath, Bytes)> {
+        let bytes = self.contents().read(ContentAddress::of(&file), 0..file.size_bytes).await?;
+        Ok((file.path, bytes))
     }
 }
 

@@ -47,18 +47,18 @@ impl Service {
 
     /// The same differences as a unified diff. The caller has reserved memory for the contents.
     pub async fn unified_diff(&self, differences: &Differences) -> ServiceResult<String> {
-        let reads = differences.files.iter().map(|file| async move {
-            let before = self.content_of(file.before.as_ref()).await?;
-            let after = self.content_of(file.after.as_ref()).await?;
-            anyhow::Ok(FilePair { path: file.path.clone(), before, after })
-        });
+        let reads =
+            differences.files.clone().into_iter().map(|FileDifference { path, before, after }| async move {
+                let (before, after) = (self.content_of(before).await?, self.content_of(after).await?);
+                anyhow::Ok(FilePair { path, before, after })
+            });
         let pairs: Vec<FilePair> = stream::iter(reads).buffered(READS_AT_ONCE).try_collect().await?;
         Ok(compute(differences.content_bytes(), move || unified_diff(&pairs)).await?)
     }
 
-    async fn content_of(&self, file: Option<&ManifestFile>) -> anyhow::Result<Option<Bytes>> {
+    async fn content_of(&self, file: Option<ManifestFile>) -> anyhow::Result<Option<Bytes>> {
         let Some(file) = file else { return Ok(None) };
-        self.contents().read(ContentAddress::of(file), 0..file.size_bytes).await.map(Some)
+        self.contents().read(ContentAddress::of(&file), 0..file.size_bytes).await.map(Some)
     }
 }
 

@@ -64,7 +64,8 @@ fn unpack(archive: Bytes, folder: &Path) -> io::Result<Vec<(SitePath, u64)>> {
     let mut bytes_left = FileSet::BYTES_MAX;
     for number in 0..archive.len() {
         let mut entry = archive.by_index(number).map_err(io::Error::other)?;
-        let path: SitePath = entry.name().parse().map_err(io::Error::other)?;
+        let name = entry.name().map_err(io::Error::other)?;
+        let path: SitePath = name.parse().map_err(io::Error::other)?;
         let mut file = create(folder, &path)?;
         let written = io::copy(&mut entry.by_ref().take(bytes_left + 1), &mut file)?;
         bytes_left =

@@ -24,10 +24,10 @@ in_both_modes! {
             assert_eq!((&again.body, again.header("ETag")), (&reply.body, reply.header("ETag")));
             let copied = agent.post("/v1/publish?slug=copy").raw(content_type, reply.body.clone());
             let copy = copied.await.expect(201).integer("version");
-            let files = |path: String| async { agent.get(&path).await.expect(200).json() };
+            let files = async |path: &str| agent.get(path).await.expect(200).json();
             assert_eq!(
-                files(format!("/v1/artifacts/copy/files?version={copy}")).await,
-                files("/v1/artifacts/my-site/files?version=1".to_owned()).await,
+                files(&format!("/v1/artifacts/copy/files?version={copy}")).await,
+                files("/v1/artifacts/my-site/files?version=1").await,
             );
         }
         let live = archive(&agent, "").await.expect(200);
