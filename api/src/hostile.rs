@@ -42,7 +42,7 @@ impl From<Uploaded> for Form {
         Self {
             slug: read.slug.map(|slug| slug.to_string()),
             message: read.message.map(|message| message.to_string()),
-            files: read.files.into_iter().map(|file| (file.path, file.bytes)).collect(),
+            files: read.site.into_sent_files().into_iter().map(|file| (file.path, file.bytes)).collect(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use handbill_tests::{Agent, Method, Reply, Value, fields_of, in_both_modes, json};
 
-const TOOLS: [&str; 14] = [
+const TOOLS: [&str; 15] = [
     "publish_artifact",
     "edit_artifact",
     "stage_upload",
