@@ -113,7 +113,7 @@ async fn publish(
         }
         Ok(())
     };
-    let load = async { load(exchange, request).await };
+    let load = Box::pin(load(exchange, request));
     let publish = async |(), publish| Ok(service.publish(caller, publish).await?);
     let publication = publishing::publish(permit, check, load, publish).await?;
     let signed_url = service.signed_url_of(&publication.published);
