@@ -313,9 +313,7 @@ impl Refusal {
             }
             Refusal::ContentMissing { missing } => {
                 let count = missing.len();
-                format!(
-                    "the account does not hold {count} of the contents that are given by sha256; nothing was published"
-                )
+                format!("the account does not hold {count} of the contents that are given by sha256")
             }
             Refusal::EditMismatch(mismatch) => mismatch.message(),
             Refusal::SecretInPublish { path, line } => {

@@ -211,7 +211,7 @@ mod tests {
             let (slug, target) = (Some("my-page".parse().unwrap()), Target::Existing);
             publish_hash(None, &PublishRequest { slug, target, derivation: plan.derivation(), ..request() })
         };
-        // publish from\0my-page\0Existing\0Live\0base\0live\0delete\0a\0delete\0old.html\0file\0a.css\0(SHA-256 of x)\0…
+        // publish from\0my-page\0Existing\0Live\0base\0live\0delete\0a\0delete\0old.html\0file\0a.css\0…
         let expected = "b5d442b7af0e8d449d41e98a953ddea9f385e3db67322518ab760ceef6f37bb6";
         assert_eq!(hash_of(vec![sent("index.html"), named("a.css")], ["old.html", "a"]), expected);
         assert_eq!(hash_of(vec![sent("a.css"), named("index.html")], ["a", "old.html"]), expected);

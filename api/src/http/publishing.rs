@@ -56,9 +56,10 @@ pub async fn complete(
     if !site.is_complete() {
         permit.exchange_for(WorkClass::Upload).await?;
     }
-    let located = service.locate_publish(caller, request, site).await?;
+    // Boxed, because every publish would carry the size of these futures otherwise.
+    let located = Box::pin(service.locate_publish(caller, request, site)).await?;
     memory.grow(usize::try_from(located.stored_bytes()).unwrap_or(usize::MAX)).await?;
-    let request = service.load_publish(located).await?;
+    let request = Box::pin(service.load_publish(located)).await?;
     Ok(Loaded { request, memory: Some(memory) })
 }
 

@@ -154,8 +154,8 @@ impl MultipartFields {
             Some("base") => self.base.take_base(field).await,
             Some("delete") => self.base.take_deleted(field).await,
             Some(other) => {
-                let fault = "is not a field of this form; the fields are slug, message, html, files, manifest, base and \
-                             delete";
+                let fault = "is not a field of this form; the fields are slug, message, html, files, \
+                             manifest, base and delete";
                 Err(Refusal::invalid(quoted(other), fault))
             }
             None if is_named_in_utf_8(&field) => Err(Refusal::invalid("body", "has a part without a name")),
@@ -362,11 +362,7 @@ impl Payload for Upload {
 
     fn schema_ref() -> MetaSchemaRef {
         inline(MetaSchema {
-            description: Some(
-                "Send `html` or `files`, not both. Files whose content the account holds may be in `manifest`. \
-                 With `base` the new version has the files of another one, except those in `delete`, and with \
-                 those that you send.",
-            ),
+            description: Some("Send `html` or `files`, not both. With `base`, neither is needed."),
             properties: vec![
                 ("slug", slug_schema()),
                 ("message", message_schema()),

@@ -27,8 +27,8 @@ refusals! {
     PublishCall:
         InvalidRequest, InvalidBody, SecretInPublish, Unauthorized, NotSignedIn, InsufficientScope, Forbidden,
         ForeignPage, AccountExpired, AccountSuspended,
-        QuotaExceeded, PaymentRequired, NotFound, IdempotencyConflict, ContentMissing, VersionConflict, PublishTooLarge, StorageFull,
-        UnsupportedMediaType, RateLimited, OutcomeUnknown;
+        QuotaExceeded, PaymentRequired, NotFound, IdempotencyConflict, ContentMissing, VersionConflict,
+        PublishTooLarge, StorageFull, UnsupportedMediaType, RateLimited, OutcomeUnknown;
 }
 
 #[derive(ApiResponse)]

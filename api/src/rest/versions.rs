@@ -28,8 +28,8 @@ refusals! {
     Add:
         InvalidRequest, InvalidBody, SecretInPublish, Unauthorized, NotSignedIn, InsufficientScope, Forbidden,
         ForeignPage, AccountExpired, AccountSuspended,
-        PaymentRequired, NotFound, IdempotencyConflict, ContentMissing, VersionConflict, PublishTooLarge, StorageFull,
-        UnsupportedMediaType, RateLimited, OutcomeUnknown;
+        PaymentRequired, NotFound, IdempotencyConflict, ContentMissing, VersionConflict, PublishTooLarge,
+        StorageFull, UnsupportedMediaType, RateLimited, OutcomeUnknown;
     Activate:
         InvalidRequest, InvalidBody, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
         AccountExpired, AccountSuspended, NotFound, TooLarge, UnsupportedMediaType;

@@ -110,13 +110,12 @@ fn meaning(kind: RefusalKind) -> &'static str {
              `created_at` describe the live version; they are null if the slug has no live version."
         }
         RefusalKind::ContentMissing => {
-            "The publish gives files by `sha256` whose content the account does not hold. `missing` lists the \
-             hashes, each once. Nothing was stored or charged."
+            "The account does not hold the contents in `missing`, which the publish gives by `sha256`. \
+             Nothing was charged."
         }
         RefusalKind::EditMismatch => {
-            "The old text of an edit does not occur exactly once in its file. `edit` is the position of the edit, \
-             counted from 0, `path` its file, `hits` the number of occurrences, and `nearest` lists lines \
-             (`line`, `text`): those of the hits, or without a hit the most similar ones. Nothing was published."
+            "An old text does not occur exactly once: `hits` counts it, `nearest` has similar lines. Nothing \
+             was published."
         }
         RefusalKind::SecretInPublish => {
             "A file to publish contains an active token of this service; the message names the file and the line."

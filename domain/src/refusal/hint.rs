@@ -139,13 +139,13 @@ impl Refusal {
                     .into()
             }
             Refusal::ContentMissing { .. } => {
-                "send the same request again, with the content of the files whose sha256 is in missing and the \
-                 other files by sha256 as before"
+                "send the request again with the content of the files in missing; give the others by \
+                 sha256"
                     .into()
             }
             Refusal::EditMismatch(_) => {
-                "call read_file for the current text, choose an old text that occurs exactly once (add the lines \
-                 around it, or correct it by the nearest lines), and call edit_artifact again with all edits"
+                "call edit_artifact again with an old text that occurs exactly once; read_file shows the \
+                 text"
                     .into()
             }
             Refusal::SecretInPublish { .. } => {

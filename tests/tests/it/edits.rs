@@ -42,17 +42,20 @@ in_both_modes! {
         let bad = |old: &str| json!([good, { "path": "index.html", "old": old, "new": "x" }]);
         let twice = refused(&agent, bad("<li>"), "edit_mismatch").await;
         assert_eq!(fields_of(&twice), ["code", "edit", "hint", "hits", "message", "nearest", "path"]);
-        assert_eq!((&twice["hits"], &twice["edit"], &twice["path"]), (&json!(2), &json!(1), &json!("index.html")));
+        assert_eq!((&twice["hits"], &twice["edit"]), (&json!(2), &json!(1)));
+        assert_eq!(twice["path"], "index.html");
         assert_eq!(twice["nearest"], json!([
             { "line": 2, "text": "  <li>1</li>" }, { "line": 3, "text": "  <li>two</li>" },
         ]), "after the first edit");
         let none = refused(&agent, bad("<li>tow</li>"), "edit_mismatch").await;
-        assert_eq!((&none["hits"], &none["nearest"][0]), (&json!(0), &json!({ "line": 3, "text": "  <li>two</li>" })));
+        assert_eq!(none["hits"], 0);
+        assert_eq!(none["nearest"][0], json!({ "line": 3, "text": "  <li>two</li>" }));
         // The first edit has removed it.
         assert_eq!(refused(&agent, bad("one"), "edit_mismatch").await["hits"], 0);
         refused(&agent, bad(""), "invalid_request").await;
         refused(&agent, json!([]), "invalid_request").await;
-        let binary = refused(&agent, json!([{ "path": "dot.bin", "old": "a", "new": "" }]), "invalid_request").await;
+        let binary = json!([{ "path": "dot.bin", "old": "a", "new": "" }]);
+        let binary = refused(&agent, binary, "invalid_request").await;
         assert!(binary["message"].as_str().unwrap().contains("dot.bin"), "{binary}");
         refused(&agent, json!([{ "path": "other.html", "old": "a", "new": "" }]), "not_found").await;
         let elsewhere = json!({ "slug": "nowhere", "edits": [good] });

@@ -11,7 +11,7 @@ const STYLE: &str = "h1 { color: teal }";
 const OTHER: &str = "h2 { color: navy }";
 
 in_both_modes! {
-    #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "100", "HANDBILL_LIMITS__PUBLISHES_PER_MINUTE" = "0")]
+    #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "100")]
     async fn a_file_is_given_by_the_hash_of_what_the_account_holds(world: World) {
         let (agent, visitor) = (site_of(&world).await, world.visitor());
         let page = page_saying("next");
@@ -20,29 +20,32 @@ in_both_modes! {
             { "path": "css/app.css", "sha256": sha256(STYLE), "size_bytes": STYLE.len() },
             { "path": "copy.css", "sha256": sha256(STYLE) },
         ]);
-        let next = agent.post("/v1/publish").json(&json!({ "slug": "my-site", "files": files })).await.expect(201);
+        let next = agent.post("/v1/publish").json(&json!({ "slug": "my-site", "files": files }));
+        let next = next.await.expect(201);
         assert_eq!((next.integer("version"), next.at("warnings")), (2, json!([])));
         assert_eq!(visitor.open_site(&next, "css/app.css").await.expect(200).text(), STYLE);
         assert_eq!(visitor.open_site(&next, "copy.css").await.expect(200).text(), STYLE);
         // Any version of any artifact counts, and the number of files that are sent may be none.
         let manifest = json!({ "index.html": sha256(&page), "old.html": sha256(PAGE) }).to_string();
-        let other = agent.post("/v1/publish").field("slug", "other").field("manifest", manifest).await.expect(201);
+        let other = agent.post("/v1/publish").field("slug", "other").field("manifest", manifest);
+        let other = other.await.expect(201);
         assert_eq!(visitor.open_site(&other, "old.html").await.status, 200);
         let manifest = json!({ "css/app.css": sha256(STYLE) }).to_string();
         let version = agent.add_version("other", PAGE).await.expect(201).integer("version");
-        let form = agent.post("/v1/artifacts/other/versions").field("manifest", manifest).file("index.html", PAGE);
-        assert_eq!(form.await.expect(201).integer("version"), version + 1);
+        let form = agent.post("/v1/artifacts/other/versions").field("manifest", manifest);
+        assert_eq!(form.file("index.html", PAGE).await.expect(201).integer("version"), version + 1);
         assert_eq!(paths_of(&agent, "other").await, ["css/app.css", "index.html"]);
         // A deleted artifact still counts as the account's storage.
         agent.delete("my-site").await.expect(200);
         publish_named(&agent, "third", &[("index.html", sha256(PAGE))]).await.expect(201);
     }
 
-    #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "100", "HANDBILL_LIMITS__PUBLISHES_PER_MINUTE" = "0")]
+    #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "100")]
     async fn what_the_account_does_not_hold_is_listed_and_nothing_is_published(world: World) {
         let (owner, agent) = (site_of(&world).await, world.agent().await);
         let never = sha256("never sent");
-        let named = [("index.html", sha256(PAGE)), ("a", never.clone()), ("b", sha256(STYLE)), ("c", never.clone())];
+        let (page, style) = (sha256(PAGE), sha256(STYLE));
+        let named = [("index.html", page), ("a", never.clone()), ("b", style), ("c", never.clone())];
         let refused = publish_named(&agent, "my-site", &named).idempotency_key("one").await;
         let refused = refused.refused(409, "content_missing");
         assert_eq!(fields_of(&refused.json()), ["code", "hint", "message", "missing"]);
@@ -65,7 +68,7 @@ in_both_modes! {
         assert_eq!(owner.usage().await.expect(200).integer("publishes.used"), 1);
     }
 
-    #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "100", "HANDBILL_LIMITS__PUBLISHES_PER_MINUTE" = "0")]
+    #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "100")]
     async fn malformed_names_of_contents_are_refused(world: World) {
         let agent = site_of(&world).await;
         let hash = sha256(STYLE);
@@ -83,15 +86,18 @@ in_both_modes! {
                 let body = json!({ "slug": "my-site", "files": [file] });
                 agent.post(path).json(&body).await.refused(400, code).naming(field);
             }
-            let tool = agent.call_tool("publish_artifact", &json!({ "slug": "my-site", "files": [file] })).await;
+            let arguments = json!({ "slug": "my-site", "files": [file] });
+            let tool = agent.call_tool("publish_artifact", &arguments).await;
             assert_eq!(tool.at("result.structuredContent.code"), "invalid_request", "{file}");
         }
-        let form = |manifest: &str| agent.post("/v1/publish").field("slug", "my-site").field("manifest", manifest.to_owned());
+        let publish = || agent.post("/v1/publish").field("slug", "my-site");
+        let form = |manifest: &str| publish().field("manifest", manifest.to_owned());
         let twice = format!(r#"{{"a":"{hash}","a":"{hash}"}}"#);
         let clash = format!(r#"{{"a":"{hash}","a/b":"{hash}"}}"#);
         for (manifest, naming) in [
             ("", "manifest"), ("[]", "manifest"), ("{", "manifest"), (r#"{"a":1}"#, "manifest"),
-            (r#"{"a":"abc"}"#, "manifest"), ("{}x", "manifest"), (&*twice, "occurs twice"), (&*clash, "\"a\""),
+            (r#"{"a":"abc"}"#, "manifest"), ("{}x", "manifest"), (&*twice, "occurs twice"),
+            (&*clash, "\"a\""),
         ] {
             form(manifest).await.refused(400, "invalid_request").naming(naming);
         }
@@ -109,10 +115,11 @@ in_both_modes! {
         publish_named(&agent, "large", &[("a", hash.clone()), ("b", hash)]).await.refused(413, "too_large");
     }
 
-    #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "100", "HANDBILL_LIMITS__PUBLISHES_PER_MINUTE" = "0")]
+    #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "100")]
     async fn a_site_is_made_from_another_version(world: World) {
         let (agent, visitor) = (site_of(&world).await, world.visitor());
-        let linked = "<!doctype html><link rel=stylesheet href=css/app.css><link rel=stylesheet href=new.css>";
+        let linked = "<!doctype html><link rel=stylesheet href=css/app.css>\
+                      <link rel=stylesheet href=new.css>";
         let changes = json!({ "slug": "my-site", "base": "live", "delete": ["dot.bin"], "files": [
             { "path": "index.html", "content": linked },
             { "path": "new.css", "content": OTHER },
@@ -133,7 +140,8 @@ in_both_modes! {
         let form = form.field("delete", "dot.bin").file("dot.bin/x", OTHER).field("delete", "index.html");
         form.await.expect(201);
         assert_eq!(paths_of(&agent, "my-site").await, ["css/app.css", "dot.bin/x"]);
-        let warned = versions().json(&json!({ "base": 2, "delete": ["new.css"], "html": linked })).await.expect(201);
+        let warned = versions().json(&json!({ "base": 2, "delete": ["new.css"], "html": linked }));
+        let warned = warned.await.expect(201);
         assert_eq!(warned.at("warnings.0.target"), "new.css");
         // Without any change, the base is published again. A staged version can be a base.
         let again = versions().json(&json!({ "base": 2 })).await.expect(201);
@@ -141,7 +149,7 @@ in_both_modes! {
         assert_eq!(paths_of(&agent, "my-site").await, ["css/app.css", "index.html", "new.css"]);
     }
 
-    #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "100", "HANDBILL_LIMITS__PUBLISHES_PER_MINUTE" = "0")]
+    #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "100")]
     async fn a_base_that_does_not_exist_is_not_found(world: World) {
         let agent = site_of(&world).await;
         for base in [json!(2), json!(999_999_999)] {
@@ -161,13 +169,14 @@ in_both_modes! {
         let staged = agent.post("/v1/artifacts/my-site/versions?activate=false");
         staged.json(&json!({ "base": 1, "html": page_saying("staged") })).await.expect(201);
         let from_staged = json!({ "slug": "my-site", "base": 2, "files": [] });
-        agent.post("/v1/publish").json(&from_staged).header("If-Match", "\"v1\"").await.expect(201);
-        agent.post("/v1/publish").json(&from_staged).header("If-Match", "\"v1\"").await.refused(412, "version_conflict");
+        let publish = || agent.post("/v1/publish").json(&from_staged).header("If-Match", "\"v1\"");
+        publish().await.expect(201);
+        publish().await.refused(412, "version_conflict");
         agent.delete("my-site").await.expect(200);
         agent.publish("my-site", PAGE).field("base", "live").await.refused(404, "not_found");
     }
 
-    #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "100", "HANDBILL_LIMITS__PUBLISHES_PER_MINUTE" = "0")]
+    #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "100")]
     async fn malformed_bases_and_deletions_are_refused(world: World) {
         let agent = site_of(&world).await;
         let three = ["css/app.css", "dot.bin", "index.html"];
@@ -192,17 +201,20 @@ in_both_modes! {
         }
         form("1").field("base", "1").await.refused(400, "invalid_request").naming("base");
         form("1").field("delete", "").await.refused(400, "invalid_request").naming("delete");
-        agent.add_version("my-site", PAGE).field("delete", "x").await.refused(400, "invalid_request").naming("base");
+        let without = agent.add_version("my-site", PAGE).field("delete", "x");
+        without.await.refused(400, "invalid_request").naming("base");
         let unnamed = agent.post("/v1/publish").json(&json!({ "base": "live", "html": PAGE })).await;
         unnamed.refused(400, "invalid_request").naming("slug");
-        let fifty: Vec<_> = (0..50).map(|number| json!({ "path": format!("{number}"), "content": "" })).collect();
+        let file = |number: usize| json!({ "path": number.to_string(), "content": "" });
+        let fifty: Vec<_> = (0..50).map(file).collect();
         let over = agent.post("/v1/artifacts/my-site/versions").json(&json!({ "base": 1, "files": fifty }));
         over.await.refused(413, "too_large");
         assert_eq!(agent.usage().await.expect(200).integer("publishes.used"), 1);
         // The fields belong to a publish alone.
         let staged = tool_result(&agent.call_tool("stage_upload", &json!({})).await);
         let path = staged["url"].as_str().unwrap().splitn(4, '/').nth(3).unwrap().to_owned();
-        for (field, value) in [("base", "1".to_owned()), ("manifest", json!({ "b": sha256(STYLE) }).to_string())] {
+        let manifest = json!({ "b": sha256(STYLE) }).to_string();
+        for (field, value) in [("base", "1".to_owned()), ("manifest", manifest)] {
             let upload = agent.post(&format!("/{path}")).field(field, value).file("a", STYLE);
             upload.await.refused(400, "invalid_request").naming(field);
             let home = world.stranger().post("/").field(field, "1").field("html", PAGE);
@@ -210,17 +222,18 @@ in_both_modes! {
         }
     }
 
-    #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "100", "HANDBILL_LIMITS__PUBLISHES_PER_MINUTE" = "0")]
+    #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "100")]
     async fn a_repeated_request_has_its_first_response(world: World) {
         let agent = site_of(&world).await;
         let keyed = |call: Call| call.idempotency_key("one");
         let sent = json!([{ "path": "a.css", "content": STYLE }, { "path": "b.css", "content": OTHER }]);
-        let first = keyed(agent.post("/v1/publish").json(&json!({ "slug": "new", "files": sent }))).await.expect(201);
+        let first = agent.post("/v1/publish").json(&json!({ "slug": "new", "files": sent }));
+        let first = keyed(first).await.expect(201);
         let named = [("a.css", sha256(STYLE)), ("b.css", sha256(OTHER))];
         assert_eq!(keyed(publish_named(&agent, "new", &named)).await.expect(201).json(), first.json());
         let manifest = json!({ "b.css": sha256(OTHER) }).to_string();
-        let form = agent.post("/v1/publish").field("slug", "new").field("manifest", manifest).file("a.css", STYLE);
-        assert_eq!(keyed(form).await.expect(201).json(), first.json());
+        let form = agent.post("/v1/publish").field("slug", "new").field("manifest", manifest);
+        assert_eq!(keyed(form.file("a.css", STYLE)).await.expect(201).json(), first.json());
         let other = keyed(publish_named(&agent, "new", &named[..1])).await;
         other.refused(409, "idempotency_conflict");
 
@@ -274,18 +287,20 @@ in_both_modes! {
         call("live").paying("dev:0.005").await.expect(201);
     }
 
-    #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "100", "HANDBILL_LIMITS__PUBLISHES_PER_MINUTE" = "0")]
+    #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "100")]
     async fn a_pinned_token_names_the_contents_of_its_artifact_alone(world: World) {
         let agent = site_of(&world).await;
         agent.publish("other", page_saying("other")).await.expect(201);
         let artifact = agent.artifact("my-site").await.expect(200).string("id");
         let pinned = agent.minted(&json!({ "scopes": "artifacts:write", "artifact_id": artifact })).await;
         publish_named(&pinned, "my-site", &[("index.html", sha256(PAGE))]).await.expect(201);
-        let foreign = publish_named(&pinned, "my-site", &[("index.html", sha256(&page_saying("other")))]).await;
-        foreign.refused(409, "content_missing");
+        let foreign = [("index.html", sha256(&page_saying("other")))];
+        publish_named(&pinned, "my-site", &foreign).await.refused(409, "content_missing");
         for slug in ["other", "nowhere"] {
-            publish_named(&pinned, slug, &[("index.html", sha256(PAGE))]).await.refused(403, "insufficient_scope");
-            publish_named(&pinned, slug, &[("index.html", sha256("x"))]).await.refused(403, "insufficient_scope");
+            for content in [PAGE, "never sent"] {
+                let named = publish_named(&pinned, slug, &[("index.html", sha256(content))]);
+                named.await.refused(403, "insufficient_scope");
+            }
             let based = pinned.publish(slug, PAGE).field("base", "live");
             based.await.refused(403, "insufficient_scope");
         }

@@ -58,6 +58,9 @@ impl<'a> Schemas<'a> {
         if let Some(choices) = choices(schema) {
             return choices;
         }
+        if let Some(alternatives) = schema["oneOf"].as_array() {
+            return alternatives.iter().map(|one| self.kind(one)).collect::<Vec<_>>().join(" or ");
+        }
         let mut parts = vec![self.type_of(schema)];
         parts.extend(range(schema, "minimum", "maximum", ""));
         parts.extend(range(schema, "minLength", "maxLength", " characters"));

@@ -84,10 +84,7 @@ impl JsonUpload {
 
     pub fn schema() -> MetaSchemaRef {
         inline(MetaSchema {
-            description: Some(
-                "Send `html` or `files`, not both. With `base` the new version has the files of another one, \
-                 except those in `delete`, and with those that you send.",
-            ),
+            description: Some("Send `html` or `files`, not both. With `base`, neither is needed."),
             properties: vec![
                 ("slug", or_null(slug_schema())),
                 ("message", or_null(message_schema())),

@@ -61,8 +61,8 @@ pub fn manifest_schema() -> MetaSchemaRef {
     })
 }
 
-const BASE: &str = "The version that the new one is made from: its number, or `live`. It has the base's files, \
-                    except those in `delete` and those that you replace.";
+const BASE: &str = "The version whose files the new one keeps: its number, or `live`. Files that you send \
+                    are added or replace those of the base.";
 
 /// The base in a form.
 pub fn base_text_schema() -> MetaSchemaRef {

@@ -39,12 +39,13 @@ impl Tool for EditArtifact {
     const NAME: &'static str = "edit_artifact";
     const TITLE: &'static str = "Edit a page or a site";
     const DESCRIPTION: &'static str = "\
-Replace text in files of the live version and publish the result as a new version, without sending whole files. \
-Use it for small changes; read_file shows the current text. The edits are applied in order, all or none.
+Replace text in files of the live version and publish the result as a new version, without sending whole \
+files. Use it for small changes; read_file shows the current text. The edits are applied in order, all or \
+none.
 
-Returns the same as publish_artifact, including warnings. If an old text does not occur exactly once, nothing \
-is published: edit_mismatch has edit (its position), path, hits (how often it occurs) and the nearest lines. \
-Add surrounding lines to make it unique. An unknown slug or path is refused with not_found.
+Returns the same as publish_artifact, including warnings. If an old text does not occur exactly once, \
+nothing is published: edit_mismatch has edit (its position), path, hits (how often it occurs) and the \
+nearest lines. Add surrounding lines to make it unique. An unknown slug or path is refused with not_found.
 
 Costs one of the account's free publishes, or {publish_price} USD of credit after those. Needs the scopes \
 artifacts:read and artifacts:write.";
@@ -57,8 +58,8 @@ artifacts:read and artifacts:write.";
         let text = |description| json!({ "type": "string", "description": description });
         let edit = json!({
             "path": text("The path of the file in the site, such as \"css/app.css\"."),
-            "old": text("The text to replace, exactly as in the file, with its spaces and line breaks. It must \
-                         occur exactly once."),
+            "old": text("The text to replace, exactly as in the file, with its spaces and line breaks. It \
+                         must occur exactly once."),
             "new": text("The text in its place. Empty to delete the old text."),
         });
         let mut edit = arguments::object(edit, &["path", "old", "new"]);
@@ -112,7 +113,7 @@ async fn publish(
         }
         Ok(())
     };
-    let load = async { load(exchange, request).await };
+    let load = Box::pin(load(exchange, request));
     let publish = async |(), publish| Ok(service.publish(caller, publish).await?);
     let publication = publishing::publish(permit, check, load, publish).await?;
     let signed_url = service.signed_url_of(&publication.published);

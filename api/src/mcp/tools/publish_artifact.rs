@@ -87,14 +87,14 @@ artifacts:write.";
                 "type": "array",
                 "maxItems": FileSet::FILES_MAX,
                 "description": "The files of the site. For one page: [{\"path\": \"index.html\", \"content\": \
-                                \"<!doctype html>…\"}]. Without base a publish replaces the whole site, so send \
-                                every file of it.",
+                                \"<!doctype html>…\"}]. Without base a publish replaces the whole site, so \
+                                send every file of it.",
                 "items": file_schema(),
             },
             "base": {
                 "oneOf": [{ "type": "integer", "minimum": 1 }, { "type": "string", "enum": ["live"] }],
-                "description": "The version of the same slug to keep the other files of: its number, or \"live\". \
-                                Then send only the files that change, or none.",
+                "description": "The version of the same slug to keep the other files of: its number, or \
+                                \"live\". Then send only the files that change, or none.",
             },
             "delete": {
                 "type": "array",
@@ -142,10 +142,14 @@ fn file_schema() -> Value {
         "sha256": {
             "type": "string",
             "pattern": SHA256_PATTERN,
-            "description": "In place of content: the hash of a content that your account has published before, \
-                            from list_files.",
+            "description": "In place of content: the hash of a content that your account has published \
+                            before, from list_files.",
         },
-        "size_bytes": { "type": "integer", "minimum": 0, "description": "The size of the content. It is checked." },
+        "size_bytes": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "The size of the content. It is checked.",
+        },
     });
     arguments::object(properties, &["path"])
 }
