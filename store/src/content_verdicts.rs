@@ -144,7 +144,8 @@ impl ScanStore<'_> {
         let by_key: HashMap<(&str, i32), &entity::content_verdict::Model> =
             found.iter().map(|row| ((row.content.as_str(), row.rules), row)).collect();
         let verdict_of = |(content, rules): &(ScannedContent, u32)| {
-            let Some(row) = by_key.get(&(content.to_string().as_str(), i32::try_from(*rules)?)) else {
+            let content = content.to_string();
+            let Some(row) = by_key.get(&(content.as_str(), i32::try_from(*rules)?)) else {
                 return Ok(None);
             };
             let (status, evidence) = (rows::moderation(&row.status)?, row.evidence.clone());
