@@ -100,7 +100,9 @@ impl Acknowledgements {
             })?;
             // Others were only added at the end.
             self.waiting().drain(..batch.len());
-            batch.iter().for_each(|written| self.0.unacknowledged.acknowledge(&written.id));
+            for Acknowledgement { id, attempt, .. } in &batch {
+                self.0.unacknowledged.acknowledge(id, *attempt);
+            }
         }
     }
 

@@ -182,7 +182,7 @@ impl Attempts {
             Verdict::LeftToAnother(left) => {
                 if self.leave(&delivery, left).await {
                     // This worker may fetch it again at any time.
-                    self.unacknowledged.acknowledge(&delivery.id);
+                    self.unacknowledged.acknowledge(&delivery.id, delivery.attempt.number);
                 } else {
                     self.acknowledge(delivery, "Failed", Err(left.to_string()));
                 }

@@ -23,8 +23,12 @@ impl Unacknowledged {
         self.attempts().insert(job.to_owned(), begun);
     }
 
-    pub(crate) fn acknowledge(&self, job: &str) {
-        self.attempts().remove(job);
+    /// A later attempt at the job may have begun meanwhile. It stays.
+    pub(crate) fn acknowledge(&self, job: &str, attempt: u32) {
+        let mut attempts = self.attempts();
+        if attempts.get(job).is_some_and(|begun| begun.number == attempt) {
+            attempts.remove(job);
+        }
     }
 
     pub(crate) fn take(&self) -> Vec<(String, BegunAttempt)> {

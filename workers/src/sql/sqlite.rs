@@ -22,8 +22,7 @@ pub(crate) const ACKNOWLEDGE: &str = "
         FROM json_each(?1)
     )
     UPDATE Jobs SET status = ended.status, attempts = ended.attempt, last_result = ended.result, done_at = unixepoch()
-    FROM ended WHERE Jobs.id = ended.id AND Jobs.lock_by = ended.worker
-        AND Jobs.status IN ('Queued', 'Running') AND Jobs.attempts < ended.attempt";
+    FROM ended WHERE Jobs.id = ended.id AND Jobs.lock_by = ended.worker AND Jobs.attempts < ended.attempt";
 
 pub(crate) const RELEASE: &str = "
     UPDATE Jobs SET status = 'Pending', run_at = unixepoch() + ?1, lock_by = NULL, lock_at = NULL
