@@ -1,35 +1,9 @@
 //! Warnings about what will not work in a published site.
 
-use std::collections::BTreeSet;
-
-use handbill_tests::{Browser, Mode, PATIENCE, Value, World, eventually, in_both_modes, json, program};
+use handbill_tests::{Value, in_both_modes, json};
 
 use crate::expectations::{PAGE, assert_serves};
 use crate::mcp::tool_result;
-
-/// A page with resources from other hosts, one host for each. A script notes what the browser blocks.
-const PAGE_OF_HOSTS: &str = r#"<!doctype html><html lang="en"><head><title>Hosts</title><script>
-    window.blocked = [];
-    addEventListener('securitypolicyviolation', event => blocked.push(event.blockedURI));
-    </script>
-    <script src="https://script.blocked.example/a.js"></script>
-    <script src="https://script.allowed.example/a.js"></script>
-    <script type="module">import 'https://module.blocked.example/a.js'</script>
-    <script>import('https://late.blocked.example/a.js').catch(() => {})</script>
-    <link rel="stylesheet" href="https://style.blocked.example/a.css">
-    <link rel="stylesheet" href="css/app.css">
-    <style>@import "https://import.blocked.example/a.css";
-    @font-face { font-family: Blocked; src: url(https://font.blocked.example/a.woff2) }
-    body { font-family: Blocked }</style></head>
-    <body style="background: url(https://attribute.blocked.example/a.png)"><h1>Text</h1>
-    <img src="https://image.blocked.example/a.png" alt="">
-    <img src="https://image.allowed.example/a.png" alt="">
-    <img srcset="https://set.blocked.example/a.png 1x" alt="">
-    <input type="image" src="https://input.blocked.example/a.png" alt="">
-    <video src="https://video.blocked.example/a.mp4" poster="https://poster.blocked.example/a.png"></video>
-    <iframe src="https://frame.blocked.example/"></iframe>
-    <iframe src="https://frame.allowed.example/"></iframe></body></html>"#;
-const SHEET: &str = "h1 { background: url(https://sheet.blocked.example/a.png) }";
 
 in_both_modes! {
     async fn a_broken_site_is_published_with_its_warnings(world: World) {
@@ -113,38 +87,7 @@ in_both_modes! {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_browser_blocks_what_the_warnings_say() {
-    let setup = World::with(Mode::Embedded, program!())
-        .env("HANDBILL_EDGE__SCRIPT_HOSTS", "script.allowed.example")
-        .env("HANDBILL_EDGE__IMAGE_HOSTS", "image.allowed.example")
-        .env("HANDBILL_EDGE__FRAME_HOSTS", "frame.allowed.example");
-    let world = setup.start().await;
-    let files: [(&str, &[u8]); 2] =
-        [("index.html", PAGE_OF_HOSTS.as_bytes()), ("css/app.css", SHEET.as_bytes())];
-    let published = world.agent().await.publish_files("my-page", &files).await.expect(201);
-    let warnings = published.at("warnings");
-    assert!(codes(&warnings).iter().all(|code| code == "blocked_by_policy"), "{warnings}");
-    let warned = hosts(warnings.as_array().unwrap().iter().map(|warning| &warning["target"]));
-    assert_eq!(warned.len(), 14, "{warned:?}");
-    let browser = Browser::start().await;
-    browser.open(&published.string("url")).await;
-    let blocked = eventually(PATIENCE, "the browser has blocked as much", async || {
-        let blocked = browser.evaluate("window.blocked").await;
-        let blocked = hosts(blocked.as_array().unwrap().iter());
-        (blocked.len() >= warned.len()).then_some(blocked)
-    })
-    .await;
-    assert_eq!(blocked, warned);
-}
-
 fn codes(warnings: &Value) -> Vec<String> {
     let warnings = warnings.as_array().expect("a list of warnings").iter();
     warnings.map(|warning| warning["code"].as_str().expect("a code").to_owned()).collect()
-}
-
-fn hosts<'v>(addresses: impl Iterator<Item = &'v Value>) -> BTreeSet<String> {
-    let host =
-        |address: &Value| address.as_str().and_then(|address| address.split('/').nth(2).map(str::to_owned));
-    addresses.map(|address| host(address).expect("an address with a host")).collect()
 }

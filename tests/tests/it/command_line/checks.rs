@@ -31,7 +31,8 @@ async fn a_check_reports_what_a_publish_reports() {
     let world = world().await;
     let (agent, shell) = (world.agent().await, Shell::at("http://127.0.0.1:9"));
     let page = format!(
-        "<img src=none.png>\n<img src=Big.jpg><a href=/b>b</a>\n<script src=https://cdn.example.test/a.js></script>\n\
+        "<img src=none.png>\n<img src=Big.jpg><a href=/b>b</a>\n\
+         <script src=https://cdn.example.test/a.js></script>\n\
          <script>const key = 'ghp_{}'</script>",
         "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
     );

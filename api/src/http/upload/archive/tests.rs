@@ -255,6 +255,9 @@ async fn links_devices_and_sparse_files_are_refused_by_name() {
     let zipped = writer.finish().unwrap().into_inner();
     // The mode is in the upper half of the external attributes.
     let device = patched_record(zipped.clone(), CENTRAL, 40, &[0xa4, 0x61]);
+    let mut old_sparse = header("link.html", EntryType::GNUSparse, 0);
+    old_sparse.as_gnu_mut().unwrap().set_real_size(0);
+    old_sparse.set_cksum();
     let sparse = tar_of(&[
         ("x", EntryType::XHeader, b"22 GNU.sparse.major=1\n"),
         ("link.html", EntryType::Regular, b"1\n0\n512\n"),
@@ -268,7 +271,7 @@ async fn links_devices_and_sparse_files_are_refused_by_name() {
         (TAR, of(EntryType::Char), "is neither a file nor a folder"),
         (TAR, of(EntryType::Block), "is neither a file nor a folder"),
         (TAR, of(EntryType::Fifo), "is neither a file nor a folder"),
-        (TAR, of(EntryType::GNUSparse), "is a sparse file"),
+        (TAR, [old_sparse.as_bytes().to_vec(), vec![0; 1024]].concat(), "is a sparse file"),
         (TAR, sparse, "is a sparse file"),
         (TAR, of(EntryType::new(b'Q')), "is neither a file nor a folder"),
     ] {
