@@ -4,7 +4,7 @@ use domain::Slug;
 use poem::http::{HeaderValue, StatusCode, header};
 use poem::web::Data;
 use poem::{IntoResponse, Request, Response};
-use poem_openapi::payload::{Json, Payload};
+use poem_openapi::payload::Json;
 use poem_openapi::registry::{
     MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry,
 };
@@ -22,6 +22,7 @@ use crate::http::version_parameter::{FromVersion, ToVersion};
 use crate::wire;
 
 const DIFF: &str = "text/x-diff";
+const JSON: &str = "application/json";
 
 #[derive(Default)]
 pub struct Diffs;
@@ -87,7 +88,7 @@ fn asks_for_diff(request: &Request) -> bool {
         found.map(|(_, weight)| *weight).fold(0.0, f32::max)
     };
     let diff = weight_of(DIFF);
-    diff > 0.0 && diff >= weight_of(<Json<wire::Differences> as Payload>::CONTENT_TYPE)
+    diff > 0.0 && diff >= weight_of(JSON)
 }
 
 /// A range of `Accept` with its weight.

@@ -6,9 +6,9 @@ use service::FileDifference;
 /// Two versions of an artifact and the files that differ between them.
 #[derive(Debug, Object)]
 pub struct Differences {
-    /// The `seq` of the older version of the comparison.
+    /// The `seq` of the version to compare from.
     pub from: u32,
-    /// The `seq` of the newer one.
+    /// The `seq` of the version to compare with.
     pub to: u32,
     /// The files that differ, ordered by path.
     pub files: Vec<ChangedFile>,
