@@ -65,7 +65,8 @@ impl FromStr for SiteLabel {
 
     fn from_str(text: &str) -> Result<Self, MalformedName> {
         let version = text.rsplit_once('-').and_then(|(host, tag)| {
-            Some(Self { host: host.parse().ok()?, version: Some(tag.parse().ok()?) })
+            let version = Some(tag.parse().ok()?);
+            Some(Self { host: host.parse().ok()?, version })
         });
         version.map_or_else(|| Ok(text.parse::<Host>()?.into()), Ok)
     }

@@ -190,6 +190,7 @@ mod suspensions;
 mod sweeps;
 mod team;
 mod together;
+mod version_views;
 
 on_both_databases! {
     async fn any_version_can_be_activated_and_the_route_follows(harness: &StoreHarness) {

@@ -55,7 +55,7 @@ fn object_of(objects: &Path, content: &str) -> PathBuf {
 }
 
 /// Writes directly to a world's database.
-async fn tamper(world: &World, sql: &str) {
+pub async fn tamper(world: &World, sql: &str) {
     let sql = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()));
     match world.mode() {
         Mode::Embedded => {

@@ -4,11 +4,14 @@ use std::time::Duration;
 
 use handbill_tests::{Agent, Mode, PATIENCE, Reply, Visitor, World, eventually, in_both_modes, json};
 
+use crate::day_two::tamper;
 use crate::expectations::{PAGE, assert_serves, front_page, page_saying};
 use crate::moderation::{SEED_PHRASE_FORM, becomes, moderate, moderator};
 use crate::suspension::{lift, suspend};
 
 const LIFETIME: Duration = Duration::from_secs(31 * 60);
+/// Makes all pages look as if their versions had only been staged.
+const ONLY_STAGED: &str = "DELETE FROM routes; UPDATE artifacts SET live_version_id = NULL";
 
 in_both_modes! {
     async fn a_staged_version_is_visible_only_at_its_own_address(world: World) {
@@ -38,12 +41,15 @@ in_both_modes! {
 
     async fn versions_of_a_page_that_is_not_live_yet_can_be_opened(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
-        let call = agent.post("/v1/publish?activate=false").field("slug", "my-page").field("html", PAGE);
-        let staged = call.await.expect(201);
+        let staged = agent.publish("my-page", PAGE).await.expect(201);
+        tamper(&world, ONLY_STAGED).await;
         front_page(&visitor, &staged).await.expect(404);
         assert_serves(&visitor.open(&staged.string("version_url")).await, PAGE);
         let next = stage(&agent, "my-page", &page_saying("next")).await;
         assert_serves(&visitor.open(&next.string("version_url")).await, &page_saying("next"));
+        agent.activate("my-page", 2).await.expect(200);
+        assert_serves(&visitor.open(&staged.string("version_url")).await, PAGE);
+        tamper(&world, ONLY_STAGED).await;
         agent.delete("my-page").await.expect(200);
         for version in [&staged, &next] {
             visitor.open(&version.string("version_url")).await.expect(404);

@@ -78,6 +78,15 @@ async fn edge_works_with_its_postgres_login_which_has_no_other_privileges() {
     let published = agent.publish("my-page", PAGE).await.expect(201);
     let visitor: Visitor = world.visitor().at(&edge);
     assert_serves(&front_page(&visitor, &published).await, PAGE);
+    assert_serves(&visitor.open(&published.string("version_url")).await, PAGE);
+    // Without a live version there is no route.
+    let staged = agent.publish("staged", PAGE).await.expect(201);
+    let host = staged.string("host");
+    let only_staged = format!(
+        "DELETE FROM routes WHERE host = '{host}'; UPDATE artifacts SET live_version_id = NULL WHERE host = '{host}'"
+    );
+    run_as(&owner, &only_staged).await.unwrap();
+    assert_serves(&visitor.open(&staged.string("version_url")).await, PAGE);
     let views = async || agent.usage().await.expect(200).integer("traffic.views");
     eventually(PATIENCE, "a view that was counted", async || (views().await == 1).then_some(())).await;
     for forbidden in [
@@ -89,6 +98,8 @@ async fn edge_works_with_its_postgres_login_which_has_no_other_privileges() {
         "DELETE FROM handbill_pauses",
         "CREATE TABLE made_by_an_edge (number int)",
         "SELECT claim_code FROM accounts",
+        "SELECT slug FROM artifacts",
+        "SELECT message FROM versions",
         "SELECT code FROM invites",
         "SELECT password_hash FROM users",
         "SELECT job FROM apalis.jobs",

@@ -1,0 +1,90 @@
+//! What the edge reads for the addresses of versions, and which verdicts notify it.
+
+use domain::{ModerationDecision, Route};
+
+use super::review::DONE;
+use super::*;
+use crate::{ScanVerdict, VerdictResult};
+
+const BLOCKED: ModerationStatus = ModerationStatus::Blocked;
+
+async fn view(harness: &StoreHarness, published: &Published) -> Option<Route> {
+    let routes = harness.store.routes();
+    let page = match routes.find(&published.host).await.unwrap() {
+        Some(page) => page,
+        None => routes.find_staged_only(&published.host).await.unwrap()?,
+    };
+    routes.find_version(&page, published.seq).await.unwrap()
+}
+
+async fn status(harness: &StoreHarness, published: &Published) -> ModerationStatus {
+    view(harness, published).await.unwrap().moderation
+}
+
+on_both_databases! {
+    async fn version_has_its_own_files_and_status_with_the_rest_of_its_page(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let live = harness.publish(account, "page", b"one").await;
+        let staged = harness.publish_as(account, "page", b"two", Activation::Staged).await;
+        let (page, seen) = (view(harness, &live).await.unwrap(), view(harness, &staged).await.unwrap());
+        assert_eq!((page.version, seen.version), (live.version, staged.version));
+        assert_ne!(page.manifest, seen.manifest);
+        assert_eq!((seen.host, seen.artifact, seen.expires_at), (page.host, page.artifact, page.expires_at));
+        assert_eq!(harness.store.routes().newest_seq(live.artifact).await.unwrap(), Some(2));
+        harness.scanned(&staged, BLOCKED, START).await;
+        assert_eq!(status(harness, &staged).await, BLOCKED);
+        assert_ne!(status(harness, &live).await, BLOCKED);
+        let nowhere = Published { seq: 3, ..live };
+        assert!(view(harness, &nowhere).await.is_none());
+    }
+
+    async fn a_moderators_block_of_the_live_version_closes_all_and_a_scans_block_only_itself(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let staged = harness.publish_as(account, "page", b"one", Activation::Staged).await;
+        let live = harness.publish(account, "page", b"two").await;
+        harness.scanned(&live, BLOCKED, START).await;
+        assert_eq!(status(harness, &live).await, BLOCKED);
+        assert_ne!(status(harness, &staged).await, BLOCKED);
+        assert_eq!(harness.rule(&live, ModerationDecision::Block, None).await, DONE);
+        assert_eq!(status(harness, &staged).await, BLOCKED);
+        // The next version waits for a moderator, and keeps the page closed while it is live.
+        let held = harness.publish(account, "page", b"three").await;
+        assert_eq!((status(harness, &held).await, status(harness, &staged).await), (BLOCKED, BLOCKED));
+        assert_eq!(harness.rule(&held, ModerationDecision::Pass, None).await, DONE);
+        assert_ne!(status(harness, &staged).await, BLOCKED);
+        assert_eq!(status(harness, &live).await, BLOCKED, "it is blocked itself");
+    }
+
+    async fn page_with_only_staged_versions_is_found_until_it_is_live_or_deleted(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let staged = harness.publish_as(account, "page", b"one", Activation::Staged).await;
+        let page = harness.store.routes().find_staged_only(&staged.host).await.unwrap().unwrap();
+        assert_eq!((page.artifact, page.account), (staged.artifact, account));
+        assert!(page.expires_at.is_some() && !page.is_suspended);
+        assert!(view(harness, &staged).await.unwrap().held_from.is_some(), "its scan may be late");
+        let change = harness.change(account, START);
+        harness.store.artifacts().activate(&change, &staged.slug, 1).await.unwrap();
+        assert!(harness.store.routes().find_staged_only(&staged.host).await.unwrap().is_none());
+        let other = harness.publish_as(account, "other", b"one", Activation::Staged).await;
+        harness.store.artifacts().delete(&change, &other.slug).await.unwrap();
+        assert!(harness.store.routes().find_staged_only(&other.host).await.unwrap().is_none());
+    }
+
+    async fn a_verdict_on_a_staged_version_names_its_host(harness: &StoreHarness) {
+        let account = harness.account().await;
+        harness.publish(account, "page", b"one").await;
+        let staged = harness.publish_as(account, "page", b"two", Activation::Staged).await;
+        let verdict = ScanVerdict {
+            account,
+            version: staged.version,
+            decision_id: harness.chance.ulid(START).to_string(),
+            status: BLOCKED,
+            evidence: "[]".to_owned(),
+            rules: 1,
+            content: None,
+            now: START,
+        };
+        let result = harness.store.scans().record_verdict(verdict).await.unwrap();
+        assert_eq!(result, VerdictResult::Noted { host: Some(staged.host) });
+    }
+}
