@@ -15,7 +15,6 @@ use poem_openapi::payload::Json;
 use poem_openapi::{OpenApi, OpenApiService};
 use serde_json::{Value, json};
 use service::FileSource;
-use tokio_util::task::TaskTracker;
 use tracing_subscriber::fmt::MakeWriter;
 
 use crate::detached::{BackgroundTasks, DetachedRequests};
