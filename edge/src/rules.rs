@@ -62,7 +62,7 @@ impl Inner {
     ) -> anyhow::Result<Response> {
         let location = match to {
             Destination::Within { path, rest } => {
-                format!("{}{path}{rest}", visit.address.mount.root(&visit.address.host))
+                format!("{}{path}{rest}", visit.address.mount.root(&visit.address.label))
             }
             Destination::Elsewhere(address) => address.clone(),
         };
