@@ -116,12 +116,12 @@ pub struct Edge {
     inner: Arc<Inner>,
 }
 
-/// One part in `ROUTE_SHARE` of the cache is for routes, of which one part in `RULES_SHARE` of the whole is for
-/// the rules of sites. The rest is for contents.
+/// One part in `ROUTE_SHARE` of the cache is for routes, with versions at their own addresses and the rules of
+/// sites. The rest is for contents.
 const ROUTE_SHARE: u64 = 8;
 /// The cache of versions at their own addresses is smaller than that of routes by this factor.
 const VERSION_SHARE: u64 = 4;
-const RULES_SHARE: u64 = 64;
+const RULES_SHARE: u64 = 8;
 
 impl Edge {
     /// Registers the edge for notices. It follows the log of route changes in the background until it is
@@ -136,8 +136,8 @@ impl Edge {
         let serve_url = Url::parse(&settings.serve_url).context("parse edge.serve_url")?;
         let route_bytes = settings.cache_bytes / ROUTE_SHARE;
         let version_bytes = route_bytes / VERSION_SHARE;
-        let rules_bytes = settings.cache_bytes / RULES_SHARE;
-        let sites = Arc::new(Sites::new(route_bytes - rules_bytes));
+        let rules_bytes = route_bytes / RULES_SHARE;
+        let sites = Arc::new(Sites::new(route_bytes - version_bytes - rules_bytes));
         let lease = bus.join_as_edge({
             let sites = sites.clone();
             move |host| sites.drop_host(host)
@@ -157,7 +157,7 @@ impl Edge {
             policy: HeaderPolicy::new(&settings.policy)?,
             closed_pages: ClosedPages::new(&settings.base_url, settings.contact.as_deref()),
             contents: Contents::new(
-                settings.cache_bytes - route_bytes - version_bytes,
+                settings.cache_bytes - route_bytes,
                 ContentReader::new(store.clone(), blobs),
                 load,
                 &settings.base_url,

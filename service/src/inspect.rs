@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use domain::{Host, Refusal, Repeating, SitePath, Warning, find_leaks};
+use domain::{Host, Refusal, Repeating, SitePath, Warning, WarningCode, find_leaks};
 use sitecheck::Terms;
 
 use crate::compute::compute;
@@ -29,7 +29,10 @@ impl Service {
             Ok::<_, Refusal>((leaks, check_site(&files, terms.as_ref())))
         };
         let (leaks, site) = compute(total_bytes, search).await??;
+        // A rule of the site may stand in for the front page.
+        let has_no_index = site.iter().any(|warning| warning.code == WarningCode::NoIndex);
         let entry_page = sitecheck::entry_page(request.files.iter().map(|file| &file.path));
+        let entry_page = entry_page.filter(|_| has_no_index);
         let mut warnings = leaks.warnings;
         warnings.extend(site);
         warnings.truncate(Warning::COUNT_MAX);
