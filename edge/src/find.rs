@@ -342,8 +342,8 @@ mod tests {
     fn versions_have_names_and_paths_of_their_own() {
         let version = "my-page-a1b2-0z9y8x7w";
         for (target, host, mount) in [
-            ("/docs/".to_owned(), format!("{}.pages.example", version.to_uppercase()), Mount::Name),
-            (format!("/site/{version}/docs/"), "127.0.0.1".to_owned(), Mount::Path),
+            ("/docs".to_owned(), format!("{}.pages.example", version.to_uppercase()), Mount::Name),
+            (format!("/site/{version}/docs"), "127.0.0.1".to_owned(), Mount::Path),
         ] {
             let uri: Uri = target.parse().unwrap();
             let Ok(SiteMatch::Site(address)) = names(UrlStyle::Host).find(&uri, &host) else {
@@ -352,12 +352,12 @@ mod tests {
             assert_eq!((address.mount, address.label.to_string()), (mount, version.to_owned()));
             let names = names(UrlStyle::Host);
             let live = names.live_address_of(&address);
-            assert_eq!(live.as_deref(), Some("http://my-page-a1b2.pages.example:8081/docs/"));
+            assert_eq!(live.as_deref(), Some("http://my-page-a1b2.pages.example:8081/docs"));
             let own_name =
-                (mount == Mount::Path).then(|| format!("http://{version}.pages.example:8081/docs/"));
+                (mount == Mount::Path).then(|| format!("http://{version}.pages.example:8081/docs"));
             assert_eq!(names.own_name_of(&address), own_name);
             let root = if mount == Mount::Path { format!("/site/{version}/") } else { "/".to_owned() };
-            assert_eq!(address.with_slash(), format!("{root}docs/"), "with or without the slash");
+            assert_eq!(address.with_slash(), format!("{root}docs/"));
         }
     }
 

@@ -53,7 +53,7 @@ pub(super) fn check_name(name: &str) -> Result<(), LineFault> {
         ));
     }
     let begins = |family: &&str| name.starts_with(*family) && name.len() > family.len();
-    let is_allowed = ALLOWED.contains(&name) || FAMILIES.iter().any(|family| begins(&family));
+    let is_allowed = ALLOWED.contains(&name) || FAMILIES.iter().any(begins);
     if !is_allowed {
         return Err(LineFault::new(format!("a site cannot set the header {}", shown(name)), HINT));
     }
