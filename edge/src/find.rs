@@ -356,8 +356,6 @@ mod tests {
             let own_name =
                 (mount == Mount::Path).then(|| format!("http://{version}.pages.example:8081/docs/"));
             assert_eq!(names.own_name_of(&address), own_name);
-            let root = if mount == Mount::Path { format!("/site/{version}/") } else { "/".to_owned() };
-            assert_eq!(address.with_slash(), format!("{root}docs/"), "with or without the slash");
         }
     }
 

@@ -114,7 +114,7 @@ pub struct Edge {
 
 /// One part in `ROUTE_SHARE` of the cache is for routes, the rest for contents.
 const ROUTE_SHARE: u64 = 8;
-/// The cache of versions at their own addresses is smaller than that of routes by this factor.
+/// One part in `VERSION_SHARE` of the routes' cache is for versions at their own addresses.
 const VERSION_SHARE: u64 = 4;
 
 impl Edge {
@@ -130,7 +130,7 @@ impl Edge {
         let serve_url = Url::parse(&settings.serve_url).context("parse edge.serve_url")?;
         let route_bytes = settings.cache_bytes / ROUTE_SHARE;
         let version_bytes = route_bytes / VERSION_SHARE;
-        let sites = Arc::new(Sites::new(route_bytes));
+        let sites = Arc::new(Sites::new(route_bytes - version_bytes));
         let lease = bus.join_as_edge({
             let sites = sites.clone();
             move |host| sites.drop_host(host)
@@ -150,7 +150,7 @@ impl Edge {
             policy: HeaderPolicy::new(&settings.policy)?,
             closed_pages: ClosedPages::new(&settings.base_url, settings.contact.as_deref()),
             contents: Contents::new(
-                settings.cache_bytes - route_bytes - version_bytes,
+                settings.cache_bytes - route_bytes,
                 ContentReader::new(store.clone(), blobs),
                 load,
                 &settings.base_url,
