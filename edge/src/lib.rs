@@ -119,7 +119,7 @@ pub struct Edge {
 /// One part in `ROUTE_SHARE` of the cache is for routes, with versions at their own addresses and the rules of
 /// sites. The rest is for contents.
 const ROUTE_SHARE: u64 = 8;
-/// The cache of versions at their own addresses is smaller than that of routes by this factor.
+/// One part in `VERSION_SHARE` of the routes' cache is for versions at their own addresses.
 const VERSION_SHARE: u64 = 4;
 const RULES_SHARE: u64 = 8;
 

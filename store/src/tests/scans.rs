@@ -103,9 +103,9 @@ on_both_databases! {
         for published in [&harmful, &harmless] {
             assert_eq!(harness.scans_kept(published).await.len(), 1);
         }
-        // Only live versions are visible.
+        // A version that is not live has an address, too.
         harness.publish(account, "harmful", b"three").await;
-        assert_eq!(harness.judge(&harmful, 1, BLOCKED).await, noted(None));
+        assert_eq!(harness.judge(&harmful, 1, BLOCKED).await, noted(Some(&harmful.host)));
     }
 
     async fn later_rules_replace_scan_verdicts_and_keep_the_evidence_of_each_finding(harness: &StoreHarness) {

@@ -80,7 +80,7 @@ in_both_modes! {
         assert_eq!(paid.at("price_usd").to_string(), "0.005");
         assert!(paid.headers.get("x-payment-response").is_none() && paid.json()["receipt"].is_null());
         assert!(world.ledger().await.is_empty());
-        agent.buy_credit(5.0).paying("dev:5").await.expect(201);
+        agent.buy_credit(5.0).paying("dev:5").await.expect(200);
         for _ in 0..2 {
             assert_eq!(dry().await.expect(200).number("price_usd"), 0.005);
         }
