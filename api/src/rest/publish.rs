@@ -32,6 +32,7 @@ refusals! {
 }
 
 #[derive(ApiResponse)]
+#[allow(clippy::large_enum_variant, reason = "a request has one of them, for a moment")]
 pub enum Published {
     /// With `dry_run=true`: what the publish would do.
     #[oai(status = 200)]

@@ -26,6 +26,7 @@ pub struct RehearsalResult {
 
 /// The result of a tool that publishes or rehearses.
 #[derive(Union)]
+#[allow(clippy::large_enum_variant, reason = "a call has one of them, for a moment")]
 pub enum PublishOrRehearsal {
     Published(PublishResult),
     Rehearsed(RehearsalResult),

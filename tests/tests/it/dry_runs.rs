@@ -139,7 +139,7 @@ in_both_modes! {
         let first = |path: &str| page(&agent, path).header("If-Match", "*");
         same_refusal(412, "version_conflict", unknown, first).await;
         let large = vec![b'x'; 10 * 1_048_576];
-        let too_large = |path: &str| page_with(agent.post(path), "a.bin", &[&large[..], b"x"].concat());
+        let too_large = |path: &str| page_with(agent.post(path), "a.bin", [&large[..], b"x"].concat());
         same_refusal(413, "too_large", PUBLISH, too_large).await;
         agent.publish_files("big-page", &[("a.bin", &large)]).await.expect(201);
         let more = vec![b'y'; 10 * 1_048_576];

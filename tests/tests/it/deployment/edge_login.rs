@@ -64,9 +64,8 @@ async fn edge_works_with_its_postgres_login_which_has_no_other_privileges() {
     let world = World::with(Mode::Production, program!()).start().await;
     let owner = world.setting("HANDBILL_DATABASE__URL").to_owned();
     let (server, database) = owner.rsplit_once('/').unwrap();
-    let (_, address) = server.rsplit_once('@').unwrap();
     // Logins belong to the whole server, which other tests use too.
-    let login = format!("edge_of_{database}");
+    let (login, address) = (format!("edge_of_{database}"), server.rsplit_once('@').unwrap().1);
     // Each release runs it again, while edges are running.
     for _ in 0..2 {
         run_as(&owner, &page("postgres/edge.sql").replace("handbill_edge", &login)).await.unwrap();
