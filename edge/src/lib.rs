@@ -41,6 +41,7 @@ mod site_headers;
 mod sites;
 mod streams;
 mod tally;
+mod version_lookup;
 mod versions;
 
 use std::net::IpAddr;

@@ -80,6 +80,8 @@ fn tar_gz(files: &[(SitePath, Bytes)]) -> anyhow::Result<Vec<u8>> {
         header.set_size(content.len() as u64);
         header.set_mode(FILE_MODE);
         header.set_mtime(MODIFIED_AT);
+        header.set_uid(0);
+        header.set_gid(0);
         archive.append_data(&mut header, path.as_str(), &content[..])?;
     }
     Ok(archive.into_inner()?.finish()?)

@@ -21,7 +21,8 @@ in_both_modes! {
             { "path": "index.html", "old": "<h1>Hello</h1>", "new": "<h1>Hello you</h1><img src=no.png>" },
         ]);
         let edited = tool_result(&edit(&agent, edits).await);
-        assert_eq!(fields_of(&edited), ["account", "artifact_id", "host", "url", "version", "version_url", "warnings"]);
+        let fields = ["account", "artifact_id", "host", "url", "version", "version_url", "warnings"];
+        assert_eq!(fields_of(&edited), fields);
         assert_eq!((&edited["version"], &edited["url"]), (&json!(2), &first.at("url")));
         assert_eq!(edited["warnings"][0]["target"], "no.png");
         let page = world.visitor().open(&first.string("url")).await;

@@ -13,8 +13,10 @@ const FUNCTION_LINES_MAX: usize = 60;
 const LONG_FILES: &[&str] = &[
     "api/src/pages/dashboard/tests.rs",
     "bus/src/tests.rs",
+    "edge/src/find.rs",
     "scanner/src/tests/asking.rs",
     "scanner/src/words/tests/english.rs",
+    "sitecheck/src/tests.rs",
     "store/src/tests.rs",
     "tests/tests/it/day_two/backups.rs",
     "tests/tests/it/edge_paths.rs",
