@@ -28,6 +28,8 @@ mod dashboard_browser;
 mod day_two;
 mod deployment;
 mod documents;
+mod drop_browser;
+mod drop_field;
 mod edge_browser;
 mod edge_conditions;
 mod edge_dress;
