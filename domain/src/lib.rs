@@ -14,6 +14,7 @@ mod chance;
 mod checkout;
 mod clock;
 mod common_password;
+mod content_digest;
 mod content_policy;
 mod file_set;
 mod id;
@@ -65,6 +66,7 @@ pub use chance::Chance;
 pub use checkout::CheckoutAmount;
 pub use clock::{Clock, ClockReading, TestShift};
 pub use common_password::is_common_password;
+pub use content_digest::{ContentDigest, ContentDigester};
 pub use content_policy::{ContentPolicy, ResourceKind};
 pub use file_set::FileSet;
 pub use id::{

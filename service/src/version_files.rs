@@ -60,7 +60,11 @@ impl Service {
         Ok(self.contents().read(ContentAddress::of(file), 0..file.size_bytes).await?)
     }
 
-    async fn files_of(&self, artifact: &Artifact, version: VersionChoice) -> ServiceResult<VersionFiles> {
+    pub(crate) async fn files_of(
+        &self,
+        artifact: &Artifact,
+        version: VersionChoice,
+    ) -> ServiceResult<VersionFiles> {
         let seq = match version {
             VersionChoice::Live => artifact.live.map(|live| live.seq),
             VersionChoice::Numbered(seq) => Some(seq),

@@ -40,6 +40,7 @@ pub use json::{ContentEncoding, decoded};
 pub use publish_body::PublishBody;
 pub use query::{ArchiveField, NamedUpload};
 pub use staged::{ReadUpload, StagedUpload};
+pub use whole_body::{ReadBody, WholeBody};
 
 use file_name::{file_name_of, ignore_unchosen, is_named_in_utf_8};
 
