@@ -106,7 +106,7 @@ async fn is_decided_by_moderator(reader: &impl ConnectionTrait, live: VersionId)
         .into_tuple()
         .one(reader)
         .await
-        .context("find who has blocked a page")?;
+        .context("read who moderated the live version")?;
     Ok(by.as_deref() == Some(ModeratedBy::Moderator.as_str()))
 }
 

@@ -63,8 +63,8 @@ pub async fn complete(
     Ok(Loaded { request, memory: Some(memory) })
 }
 
-/// Waits for the verdict on a version, without the publish permit and the memory of the files. `pending` if
-/// there is none in time, too many responses wait, or nobody waits for this one any more.
+/// Waits for the verdict on a version, without the publish permit and the memory of the files. Returns
+/// `pending` if the verdict takes too long, if too many responses wait, or if the client has disconnected.
 pub async fn verdict(
     permit: &RequestPermit,
     client: &ClientWait,
