@@ -15,9 +15,9 @@ const OPERATIONS_ENOUGH: usize = 128;
 /// How often a batch is retried after a collision with another account, such as the same random host.
 const COLLISIONS_MAX: usize = 8;
 
-/// A batch whose account is locked by another transaction, such as a verdict, joins a later commit after these
-/// times. Settling it alone costs as much as a commit of many. It must not wait for long, because the next
-/// commit may find it locked again.
+/// A batch whose account is locked by another transaction, such as a verdict, joins a later commit after
+/// these times. Settling it alone costs as much as a commit of many. It must not wait for long, because the
+/// next commit may find it locked again.
 const LOCKED_RETRIES: [Duration; 3] =
     [Duration::from_millis(2), Duration::from_millis(5), Duration::from_millis(10)];
 

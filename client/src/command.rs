@@ -42,7 +42,8 @@ pub enum Command {
     Versions(Named),
     /// Compare two versions of a page or site, and print a unified diff.
     ///
-    /// Without versions it shows what the live version has changed. With --json it lists the files that differ.
+    /// Without versions it shows what the live version has changed. With --json it lists the files that
+    /// differ.
     Diff {
         #[command(flatten)]
         named: Named,

@@ -12,7 +12,8 @@ use crate::{ArtifactId, Host, VersionTag};
 #[derive(Clone)]
 pub struct SigningKey(Secret);
 
-/// The secret that signs private links and names the versions of sites, and nothing else. It is never printed.
+/// The secret that signs private links and names the versions of sites, and nothing else. It is never
+/// printed.
 #[derive(Clone)]
 pub struct LinkKey(Secret);
 

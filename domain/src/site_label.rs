@@ -1,7 +1,7 @@
 //! The name in a site's address: that of its host, or of one version of it.
 //!
-//! A host ends with a dash and 4 characters, and a version's name with a dash and 8 more, so the length of the
-//! last part tells them apart whatever the slug is.
+//! A host ends with a dash and 4 characters, and a version's name with a dash and 8 more, so the length of
+//! the last part tells them apart whatever the slug is.
 
 use std::fmt;
 use std::str::FromStr;

@@ -117,8 +117,8 @@ pub struct Edge {
     inner: Arc<Inner>,
 }
 
-/// One part in `ROUTE_SHARE` of the cache is for routes, with versions at their own addresses and the rules of
-/// sites. The rest is for contents.
+/// One part in `ROUTE_SHARE` of the cache is for routes, with versions at their own addresses and the rules
+/// of sites. The rest is for contents.
 const ROUTE_SHARE: u64 = 8;
 /// One part in `VERSION_SHARE` of the routes' cache is for versions at their own addresses.
 const VERSION_SHARE: u64 = 4;

@@ -2,8 +2,9 @@
 //!
 //! A version is served only on top of its page's current route. An entry of this cache belongs to one reading
 //! of that route and is useless after the next, so whatever closes or changes the page, or drops its route
-//! from the cache, does the same to all of its versions. A change of a version's own status sends a notice for
-//! the page's host. It is in no log, so an entry is trusted only for as long as its own reading is covered.
+//! from the cache, does the same to all of its versions. A change of a version's own status sends a notice
+//! for the page's host. It is in no log, so an entry is trusted only for as long as its own reading is
+//! covered.
 
 use std::future::Future;
 use std::sync::{Arc, Weak};

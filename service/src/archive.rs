@@ -37,8 +37,8 @@ pub struct SiteArchive {
 }
 
 impl Service {
-    /// Packs the files of a version that the caller has found. The caller has reserved memory for the contents
-    /// and for the archive, which is about as large at most.
+    /// Packs the files of a version that the caller has found. The caller has reserved memory for the
+    /// contents and for the archive, which is about as large at most.
     pub async fn archive(&self, files: &VersionFiles, format: ArchiveFormat) -> ServiceResult<SiteArchive> {
         let manifest = &files.manifest;
         let reads = manifest.files().to_vec().into_iter().map(|file| self.packed(file));

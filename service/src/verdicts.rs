@@ -7,11 +7,11 @@ use tokio::time::sleep;
 
 /// Verdicts in one commit.
 const BATCH_VERDICTS_MAX: usize = 64;
-/// How long a commit waits for further verdicts. Nobody waits for a verdict, and a commit of many costs little
-/// more than a commit of one.
+/// How long a commit waits for further verdicts. Nobody waits for a verdict, and a commit of many costs
+/// little more than a commit of one.
 const LINGER: Duration = Duration::from_millis(5);
-/// A verdict whose account is locked by another transaction, such as a publish, joins a later commit after these
-/// times.
+/// A verdict whose account is locked by another transaction, such as a publish, joins a later commit after
+/// these times.
 const LOCKED_RETRIES: [Duration; 3] =
     [Duration::from_millis(5), Duration::from_millis(10), Duration::from_millis(20)];
 

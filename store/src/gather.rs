@@ -94,8 +94,8 @@ async fn run<T, R, C, F>(
     }
 }
 
-/// Waits for an item and takes those that are queued behind it, or arrive while it lingers. Empty if the queue is
-/// closed.
+/// Waits for an item and takes those that are queued behind it, or arrive while it lingers. Empty if the
+/// queue is closed.
 async fn gather<T, R>(
     receiver: &mut UnboundedReceiver<WaitingWrite<T, R>>,
     gathering: Gathering,

@@ -1,6 +1,6 @@
-//! Collects the statements of a commit and runs them together, because each call costs more than most of these
-//! statements. SQLite gets all of them in one call, which costs two thread switches. PostgreSQL gets them as one
-//! statement, which is one round trip and one cached plan.
+//! Collects the statements of a commit and runs them together, because each call costs more than most of
+//! these statements. SQLite gets all of them in one call, which costs two thread switches. PostgreSQL gets
+//! them as one statement, which is one round trip and one cached plan.
 
 use std::collections::HashSet;
 
@@ -53,10 +53,10 @@ impl Script {
     }
 }
 
-/// The first statement, with the others in its `WITH` clause, last first. Foreign keys are checked and triggers
-/// fire after all of them. PostgreSQL runs the first one and then the others from the end of the clause, so the
-/// order of the script is kept. Correctness must not depend on that, because PostgreSQL does not promise it. But
-/// transactions that take their locks in one order do not deadlock.
+/// The first statement, with the others in its `WITH` clause, last first. Foreign keys are checked and
+/// triggers fire after all of them. PostgreSQL runs the first one and then the others from the end of the
+/// clause, so the order of the script is kept. Correctness must not depend on that, because PostgreSQL does
+/// not promise it. But transactions that take their locks in one order do not deadlock.
 fn as_one_statement(insertions: Vec<(String, InsertStatement)>) -> Option<Statement> {
     let backend = DbBackend::Postgres;
     let mut insertions = insertions.into_iter().map(|(_, insertion)| insertion);

@@ -96,8 +96,8 @@ impl Store {
     }
 
     /// How many commits run at a time. SQLite has one writer, so more would only wait for each other. Waiting
-    /// operations are batched into the next commit. On PostgreSQL one commit is prepared while the other waits
-    /// for the disk. With more, each would have fewer operations, and cost the server as much.
+    /// operations are batched into the next commit. On PostgreSQL one commit is prepared while the other
+    /// waits for the disk. With more, each would have fewer operations, and cost the server as much.
     pub fn commits_at_once(&self) -> usize {
         const POSTGRES_COMMITS_AT_ONCE: usize = 2;
         if self.database.has_one_writer() { 1 } else { POSTGRES_COMMITS_AT_ONCE }

@@ -96,8 +96,8 @@ impl RouteStore<'_> {
     }
 }
 
-/// Whether a moderator's decision keeps the live version from being served, rather than a scan's verdict on it
-/// alone.
+/// Whether a moderator's decision keeps the live version from being served, rather than a scan's verdict on
+/// it alone.
 async fn is_decided_by_moderator(reader: &impl ConnectionTrait, live: VersionId) -> anyhow::Result<bool> {
     use entity::version::Column;
     let by: Option<String> = entity::version::Entity::find_by_id(live.to_string())

@@ -1,9 +1,9 @@
 //! Writes how attempts ended, many with one statement.
 //!
 //! Nobody waits for it: the job's outcome is stored elsewhere, and a job that runs again because its
-//! acknowledgement was lost changes nothing. So acknowledgements of all queues wait a few milliseconds for each
-//! other, beside the fetches. apalis' own acknowledgement would stop the fetches of its worker meanwhile, and be lost
-//! if the database refuses it.
+//! acknowledgement was lost changes nothing. So acknowledgements of all queues wait a few milliseconds for
+//! each other, beside the fetches. apalis' own acknowledgement would stop the fetches of its worker
+//! meanwhile, and be lost if the database refuses it.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

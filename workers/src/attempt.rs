@@ -1,7 +1,7 @@
 //! One attempt at one job: check, decode, run with a time limit, and record how it ended.
 //!
-//! Every result of the handler, even a panic, becomes a verdict here, which its acknowledgement writes to the job's
-//! row.
+//! Every result of the handler, even a panic, becomes a verdict here, which its acknowledgement writes to the
+//! job's row.
 
 use std::any::Any;
 use std::convert::Infallible;
@@ -279,8 +279,9 @@ impl Attempts {
         }
     }
 
-    /// Sets the time of the next attempt while this process still holds the row; the acknowledgement then marks it
-    /// as failed. If the process dies in between, the job is taken over like any orphan and keeps the time.
+    /// Sets the time of the next attempt while this process still holds the row; the acknowledgement then
+    /// marks it as failed. If the process dies in between, the job is taken over like any orphan and keeps
+    /// the time.
     async fn postpone(&self, delivery: &Delivery, after: Duration) {
         if let Err(error) = self.database.postpone(delivery, after).await {
             tracing::warn!(

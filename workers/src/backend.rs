@@ -130,8 +130,8 @@ impl BackendConfig for Backend {
     }
 
     fn middleware(&mut self, _: &mut WorkerContext) -> Self::Layer {
-        // Without `lock_tasks`, the row of a running job has the status `Queued`, and each job saves a write. The
-        // attempt itself acknowledges the job.
+        // Without `lock_tasks`, the row of a running job has the status `Queued`, and each job saves a write.
+        // The attempt itself acknowledges the job.
         self.rows.layer(JsonCodec::default(), 1).persist_results(false).lock_tasks(false)
     }
 }

@@ -15,10 +15,10 @@ const TESTED_AFTER: Duration = Duration::from_millis(500);
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 const SQLITE_BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-// The statements of every job are planned once for each connection, because planning takes longer than executing
-// them. Such a plan may be made while the table is empty. A sequential scan, which is best then, would be slow for
-// the minutes in which the table grows. Every statement here has an index. Without one, the estimated cost would be
-// so high that compiling the statement would seem to pay.
+// The statements of every job are planned once for each connection, because planning takes longer than
+// executing them. Such a plan may be made while the table is empty. A sequential scan, which is best then,
+// would be slow for the minutes in which the table grows. Every statement here has an index. Without one, the
+// estimated cost would be so high that compiling the statement would seem to pay.
 //
 // Commits do not wait for the disk, for the reason given at SQLite's `synchronous`: a crash of the server may
 // lose the last half second of a queue, and every job costs three commits. The main database has sessions of

@@ -1,5 +1,5 @@
-//! What a worker does to the rows of its queue, with apalis' own statements. Fetches on PostgreSQL, pushes and
-//! acknowledgements have statements of our own.
+//! What a worker does to the rows of its queue, with apalis' own statements. Fetches on PostgreSQL, pushes
+//! and acknowledgements have statements of our own.
 //!
 //! apalis' storages wrap each statement into a transaction, which triples the round trips. Here only the
 //! heartbeat has one, because it is two statements.

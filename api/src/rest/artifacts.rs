@@ -74,7 +74,8 @@ impl Artifacts {
     /// Get an artifact and its versions
     ///
     /// Returns the artifact with its `versions`, newest first. Each has a `url` that shows it whether or not
-    /// it is live. To make one of them live, send its `seq` to `POST /v1/artifacts/{slug}/activate`. `limit` and `after` page through the versions. Needs the scope
+    /// it is live. To make one of them live, send its `seq` to `POST /v1/artifacts/{slug}/activate`. `limit`
+    /// and `after` page through the versions. Needs the scope
     /// `artifacts:read`.
     #[oai(path = "/v1/artifacts/:slug", method = "get", operation_id = "get_artifact")]
     async fn one(

@@ -41,9 +41,10 @@ pub enum Compared {
 impl Diffs {
     /// Compare two versions
     ///
-    /// Returns the files that differ: each with its `path`, its `change` (`added`, `removed` or `changed`) and
-    /// its sizes, ordered by path. With `Accept: text/x-diff` the response is a unified diff of the text files,
-    /// which `git apply` reads. It has at most 1 MB; a longer one ends with a line that says so. Needs the scope
+    /// Returns the files that differ: each with its `path`, its `change` (`added`, `removed` or `changed`)
+    /// and its sizes, ordered by path. With `Accept: text/x-diff` the response is a unified diff of the text
+    /// files, which `git apply` reads. It has at most 1 MB; a longer one ends with a line that says so. Needs
+    /// the scope
     /// `artifacts:read`.
     #[oai(path = "/v1/artifacts/:slug/diff", method = "get", operation_id = "diff_versions")]
     async fn diff(

@@ -59,11 +59,11 @@ impl Publish {
     /// and 10 MB, as a form or as JSON. Or send an archive of the site (zip, tar, tar.gz, tar.zst), with `slug`
     /// and `message` in the query. Link assets by relative path. Needs the scope `artifacts:write`.
     ///
-    /// A site may have `_redirects` and `_headers` at its root, in the format of Netlify and Cloudflare Pages,
-    /// with at most 100 rules each. `_redirects`: one rule a line, as `/old/* /new/:splat 301`, with status
-    /// 301, 302, 303, 307 or 308, 404, or 200 to show another file of the site (`/* /index.html 200` for a
-    /// single-page app). A file takes precedence, except over a status with `!`. `_headers`: a path in its own
-    /// line, and headers below it, such as `Cache-Control` (60 seconds at most; longer for names like
+    /// A site may have `_redirects` and `_headers` at its root, in the format of Netlify and Cloudflare
+    /// Pages, with at most 100 rules each. `_redirects`: one rule a line, as `/old/* /new/:splat 301`, with
+    /// status 301, 302, 303, 307 or 308, 404, or 200 to show another file of the site (`/* /index.html 200`
+    /// for a single-page app). A file takes precedence, except over a status with `!`. `_headers`: a path in
+    /// its own line, and headers below it, such as `Cache-Control` (60 seconds at most; longer for names like
     /// `app.3f2a9c1b.js`), `Content-Security-Policy`, `X-Frame-Options` or an `X-*` header of your own. Lines
     /// with a fault are ignored and are `bad_config` warnings. Neither file is served.
     ///

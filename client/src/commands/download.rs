@@ -75,8 +75,8 @@ fn unpack(archive: Bytes, folder: &Path) -> io::Result<Vec<(SitePath, u64)>> {
     Ok(files)
 }
 
-/// A new file with this path. An earlier file is replaced. A symbolic link is not followed, because it may lead
-/// out of the folder.
+/// A new file with this path. An earlier file is replaced. A symbolic link is not followed, because it may
+/// lead out of the folder.
 fn create(folder: &Path, path: &SitePath) -> io::Result<File> {
     for part in path.folders() {
         let part = folder.join(part);

@@ -1,4 +1,5 @@
-//! Every version has an address of its own, which shows it whether or not it is live and closes with its page.
+//! Every version has an address of its own, which shows it whether or not it is live and closes with its
+//! page.
 
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
 //! Taking jobs from a queue on PostgreSQL.
 //!
-//! apalis' function for it is planned again in every call. The plan does not know the requested number of jobs and
-//! assumes a tenth of the waiting ones. The function also returns whole rows, and so fails once after a column was
-//! added.
+//! apalis' function for it is planned again in every call. The plan does not know the requested number of
+//! jobs and assumes a tenth of the waiting ones. The function also returns whole rows, and so fails once
+//! after a column was added.
 
 use apalis_core::task::Task;
 use apalis_core::task::builder::TaskBuilder;
