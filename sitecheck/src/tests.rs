@@ -408,7 +408,8 @@ fn faulty_rules_are_reported_with_their_lines() {
 #[test]
 fn references_that_rules_lead_on_are_not_missing() {
     let page = "<a href=old><a href=away/1><a href=gone><a href=app/any><a href=none>\n\
-                <script src=app/none.js></script><img src=app/none.png><img src=img/old.png><iframe src=app/f>";
+                <script src=app/none.js></script><img src=app/none.png><img src=img/old.png>\
+                 <iframe src=app/f>";
     let rules = "/old /index.html\n/away/* https://a.example/:splat\n/gone /index.html 404\n\
                  /app/* /index.html 200\n/img/old.png /logo.png 200";
     let files = [("_redirects", rules), ("index.html", page), ("logo.png", "")];

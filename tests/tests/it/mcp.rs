@@ -16,7 +16,8 @@ in_both_modes! {
         let (agent, visitor) = (world.agent().await, world.visitor());
         let first = page_saying("first");
         let published = tool_result(&publish(&agent, "my-page", &first).await);
-        assert_eq!(fields_of(&published), ["account", "artifact_id", "host", "url", "version", "version_url", "warnings"]);
+        let fields = ["account", "artifact_id", "host", "url", "version", "version_url", "warnings"];
+        assert_eq!(fields_of(&published), fields);
         assert_eq!((&published["version"], &published["account"]["free_publishes_left"]), (&json!(1), &json!(4)));
         let url = published["url"].as_str().unwrap();
         assert_serves(&visitor.open(url).await, &first);

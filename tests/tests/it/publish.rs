@@ -12,7 +12,8 @@ in_both_modes! {
     async fn a_page_is_published_and_served(world: World) {
         let agent = world.agent().await;
         let published = agent.publish("my-page", PAGE).await.expect(201);
-        assert_eq!(published.field_names(), ["account", "artifact_id", "host", "url", "version", "version_url", "warnings"]);
+        let fields = ["account", "artifact_id", "host", "url", "version", "version_url", "warnings"];
+        assert_eq!(published.field_names(), fields);
         assert_eq!(fields_of(&published.at("account")), ["credits_usd", "expires_at", "free_publishes_left"]);
         assert_eq!(published.integer("version"), 1);
         assert_eq!(published.integer("account.free_publishes_left"), 4);

@@ -59,6 +59,14 @@ async fn missing_privilege_to_create_the_edge_login_is_reported_with_the_superus
     run_as(&superuser, &gone).await.unwrap();
 }
 
+/// Leaves only staged versions at a host.
+fn without_live_version(host: &str) -> String {
+    format!(
+        "DELETE FROM routes WHERE host = '{host}';
+         UPDATE artifacts SET live_version_id = NULL WHERE host = '{host}'"
+    )
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn edge_works_with_its_postgres_login_which_has_no_other_privileges() {
     let world = World::with(Mode::Production, program!()).start().await;
@@ -80,11 +88,7 @@ async fn edge_works_with_its_postgres_login_which_has_no_other_privileges() {
     assert_serves(&visitor.open(&published.string("version_url")).await, PAGE);
     // Without a live version there is no route.
     let staged = agent.publish("staged", PAGE).await.expect(201);
-    let host = staged.string("host");
-    let only_staged = format!(
-        "DELETE FROM routes WHERE host = '{host}'; UPDATE artifacts SET live_version_id = NULL WHERE host = '{host}'"
-    );
-    run_as(&owner, &only_staged).await.unwrap();
+    run_as(&owner, &without_live_version(&staged.string("host"))).await.unwrap();
     assert_serves(&visitor.open(&staged.string("version_url")).await, PAGE);
     let views = async || agent.usage().await.expect(200).integer("traffic.views");
     eventually(PATIENCE, "a view that was counted", async || (views().await == 1).then_some(())).await;
