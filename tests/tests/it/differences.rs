@@ -39,7 +39,8 @@ in_both_modes! {
         assert_eq!((back.integer("from"), back.integer("to")), (2, 1));
         assert_eq!(back.string("files.0.change"), "removed");
         assert_eq!(diff(&agent, "from=2&to=2").await.expect(200).at("files"), json!([]));
-        let tool = agent.call_tool("diff_versions", &json!({ "slug": "my-site", "from": 1 })).await.expect(200);
+        let arguments = json!({ "slug": "my-site", "from": 1 });
+        let tool = agent.call_tool("diff_versions", &arguments).await.expect(200);
         assert_eq!(tool_result(&tool), compared.json());
     }
 
@@ -57,10 +58,12 @@ in_both_modes! {
     async fn binary_files_and_long_diffs_are_marked(world: World) {
         let long = "a line of text\n".repeat(100_000);
         let one = vec![("dot.png", b"\0\x01".to_vec()), ("index.html", PAGE.into())];
-        let two = vec![("dot.png", b"\0\x02".to_vec()), ("index.html", PAGE.into()), ("long.txt", long.into())];
+        let (page, long) = (PAGE.into(), long.into());
+        let two = vec![("dot.png", b"\0\x02".to_vec()), ("index.html", page), ("long.txt", long)];
         let agent = two_versions(&world.agent().await, one, two).await;
         let patch = unified(&agent, "from=1").await.expect(200).text();
-        assert!(patch.starts_with("diff --git a/dot.png b/dot.png\nBinary files a/dot.png and b/dot.png differ\n"));
+        let binary = "diff --git a/dot.png b/dot.png\nBinary files a/dot.png and b/dot.png differ\n";
+        assert!(patch.starts_with(binary));
         assert!(patch.len() <= 1_048_576 && patch.len() > 1_000_000, "{}", patch.len());
         let last = patch.lines().last().unwrap();
         assert!(last.contains("longer than 1 MB"), "{last}");

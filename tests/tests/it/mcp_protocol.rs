@@ -84,7 +84,8 @@ in_both_modes! {
             let is_so = |tool: &&Value| tool["annotations"][hint] == true;
             tools.iter().filter(is_so).map(|tool| tool["name"].as_str().unwrap()).collect::<Vec<_>>()
         };
-        let reading = ["list_artifacts", "get_artifact", "list_files", "read_file", "diff_versions", "get_account"];
+        let of_artifacts = ["list_artifacts", "get_artifact", "list_files", "read_file", "diff_versions"];
+        let reading = [&of_artifacts[..], &["get_account"]].concat();
         assert_eq!(that("readOnlyHint"), reading);
         assert_eq!(that("destructiveHint"), ["delete_artifact", "create_claim_link"]);
         assert_eq!(that("openWorldHint"), ["publish_artifact", "edit_artifact", "publish_upload"]);

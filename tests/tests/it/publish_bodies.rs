@@ -36,7 +36,8 @@ in_both_modes! {
         assert!(published.string("host").starts_with("my-site-"), "{published:?}");
         assert_serves(&front_page(&visitor, &published).await, PAGE);
         assert_eq!(visitor.open_site(&published, "app.css").await.expect(200).text(), STYLE);
-        let other = agent.post("/v1/artifacts/my-site/versions?slug=other").raw(TAR, tar(&[("index.html", PAGE)]));
+        let site = tar(&[("index.html", PAGE)]);
+        let other = agent.post("/v1/artifacts/my-site/versions?slug=other").raw(TAR, site);
         other.await.refused(400, "invalid_request").naming("slug");
         let next = agent.post("/v1/artifacts/my-site/versions?slug=my-site&message=Next");
         let next = next.raw(TAR, tar(&[("index.html", &page_saying("next"))])).await.expect(201);

@@ -38,7 +38,8 @@ in_both_modes! {
     async fn a_site_redirects_and_rewrites_by_its_own_rules(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
         let published = publish(&agent, REDIRECTS).await;
-        assert_eq!(codes_and_lines(&published.at("warnings")), [("bad_config".into(), "_redirects".into(), 4)]);
+        let expected = [("bad_config".into(), "_redirects".into(), 4)];
+        assert_eq!(codes_and_lines(&published.at("warnings")), expected);
         let root = format!("/site/{}/", published.string("host"));
         for (path, status, location) in [
             ("old?x=1", 302, format!("{root}about?x=1")),
@@ -125,7 +126,13 @@ in_both_modes! {
         ]);
         let body = json!({ "slug": "my-site", "files": files });
         let published = agent.post("/v1/publish").json(&body).await.expect(201);
-        let expected = [("_headers", 2), ("_headers", 5), ("_redirects", 2), ("_redirects", 3), ("_redirects", 4)];
+        let expected = [
+            ("_headers", 2),
+            ("_headers", 5),
+            ("_redirects", 2),
+            ("_redirects", 3),
+            ("_redirects", 4),
+        ];
         let mut found = codes_and_lines(&published.at("warnings"));
         found.sort();
         assert_eq!(found, expected.map(|(path, line)| ("bad_config".to_owned(), path.to_owned(), line)));

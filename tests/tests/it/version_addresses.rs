@@ -22,7 +22,8 @@ in_both_modes! {
         let staged = stage(&agent, "my-page", &next).await;
         let label = label_of(&staged.string("version_url"));
         let tag = label.strip_prefix(&format!("{}-", first.string("host"))).unwrap();
-        assert!(tag.len() == 8 && tag.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()), "{tag}");
+        let is_base36 = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+        assert!(tag.len() == 8 && tag.bytes().all(is_base36), "{tag}");
         assert_serves(&front_page(&visitor, &first).await, PAGE);
         let seen = visitor.open(&staged.string("version_url")).await.expect(200);
         assert_serves(&seen, &next);
