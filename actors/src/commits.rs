@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::{AccountId, LedgerOperation, Outcome};
-use store::{Batch, Gathering, Store, Terms, WriteBatch, is_collision, outage};
-use tokio::time::sleep;
+use store::{Batch, Gathered, Gathering, Store, Terms, WriteBatch, is_collision, outage};
 
 use crate::terms::{LedgerError, LedgerTerms};
 
@@ -18,28 +17,14 @@ const COLLISIONS_MAX: usize = 8;
 /// A batch whose account is locked by another transaction, such as a verdict, joins a later commit after
 /// these times. Settling it alone costs as much as a commit of many. It must not wait for long, because the
 /// next commit may find it locked again.
-const LOCKED_RETRIES: [Duration; 3] =
-    [Duration::from_millis(2), Duration::from_millis(5), Duration::from_millis(10)];
+const LOCKED_RETRIES: [Duration; 2] = [Duration::from_millis(2), Duration::from_millis(5)];
 
 pub(crate) type Committed = Result<Vec<Outcome>, LedgerError>;
-
-/// What a commit of several batches did with one of them.
-enum Gathered {
-    Committed(Committed),
-    /// Its account is locked by another transaction, or deleted.
-    LeftOut,
-}
-
-impl Gathered {
-    fn of(outcomes: Option<Vec<Outcome>>) -> Self {
-        outcomes.map_or(Self::LeftOut, |outcomes| Self::Committed(Ok(outcomes)))
-    }
-}
 
 /// The commit queue of all ledgers. Each ledger has at most one batch in it.
 #[derive(Clone)]
 pub(crate) struct Commits {
-    gathered: WriteBatch<(AccountId, Arc<[LedgerOperation]>), Gathered>,
+    gathered: WriteBatch<(AccountId, Arc<[LedgerOperation]>), Gathered<Committed>>,
     committer: CommitActor,
 }
 
@@ -61,14 +46,11 @@ impl Commits {
     /// Settles operations of one account, in order, in one transaction: together with those of other
     /// accounts, or alone if that fails.
     pub(crate) async fn settle(&self, account: AccountId, operations: Arc<[LedgerOperation]>) -> Committed {
-        for retry_after in LOCKED_RETRIES {
-            match self.gathered.commit((account, operations.clone())).await {
-                Some(Gathered::Committed(committed)) => return committed,
-                Some(Gathered::LeftOut) => sleep(retry_after).await,
-                None => break,
-            }
+        let batch = (account, operations.clone());
+        match self.gathered.commit_with_retries(batch, &LOCKED_RETRIES).await {
+            Some(committed) => committed,
+            None => self.committer.commit_alone(account, &operations).await,
         }
-        self.committer.commit_alone(account, &operations).await
     }
 }
 
@@ -82,11 +64,11 @@ impl CommitActor {
     async fn commit_together(
         &self,
         batches: &[(AccountId, Arc<[LedgerOperation]>)],
-    ) -> Vec<Option<Gathered>> {
+    ) -> Vec<Option<Gathered<Committed>>> {
         let batches: Vec<Batch<'_>> =
             batches.iter().map(|(account, operations)| Batch { account: *account, operations }).collect();
         match self.store.settle_together(&batches, &self.terms()).await {
-            Ok(settled) => settled.into_iter().map(|outcomes| Some(Gathered::of(outcomes))).collect(),
+            Ok(settled) => settled.into_iter().map(|outcomes| Some(Gathered::of(outcomes.map(Ok)))).collect(),
             Err(error) => match as_outage(&error) {
                 Some(outage) => {
                     batches.iter().map(|_| Some(Gathered::Committed(Err(outage.clone())))).collect()

@@ -2,25 +2,22 @@
 
 use std::time::Duration;
 
-use store::{Gathering, ScanVerdict, Store, VerdictResult, WriteBatch};
-use tokio::time::sleep;
+use store::{Gathered, Gathering, ScanVerdict, Store, VerdictResult, WriteBatch};
 
 /// Verdicts in one commit.
 const BATCH_VERDICTS_MAX: usize = 64;
-/// How long a commit waits for further verdicts. Nobody waits for a verdict, and a commit of many costs
-/// little more than a commit of one.
+/// How long a commit waits for further verdicts. Few requests wait for a verdict (`wait=scan`), and a commit
+/// of many costs little more than a commit of one.
 const LINGER: Duration = Duration::from_millis(5);
 /// A verdict whose account is locked by another transaction, such as a publish, joins a later commit after
 /// these times.
-const LOCKED_RETRIES: [Duration; 3] =
-    [Duration::from_millis(5), Duration::from_millis(10), Duration::from_millis(20)];
+const LOCKED_RETRIES: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(10)];
 
 /// Writes verdicts in batches.
 #[derive(Clone)]
 pub struct VerdictCommits {
     store: Store,
-    /// The result is `None` for a verdict whose account is locked, or deleted.
-    batch: WriteBatch<ScanVerdict, Option<VerdictResult>>,
+    batch: WriteBatch<ScanVerdict, Gathered<VerdictResult>>,
 }
 
 impl VerdictCommits {
@@ -37,20 +34,16 @@ impl VerdictCommits {
 
     /// Writes a verdict, in a batch if possible, else by itself. The same verdict twice changes nothing.
     pub(crate) async fn write(&self, judgement: ScanVerdict) -> anyhow::Result<VerdictResult> {
-        for retry_after in LOCKED_RETRIES {
-            match self.batch.commit(judgement.clone()).await {
-                Some(Some(judged)) => return Ok(judged),
-                Some(None) => sleep(retry_after).await,
-                None => break,
-            }
+        match self.batch.commit_with_retries(judgement.clone(), &LOCKED_RETRIES).await {
+            Some(judged) => Ok(judged),
+            None => self.store.scans().record_verdict(judgement).await,
         }
-        self.store.scans().record_verdict(judgement).await
     }
 }
 
 /// Writes none of them if one is wrong or the database is unavailable. Writing each by itself then shows
 /// which and why.
-async fn write_together(store: &Store, judgements: &[ScanVerdict]) -> Vec<Option<Option<VerdictResult>>> {
+async fn write_together(store: &Store, judgements: &[ScanVerdict]) -> Vec<Option<Gathered<VerdictResult>>> {
     let written = store.scans().record_verdicts(judgements).await.unwrap_or_default();
-    written.into_iter().map(Some).collect()
+    written.into_iter().map(|judged| Some(Gathered::of(judged))).collect()
 }

@@ -69,12 +69,12 @@ impl ScanReader {
         }
     }
 
-    /// The same as [`ScanStore::find_subject`].
+    /// What a scan needs to know about a version. `None` if the version does not exist.
     pub async fn find_subject(&self, version: VersionId) -> anyhow::Result<Option<ScanSubject>> {
         self.subjects.read(version).await?
     }
 
-    /// The same as [`ScanStore::find_content_verdict`].
+    /// The stored verdict of these rules on a content, if there is one.
     pub async fn find_content_verdict(
         &self,
         content: ScannedContent,
@@ -93,21 +93,8 @@ impl SubjectRow {
 }
 
 impl ScanStore<'_> {
-    /// What a scan needs to know about a version. `None` if the version does not exist.
-    pub async fn find_subject(self, version: VersionId) -> anyhow::Result<Option<ScanSubject>> {
-        self.find_subjects(&[version]).await?.pop().context("a version was not looked up")?
-    }
-
-    /// The stored verdict of these rules on a content, if there is one.
-    pub async fn find_content_verdict(
-        self,
-        content: ScannedContent,
-        rules: u32,
-    ) -> anyhow::Result<Option<StoredVerdict>> {
-        self.find_content_verdicts(&[(content, rules)]).await?.pop().context("a verdict was not looked up")?
-    }
-
-    /// The subject of each of these versions. A row that cannot be read affects only its own version.
+    /// The subject of each of these versions. A manifest that cannot be parsed affects only its own
+    /// version.
     async fn find_subjects(
         self,
         versions: &[VersionId],

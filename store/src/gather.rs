@@ -1,6 +1,6 @@
 //! Batches writes: while one commit runs, further items wait for the next one. A commit of sixty items costs
 //! about as much as a commit of one. A busy process therefore needs few commits, and an idle one adds no
-//! delay.
+//! delay, unless the writer lingers.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{Mutex, oneshot};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 /// Longer than the database's statement timeout.
 const COMMIT_WAIT: Duration = Duration::from_secs(12);
@@ -21,8 +21,22 @@ pub struct Gathering {
     pub at_once: usize,
     /// A batch takes no further item when its weight reaches this.
     pub enough: usize,
-    /// How long a batch that has one item waits for more. Zero: it takes only those that wait already.
+    /// How long a batch waits for more items after its first one. Zero: it takes only those that wait already.
     pub linger: Duration,
+}
+
+/// What a commit did with one of its items.
+#[derive(Debug)]
+pub enum Gathered<R> {
+    Committed(R),
+    /// Its account is locked by another transaction, or deleted.
+    LeftOut,
+}
+
+impl<R> Gathered<R> {
+    pub fn of(result: Option<R>) -> Self {
+        result.map_or(Self::LeftOut, Self::Committed)
+    }
 }
 
 /// A handle to a batching writer. The writer stops when its last handle is dropped.
@@ -63,6 +77,20 @@ impl<T: Send + 'static, R: Send + 'static> WriteBatch<T, R> {
         let (done, result) = oneshot::channel();
         self.0.send(WaitingWrite { item, done }).ok()?;
         result.await.ok()
+    }
+}
+
+impl<T: Clone + Send + 'static, R: Send + 'static> WriteBatch<T, Gathered<R>> {
+    /// Commits an item together with others. An item that is left out joins a later commit, after each of
+    /// these times. `None`: the caller commits it separately.
+    pub async fn commit_with_retries(&self, item: T, retries: &[Duration]) -> Option<R> {
+        let mut retries = retries.iter();
+        loop {
+            match self.commit(item.clone()).await? {
+                Gathered::Committed(result) => return Some(result),
+                Gathered::LeftOut => sleep(*retries.next()?).await,
+            }
+        }
     }
 }
 

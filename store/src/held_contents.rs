@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use anyhow::Context;
 use domain::{AccountId, ArtifactId, BlobHash};
-use sea_orm::sea_query::Query;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, QueryFilter, Statement};
 
 use crate::blob_index::known;
 use crate::content_reader::ContentAddress;
@@ -75,23 +74,25 @@ impl BlobIndex<'_> {
         artifact: ArtifactId,
         hashes: &[BlobHash],
     ) -> anyhow::Result<Vec<String>> {
-        use entity::blob_ref::Column;
-        let versions = Query::select()
-            .column(entity::version::Column::Id)
-            .from(entity::version::Entity)
-            .and_where(entity::version::Column::ArtifactId.eq(artifact.to_string()))
-            .to_owned();
         let reader = &self.0.database.reader;
-        let found = entity::blob_ref::Entity::find()
-            .select_only()
-            .column(Column::Hash)
-            .distinct()
-            .filter(Column::AccountId.eq(account.to_string()))
-            .filter(among(reader, Column::Hash, hashes.iter().map(BlobHash::to_string)))
-            .filter(Column::VersionId.in_subquery(versions))
-            .into_tuple()
-            .all(reader)
-            .await;
-        found.context("find the artifact's contents")
+        let backend = reader.get_database_backend();
+        let given = match backend {
+            DbBackend::Postgres => "json_array_elements_text(CAST($1 AS json)) AS given(value)",
+            _ => "json_each($1) AS given",
+        };
+        // Stops at the first version that refers to a content. The OFFSET keeps PostgreSQL from reading all of
+        // them in a join.
+        let sql = format!(
+            "SELECT given.value AS hash FROM {given} WHERE EXISTS (
+                 SELECT 1 FROM blob_refs AS held JOIN versions AS version ON version.id = held.version_id
+                 WHERE held.hash = given.value AND held.account_id = $2 AND version.artifact_id = $3
+                 LIMIT 1 OFFSET 0)"
+        );
+        let hashes: Vec<String> = hashes.iter().map(BlobHash::to_string).collect();
+        let values =
+            [serde_json::to_string(&hashes)?.into(), account.to_string().into(), artifact.to_string().into()];
+        let found = reader.query_all_raw(Statement::from_sql_and_values(backend, sql, values)).await;
+        let found = found.context("find the artifact's contents")?;
+        found.iter().map(|row| Ok(row.try_get("", "hash")?)).collect()
     }
 }

@@ -99,7 +99,7 @@ pub use content_verdicts::{ScanReader, ScanSubject, StoredVerdict};
 pub use decisions::{DecisionFilter, StoredDecision, StoredScan};
 pub use disk::DiskRoom;
 pub use examine::BlobFault;
-pub use gather::{Gathering, WriteBatch};
+pub use gather::{Gathered, Gathering, WriteBatch};
 pub use handles::{
     AccountStore, ArtifactStore, AuditStore, BlobIndex, BlockedContentStore, IntegrityChecks, InviteStore,
     LedgerStore, MemberStore, MeteringStore, ModerationStore, OutcomeStore, ReportStore, ReviewQueue,

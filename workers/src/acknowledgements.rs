@@ -1,14 +1,15 @@
 //! Writes how attempts ended, many with one statement.
 //!
-//! Nobody waits for it: the job's outcome is stored elsewhere, and a job that runs again because its
-//! acknowledgement was lost changes nothing. So acknowledgements of all queues wait a few milliseconds for
-//! each other, beside the fetches. apalis' own acknowledgement would stop the fetches of its worker
-//! meanwhile, and be lost if the database refuses it.
+//! No request waits for an acknowledgement: the outcome is stored elsewhere, and running a job twice changes
+//! nothing. So the acknowledgements of all queues are written together, a few milliseconds later. apalis' own
+//! acknowledgement stops the fetches of its worker while it is written, and is lost if the database refuses
+//! it.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use anyhow::Context;
 use serde::Serialize;
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
@@ -23,8 +24,11 @@ const LINGER: Duration = Duration::from_millis(20);
 const BATCH_MAX: usize = 256;
 /// After an error of the database.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
-/// How long a stopping pool waits for the database.
-const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
+/// A slower statement is given up and repeated, because its connection may be broken.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a stopping pool waits for the database. A supervisor kills a process that takes much longer to
+/// stop than its jobs may take.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How an attempt ended, as the job's row stores it.
 #[derive(Clone, Debug, Serialize)]
@@ -38,8 +42,8 @@ pub(crate) struct Acknowledgement {
     pub(crate) result: Result<(), String>,
 }
 
-/// The acknowledgements of a pool that are not written yet. There are never more than jobs that the pool has
-/// fetched.
+/// The acknowledgements of a pool that are not written yet. While the database refuses them, they accumulate:
+/// one entry for each job that has ended.
 #[derive(Clone)]
 pub(crate) struct Acknowledgements(Arc<Shared>);
 
@@ -95,9 +99,12 @@ impl Acknowledgements {
                 return Ok(());
             }
             let ended = serde_json::to_string(&batch)?;
-            on_either!(&self.0.database, sql, pool => {
-                sqlx::query(sql::ACKNOWLEDGE).bind(&ended).execute(pool).await.map(drop)
-            })?;
+            let write = async {
+                on_either!(&self.0.database, sql, pool => {
+                    sqlx::query(sql::ACKNOWLEDGE).bind(&ended).execute(pool).await.map(drop)
+                })
+            };
+            timeout(WRITE_TIMEOUT, write).await.context("the queue's database did not respond in time")??;
             // Others were only added at the end.
             self.waiting().drain(..batch.len());
             for Acknowledgement { id, attempt, .. } in &batch {

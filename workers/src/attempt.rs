@@ -181,7 +181,7 @@ impl Attempts {
             }
             Verdict::LeftToAnother(left) => {
                 if self.leave(&delivery, left).await {
-                    // This worker may fetch it again at any time.
+                    // No acknowledgement follows, so the entry is removed here.
                     self.unacknowledged.acknowledge(&delivery.id, delivery.attempt.number);
                 } else {
                     self.acknowledge(delivery, "Failed", Err(left.to_string()));

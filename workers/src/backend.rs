@@ -1,6 +1,6 @@
-//! A queue as apalis' workers see it: fetch, acknowledge, send heartbeats, take over lost jobs.
+//! A queue as apalis' workers see it: fetch, send heartbeats, take over lost jobs.
 //!
-//! The state machine and the statements belong to apalis. SQLite and Postgres are behind one type, so that no
+//! The state machine belongs to apalis. SQLite and Postgres are behind one type, so that no
 //! other code is generic over them. Jobs are returned as bytes and decoded in the attempt, because a decoding
 //! error here would end the worker.
 

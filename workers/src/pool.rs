@@ -106,14 +106,18 @@ impl Queues {
             shutdown.cancelled().await;
             sleep(settings.stop_timeout).await;
         };
-        tokio::select! {
-            ended = monitor.run_with_signal(are_finished) => ended.context("running the workers")?,
+        let ended = tokio::select! {
+            ended = monitor.run_with_signal(are_finished) => ended.context("running the workers"),
             never = self.watch_pauses() => match never {},
             never = pool.acknowledgements.run() => match never {},
-            () = is_too_late => tracing::warn!("jobs did not finish in time; interrupting and requeueing them"),
-        }
+            () = is_too_late => {
+                tracing::warn!("jobs did not finish in time; interrupting and requeueing them");
+                Ok(())
+            }
+        };
         drop(interrupt_when_dropped);
         pool.acknowledgements.flush().await;
+        ended?;
         self.give_back(&pool, settings.queues.keys().copied()).await?;
         ensure!(shutdown.is_cancelled(), "the workers stopped unexpectedly");
         Ok(())

@@ -15,8 +15,8 @@ use crate::sql::{PushedJob, on_either};
 
 /// Pushes written by one statement.
 const BATCH_MAX: usize = 256;
-/// How long pushes for which nobody waits, such as scans, wait for others. A batch of them costs one write,
-/// one wake-up and one fetch.
+/// How long pushes wait for others if no request waits for the outcome of their jobs, such as scans. The
+/// caller of the push waits as long. A batch of them costs one write, one wake-up and one fetch.
 const LINGER: Duration = Duration::from_millis(5);
 /// A slower batch gets an error. It may be stored nevertheless, and pushing again is safe.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);

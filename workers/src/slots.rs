@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Jobs that one fetch takes at most. The rest is left to other processes.
-const FETCHED_AT_ONCE_MAX: usize = 16;
+pub(crate) const FETCHED_AT_ONCE_MAX: usize = 16;
 
 #[derive(Clone)]
 pub(crate) struct JobSlots {

@@ -14,7 +14,7 @@ pub(crate) struct BegunAttempt {
     pub(crate) number: u32,
 }
 
-/// By the job's id. Clones share the attempts. An attempt whose acknowledgement failed stays until the pool stops.
+/// By the job's id. Clones share the attempts. An attempt stays until its acknowledgement is written.
 #[derive(Clone, Default)]
 pub(crate) struct Unacknowledged(Arc<Mutex<HashMap<String, BegunAttempt>>>);
 

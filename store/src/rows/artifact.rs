@@ -13,7 +13,7 @@ use sea_orm::{
     QuerySelect, Select, Statement,
 };
 
-use crate::many::rows_of_pairs;
+use crate::many::{among, rows_of_pairs};
 use crate::rows;
 
 /// The account's artifacts that are not deleted.
@@ -78,7 +78,7 @@ pub(crate) async fn hosts_even_deleted(
     let found: Vec<(String, String)> = entity::artifact::Entity::find()
         .select_only()
         .columns([Column::Id, Column::Host])
-        .filter(Column::Id.is_in(artifacts))
+        .filter(among(connection, Column::Id, artifacts.map(str::to_owned)))
         .into_tuple()
         .all(connection)
         .await?;

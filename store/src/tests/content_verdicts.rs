@@ -3,7 +3,7 @@
 use domain::{ScanJob, ScannedContent};
 
 use super::*;
-use crate::{GivenUpScan, StoredVerdict, VerdictResult};
+use crate::{GivenUpScan, ScanReader, StoredVerdict, VerdictResult};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const REVIEW: ModerationStatus = ModerationStatus::Review;
@@ -36,13 +36,15 @@ impl StoreHarness {
     }
 
     async fn content_of(&self, published: &Published) -> ScannedContent {
-        let subject = self.store.scans().find_subject(published.version).await.unwrap().unwrap();
+        let subject =
+            ScanReader::start(self.store.clone()).find_subject(published.version).await.unwrap().unwrap();
         assert!(subject.is_provisional);
         ScannedContent::of(&subject.manifest, subject.is_provisional)
     }
 
     async fn stored(&self, content: ScannedContent, rules: u32) -> Option<String> {
-        let stored = self.store.scans().find_content_verdict(content, rules).await.unwrap();
+        let stored =
+            ScanReader::start(self.store.clone()).find_content_verdict(content, rules).await.unwrap();
         stored.map(|StoredVerdict { status, evidence }| {
             assert_eq!(status, REVIEW);
             evidence

@@ -21,7 +21,8 @@ pub(crate) const NOW_MS: &str = "SELECT (extract(epoch FROM now()) * 1000)::bigi
 // Attempts, and jobs that change hands.
 
 /// Ends attempts whose workers still hold the jobs. Repeating it changes nothing, even if the worker has
-/// fetched a job again. The jobs are found by their ids, whatever the planner believes about the table. A
+/// fetched a job again, unless the job was restarted meanwhile, which counts its attempts from zero. The jobs
+/// are found by their ids, whatever the planner believes about the table. A
 /// condition on the status would lead it to the index of running jobs, which has a dead entry for every job
 /// that has run lately.
 pub(crate) const ACKNOWLEDGE: &str = "

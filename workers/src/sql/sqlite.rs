@@ -14,7 +14,7 @@ pub(crate) const NOW_MS: &str = "SELECT CAST(unixepoch('subsec') * 1000 AS INTEG
 // Attempts, and jobs that change hands.
 
 /// Ends attempts whose workers still hold the jobs. Repeating it changes nothing, even if the worker has
-/// fetched a job again.
+/// fetched a job again, unless the job was restarted meanwhile, which counts its attempts from zero.
 pub(crate) const ACKNOWLEDGE: &str = "
     WITH ended AS (
         SELECT value ->> 'id' AS id, value ->> 'worker' AS worker, value ->> 'attempt' AS attempt,

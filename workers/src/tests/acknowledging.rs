@@ -6,7 +6,7 @@ use futures::future::join_all;
 use super::harness::{Pool, Starts, WorkerHarness, cleanup, on_both, scan, until};
 use crate::acknowledgements::Acknowledgement;
 use crate::database::Database;
-use crate::sql::on_either;
+use crate::sql::{on_either, postgres};
 
 async fn acknowledge(harness: &WorkerHarness, acknowledgements: &[Acknowledgement]) -> u64 {
     let ended = serde_json::to_string(acknowledgements).unwrap();
@@ -55,22 +55,41 @@ on_both! {
     }
 }
 
+/// The cached plan of a statement, made while the table is empty.
+async fn cached_plan(harness: &WorkerHarness, statement: &str, types: &str, values: &str) -> String {
+    let Database::Postgres(pool) = &harness.queues.database else { panic!("not Postgres") };
+    let mut connection = pool.acquire().await.unwrap().detach();
+    let prepare =
+        format!("PREPARE planned ({types}) AS {statement}; SET plan_cache_mode = force_generic_plan");
+    sqlx::raw_sql(sqlx::AssertSqlSafe(prepare)).execute(&mut connection).await.unwrap();
+    let explain = sqlx::AssertSqlSafe(format!("EXPLAIN EXECUTE planned ({values})"));
+    let plan: Vec<String> =
+        sqlx::query_scalar(explain).persistent(false).fetch_all(&mut connection).await.unwrap();
+    plan.join("\n")
+}
+
 #[tokio::test]
 async fn postgres_acknowledges_jobs_by_primary_key() {
     let Some(harness) = WorkerHarness::postgres().await else { return };
     harness.queues.migrate().await.unwrap();
-    let Database::Postgres(pool) = &harness.queues.database else { panic!("not Postgres") };
-    let mut connection = pool.acquire().await.unwrap();
-    let prepare = format!(
-        "PREPARE acknowledging (text) AS {}; SET plan_cache_mode = force_generic_plan",
-        crate::sql::postgres::ACKNOWLEDGE
-    );
-    sqlx::raw_sql(sqlx::AssertSqlSafe(prepare)).execute(&mut *connection).await.unwrap();
-    let explain = sqlx::query_scalar("EXPLAIN EXECUTE acknowledging ('[]')").persistent(false);
-    let plan: Vec<String> = explain.fetch_all(&mut *connection).await.unwrap();
-    let plan = plan.join("\n");
+    let plan = cached_plan(&harness, postgres::ACKNOWLEDGE, "text", "'[]'").await;
     // Twice, and no plan that reads the whole index.
     assert_eq!(plan.matches("Index Cond: (id = ").count(), 2, "{plan}");
     assert_eq!(plan.matches("jobs_pkey").count(), 2, "{plan}");
     assert!(!plan.contains("Seq Scan"), "{plan}");
+}
+
+/// The index of running jobs has a dead entry for every job that has run lately.
+#[tokio::test]
+async fn postgres_finds_a_single_job_by_primary_key() {
+    let Some(harness) = WorkerHarness::postgres().await else { return };
+    harness.queues.migrate().await.unwrap();
+    for (statement, types, values) in [
+        (postgres::RELEASE, "bigint, text, text", "1, 'a', 'b'"),
+        (postgres::POSTPONE, "bigint, text, text", "1, 'a', 'b'"),
+        (postgres::NOTE_BEGUN, "text, text, bigint", "'a', 'b', 1"),
+    ] {
+        let plan = cached_plan(&harness, statement, types, values).await;
+        assert!(plan.contains("jobs_pkey") && !plan.contains("jobs_in_hand"), "{plan}");
+    }
 }

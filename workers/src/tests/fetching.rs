@@ -6,6 +6,7 @@ use sqlx::PgPool;
 
 use super::harness::{Pool, Starts, WorkerHarness, scan};
 use crate::database::Database;
+use crate::slots::FETCHED_AT_ONCE_MAX;
 use crate::sql::postgres::{FETCH, fetch};
 
 /// Enough that reading all of them is expensive.
@@ -66,6 +67,11 @@ async fn due_jobs_of_the_queue_are_fetched_by_priority_and_then_by_time() {
     assert_eq!(fetched, [vec![4], vec![2], vec![1, 3], vec![]]);
     let row = harness.rows().await.remove(2);
     assert_eq!((row.status.as_str(), row.attempts), ("Queued", 1), "the attempt counts when it ends");
+}
+
+#[test]
+fn the_limit_of_the_statement_is_that_of_a_fetch() {
+    assert!(FETCH.contains(&format!("LIMIT {FETCHED_AT_ONCE_MAX} FOR UPDATE")), "{FETCH}");
 }
 
 #[tokio::test]
