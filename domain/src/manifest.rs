@@ -121,6 +121,15 @@ impl Manifest {
         self.at(&path)
     }
 
+    /// The file that a rewrite to a path shows, as it stands in a URL. A folder's page is shown without its
+    /// slash.
+    pub fn shown_at(&self, path: &str) -> Option<&ManifestFile> {
+        match self.at_encoded(path)? {
+            AtPath::File(file) | AtPath::OnlyPage(file) => Some(file),
+            AtPath::Folder => self.shown_at(&format!("{path}/")),
+        }
+    }
+
     /// The HTML pages, without the one for unknown paths.
     pub fn pages(&self) -> impl Iterator<Item = &ManifestFile> {
         let is_page =

@@ -62,8 +62,8 @@ impl SiteRules {
         (rules, [redirect_faults.list, header_faults.list].concat())
     }
 
-    /// Faults that only the files of the site show: targets that it does not have, and caching times that no
-    /// file gets.
+    /// Faults that depend on the site's files: targets that do not exist, and caching times that apply to no
+    /// file.
     pub fn faults_in(&self, manifest: &Manifest) -> Vec<RuleFault> {
         check::faults(self, manifest)
     }

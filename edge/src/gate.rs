@@ -66,47 +66,27 @@ pub fn admit(
     key: &LinkKey,
     now: Time,
 ) -> Result<Pass, Closed> {
-    admit_to_account(route, now)?;
-    admit_to_version(route)?;
-    admit_visitor(route, address, visitor, key)
-}
-
-/// Access to the page that a version belongs to, before the version is looked up: a visitor without access
-/// does not learn whether its address exists.
-pub fn admit_to_page(
-    page: &Route,
-    address: &Address<'_>,
-    visitor: &Visitor<'_>,
-    key: &LinkKey,
-    now: Time,
-) -> Result<Pass, Closed> {
-    admit_to_account(page, now)?;
-    admit_visitor(page, address, visitor, key)
-}
-
-fn admit_to_account(route: &Route, now: Time) -> Result<(), Closed> {
     if route.expires_at.is_some_and(|expires_at| expires_at <= now) {
         return Err(Closed::Expired);
     }
-    if route.is_suspended { Err(Closed::Suspended) } else { Ok(()) }
-}
-
-pub fn admit_to_version(route: &Route) -> Result<(), Closed> {
-    if route.moderation == ModerationStatus::Blocked { Err(Closed::Blocked) } else { Ok(()) }
-}
-
-fn admit_visitor(
-    route: &Route,
-    address: &Address<'_>,
-    visitor: &Visitor<'_>,
-    key: &LinkKey,
-) -> Result<Pass, Closed> {
+    if route.is_suspended {
+        return Err(Closed::Suspended);
+    }
+    // A version has a status of its own, which is checked when the version is found. Before that, a visitor
+    // without access must not learn whether its address exists.
+    if address.label.version.is_none() {
+        admit_to_version(route)?;
+    }
     match route.visibility {
         Visibility::Public | Visibility::Unlisted => Ok(Pass::Full),
         Visibility::Private if has_signature(visitor.query, &route.host, key) => Ok(Pass::Full),
         Visibility::Private if comes_from_signed_page(address, visitor, key) => Ok(Pass::AssetsOnly),
         Visibility::Private => Err(Closed::Private),
     }
+}
+
+pub fn admit_to_version(route: &Route) -> Result<(), Closed> {
+    if route.moderation == ModerationStatus::Blocked { Err(Closed::Blocked) } else { Ok(()) }
 }
 
 /// Refuses files that a browser would run as a document while the scan of the route's version is late.
@@ -132,28 +112,16 @@ fn comes_from_signed_page(address: &Address<'_>, visitor: &Visitor<'_>, key: &Li
 mod tests {
     use std::time::Duration;
 
-    use domain::{AccountId, ArtifactId, BlobHash, Chance, Manifest, SitePath, VersionId, content_type_of};
+    use domain::{BlobHash, SitePath, content_type_of};
 
     use super::*;
     use crate::find::Mount;
+    use crate::tests::harness;
 
     const NOW: Time = Time::from_millis(1_000_000);
 
     fn route(visibility: Visibility, moderation: ModerationStatus, expires_at: Option<Time>) -> Route {
-        let chance = Chance::seeded(1);
-        Route {
-            host: "my-page-a1b2".parse().unwrap(),
-            account: AccountId::new(NOW, &chance),
-            artifact: ArtifactId::new(NOW, &chance),
-            version: VersionId::new(NOW, &chance),
-            visibility,
-            moderation,
-            expires_at,
-            is_suspended: false,
-            updated_at: NOW,
-            held_from: None,
-            manifest: Manifest::default(),
-        }
+        Route { visibility, moderation, expires_at, updated_at: NOW, ..harness::route(vec![]) }
     }
 
     fn knock(

@@ -116,14 +116,15 @@ impl Inner {
         let query = request.uri().query();
         let referer = request.headers().get(header::REFERER).and_then(|value| value.to_str().ok());
         let (visitor, now) = (Visitor { name, query, referer }, self.clock.now());
-        let (site, pass) = if address.label.version.is_none() {
-            let pass = gate::admit(&page.route, &address, &visitor, &self.link_key, now)?;
-            (page, pass)
-        } else {
-            let pass = gate::admit_to_page(&page.route, &address, &visitor, &self.link_key, now)?;
-            let site = self.known_version(request, &address.label, &page, patience).await?;
-            gate::admit_to_version(&site.route)?;
-            (site, pass)
+        let pass = gate::admit(&page.route, &address, &visitor, &self.link_key, now)?;
+        let site = match address.label.version {
+            None => page,
+            Some(tag) => {
+                let found = Box::pin(self.known_version(request, &address.label, tag, &page, patience));
+                let site = found.await?;
+                gate::admit_to_version(&site.route)?;
+                site
+            }
         };
         let live_address = self.names.live_address_of(&address);
         let visit = PageVisit { request, address, site: &site, pass, live_address, now, patience };

@@ -90,20 +90,7 @@ mod tests {
     const LATER: Time = Time::from_millis(2_000_000);
 
     fn site(visibility: Visibility) -> Site {
-        let (now, chance) = (CHANGED_AT, Chance::seeded(1));
-        Site::new(Route {
-            host: "my-page-a1b2".parse().unwrap(),
-            account: AccountId::new(now, &chance),
-            artifact: ArtifactId::new(now, &chance),
-            version: VersionId::new(now, &chance),
-            visibility,
-            moderation: ModerationStatus::Pass,
-            expires_at: None,
-            is_suspended: false,
-            updated_at: now,
-            held_from: None,
-            manifest: Manifest::default(),
-        })
+        Site::new(Route { visibility, updated_at: CHANGED_AT, ..harness::route(vec![]) })
     }
 
     fn file(content_type: &str) -> ManifestFile {

@@ -122,6 +122,7 @@ pub struct Edge {
 const ROUTE_SHARE: u64 = 8;
 /// One part in `VERSION_SHARE` of the routes' cache is for versions at their own addresses.
 const VERSION_SHARE: u64 = 4;
+/// One part in `RULES_SHARE` of the routes' cache is for the parsed rules of sites.
 const RULES_SHARE: u64 = 8;
 
 impl Edge {

@@ -91,8 +91,8 @@ pub fn not_modified(mut headers: HeaderMap, etag: HeaderValue) -> Response {
     respond(StatusCode::NOT_MODIFIED, headers, Body::empty())
 }
 
-/// Redirects to the path with a trailing slash, to the site's own name or to its only page. The query, and with it a `sig`, is
-/// kept.
+/// Redirects to the path with a trailing slash, to the site's own name or to its only page. The query, and
+/// with it a `sig`, is kept.
 pub fn redirect(headers: HeaderMap, path: String, query: Option<&str>) -> anyhow::Result<Response> {
     let location = query.map_or(path.clone(), |query| format!("{path}?{query}"));
     redirect_to(StatusCode::MOVED_PERMANENTLY, headers, &location)

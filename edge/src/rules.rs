@@ -6,12 +6,12 @@ use std::sync::Arc;
 use anyhow::Context;
 use bytes::Bytes;
 use domain::site_rules::{CacheTerms, Destination, FileAtPath, RedirectMatch, RequestPath, SiteRules};
-use domain::{AtPath, ManifestFile, Visibility};
+use domain::{ManifestFile, Visibility};
 use poem::Response;
 use poem::http::StatusCode;
 use tokio::time::timeout_at;
 
-use crate::closed::Failure;
+use crate::closed::{Closed, Failure};
 use crate::content::Content;
 use crate::form::{Dress, Form};
 use crate::handler::Inner;
@@ -35,22 +35,30 @@ impl Inner {
         let is_private = visit.site.route.visibility == Visibility::Private;
         let mut caching = CacheTerms { is_private, is_fingerprinted: false };
         let mut response = match rules.redirects.find(&path, file, visit.request.uri().query()) {
-            Some(RedirectMatch::Redirect { status, to }) => self.redirect_by_rule(visit, status, &to)?,
-            Some(RedirectMatch::Rewrite { path }) => match file_at(visit, &path) {
+            Some(RedirectMatch::Redirect { status, to }) => {
+                // It leads visitors away as a document that is held back could.
+                if matches!(to, Destination::Elsewhere(_)) && visit.site.route.is_held_back(visit.now) {
+                    return Err(Closed::Unchecked.into());
+                }
+                self.redirect_by_rule(visit, status, &to)?
+            }
+            Some(RedirectMatch::Rewrite { path }) => match visit.site.route.manifest.shown_at(&path) {
                 Some(file) => self.show_found(visit, Resolved::File(file)).await?,
                 None => self.show_found(visit, not_found(&visit.site.route.manifest)).await?,
             },
             Some(RedirectMatch::NotFound { path }) => {
-                let page = file_at(visit, &path).map(Resolved::OwnNotFound);
+                let page = visit.site.route.manifest.shown_at(&path).map(Resolved::OwnNotFound);
                 let page = page.unwrap_or_else(|| not_found(&visit.site.route.manifest));
                 self.show_found(visit, page).await?
             }
             None => {
+                // A version's address closes with its page, so nothing there is cached for long.
+                let own_file = own_file.filter(|_| visit.address.label.version.is_none());
                 caching = own_file.map_or(caching, |file| CacheTerms::of_file(file, is_private));
                 self.show_found(visit, found).await?
             }
         };
-        site_headers::apply(&mut response, &rules.headers.for_path(&path), visit.site, caching)?;
+        site_headers::apply(&mut response, &rules.headers.for_path(&path), visit, caching)?;
         Ok(response)
     }
 
@@ -91,17 +99,5 @@ impl Inner {
         let Content::Ready(source) = content else { anyhow::bail!("a file with rules was rewritten") };
         let size_bytes = source.size_bytes().min(SiteRules::BYTES_MAX as u64 + 1);
         Ok(source.part(0..size_bytes, visit.patience).await?.into_bytes().await?)
-    }
-}
-
-/// The file that a rule shows for a path. A folder's page is shown without its slash.
-fn file_at<'v>(visit: &PageVisit<'v>, path: &str) -> Option<&'v ManifestFile> {
-    let manifest = &visit.site.route.manifest;
-    match manifest.at_encoded(path)? {
-        AtPath::File(file) | AtPath::OnlyPage(file) => Some(file),
-        AtPath::Folder => match manifest.at_encoded(&format!("{path}/"))? {
-            AtPath::File(file) => Some(file),
-            AtPath::Folder | AtPath::OnlyPage(_) => None,
-        },
     }
 }

@@ -88,15 +88,15 @@ impl Origins {
 
 impl LinkSigner {
     pub fn new(links: &SignedLinks, host: &Host, origins: &Origins) -> anyhow::Result<Self> {
-        let (live, label): (SiteLabel, _) =
-            (host.clone().into(), SiteLabel { host: host.clone(), version: links.version });
+        let label = SiteLabel { host: host.clone(), version: links.version };
         let root = Url::parse(&format!("{}://{NAME}{}", origins.scheme, links.mount.root(&label)))?;
         // The folder names do not affect whether a link leads out of them.
         let page =
             root.join(&"folder/".repeat(usize::from(links.depth))).context("build a page's address")?;
         // A version's links to the live page are signed too: the page has one `sig` for all of its addresses.
-        let roots = std::iter::once(root.into()).chain(origins.roots(&label)).chain(origins.roots(&live));
-        let roots = roots.collect();
+        let live = links.version.map(|_| SiteLabel::from(host.clone()));
+        let roots = std::iter::once(root.into()).chain(origins.roots(&label));
+        let roots = roots.chain(live.iter().flat_map(|live| origins.roots(live))).collect();
         Ok(Self { signature: links.signature, roots, bases: Bases::of(page), forms: Forms::default() })
     }
 

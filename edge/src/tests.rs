@@ -2,7 +2,7 @@
 
 mod forms;
 mod gates;
-mod harness;
+pub(crate) mod harness;
 mod load;
 mod names;
 mod packed;

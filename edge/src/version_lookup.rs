@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use anyhow::Context;
-use domain::signing_key::LinkKey;
 use domain::{ArtifactId, Host, SiteLabel, VersionTag};
 use poem::Request;
 use tokio::task::spawn_blocking;
@@ -23,10 +22,10 @@ impl Inner {
         &self,
         request: &Request,
         label: &SiteLabel,
+        tag: VersionTag,
         page: &Arc<Site>,
         patience: Patience,
     ) -> Result<Arc<Site>, Failure> {
-        let Some(tag) = label.version else { return Ok(page.clone()) };
         let counting = self.counted_network(request);
         if let Some((misses, network)) = counting {
             misses.admit(network, label, self.clock.now())?;
@@ -48,10 +47,10 @@ impl Inner {
         let read = |seq| self.read(patience, self.read_version(tag, page, seq));
         if page.is_live {
             let is_covered = |read_at| self.lease.covers(read_at);
-            return Box::pin(self.versions.find(label, page, is_covered, read)).await;
+            return self.versions.find(label, page, is_covered, read).await;
         }
-        // Nothing says when the page of a host without a route changes, so it is read for each request.
-        Ok(Box::pin(read(None)).await?.map(|found| found.site))
+        // No notice announces a change of a page without a route, so the page is read for each request.
+        Ok(read(None).await?.map(|found| found.site))
     }
 
     /// The page of a host that has only staged versions.
@@ -97,7 +96,7 @@ impl Inner {
         artifact: ArtifactId,
         newest: u32,
     ) -> anyhow::Result<Option<u32>> {
-        let key: LinkKey = self.link_key.clone();
+        let key = self.link_key.clone();
         let is_named = move |seq: &u32| key.version_tag(artifact, *seq) == tag;
         Ok(spawn_blocking(move || (1..=newest).rev().find(is_named)).await?)
     }

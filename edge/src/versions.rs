@@ -38,7 +38,7 @@ pub struct FoundVersion {
     pub site: Arc<Site>,
 }
 
-/// Overhead of an entry, with what is left of its page's route when that is dropped.
+/// Overhead of an entry. It includes the page's allocation, which the weak reference keeps.
 const ENTRY_OVERHEAD_BYTES: u64 = 1 << 10;
 
 impl Versions {
@@ -95,27 +95,11 @@ impl Weighter<SiteLabel, KnownVersion> for ByWeight {
 
 #[cfg(test)]
 mod tests {
-    use domain::{
-        AccountId, ArtifactId, Chance, Manifest, ModerationStatus, Route, Time, VersionId, Visibility,
-    };
-
     use super::*;
+    use crate::tests::harness;
 
     fn page() -> Arc<Site> {
-        let (now, chance) = (Time::from_millis(0), Chance::seeded(1));
-        Arc::new(Site::new(Route {
-            host: "my-page-a1b2".parse().unwrap(),
-            account: AccountId::new(now, &chance),
-            artifact: ArtifactId::new(now, &chance),
-            version: VersionId::new(now, &chance),
-            visibility: Visibility::Public,
-            moderation: ModerationStatus::Pass,
-            expires_at: None,
-            is_suspended: false,
-            updated_at: now,
-            held_from: None,
-            manifest: Manifest::default(),
-        }))
+        Arc::new(Site::new(harness::route(vec![])))
     }
 
     /// Finds the version, and returns the `seq` that the store was asked for, if it was asked.

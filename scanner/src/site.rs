@@ -206,7 +206,7 @@ impl<'a> Site<'a> {
         self.sheet_bytes.get() <= SHEETS_BYTES_MAX
     }
 
-    /// The file for an address on a page, resolved as the edge does.
+    /// The file for an address on a page, resolved as the edge does for a site without rewrites.
     fn find(&self, from: usize, address: &str) -> Option<usize> {
         let path = address::resolve(self.files[from].path, address)?;
         address::candidates(&path).iter().find_map(|path| self.paths.get(path.as_str()).copied())

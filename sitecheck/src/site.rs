@@ -28,7 +28,7 @@ const MIB: u64 = 1_048_576;
 pub struct Site<'f> {
     /// Used only to resolve paths.
     pub manifest: Manifest,
-    /// What the site's own redirects and rewrites are.
+    /// The site's redirects, rewrites and headers.
     pub rules: SiteRules,
     rule_faults: Vec<RuleFault>,
     contents: BTreeMap<&'f SitePath, &'f [u8]>,
@@ -77,9 +77,10 @@ impl<'f> Site<'f> {
     }
 
     pub fn check_index(&self, report: &mut Report) {
-        if self.manifest.find(Manifest::INDEX).is_some()
-            || rule_at(&self.rules, &self.manifest, "/").is_some()
-        {
+        // As at the edge, the only page of a site takes precedence over a rule.
+        let is_led_on =
+            || self.manifest.at("").is_none() && rule_at(&self.rules, &self.manifest, "/").is_some();
+        if self.manifest.find(Manifest::INDEX).is_some() || is_led_on() {
             return;
         }
         let first_page = self.manifest.pages().next();
@@ -148,15 +149,8 @@ pub enum ShownByRule<'m> {
 pub fn rule_at<'m>(rules: &SiteRules, manifest: &'m Manifest, path: &str) -> Option<ShownByRule<'m>> {
     match rules.redirects.find(&RequestPath::new(path), FileAtPath::Absent, None)? {
         RedirectMatch::Redirect { .. } => Some(ShownByRule::Redirect),
-        RedirectMatch::Rewrite { path } => rewritten(manifest, &path).map(ShownByRule::File),
+        RedirectMatch::Rewrite { path } => manifest.shown_at(&path).map(ShownByRule::File),
         RedirectMatch::NotFound { .. } => None,
-    }
-}
-
-fn rewritten<'m>(manifest: &'m Manifest, path: &str) -> Option<&'m ManifestFile> {
-    match manifest.at_encoded(path)? {
-        AtPath::File(file) | AtPath::OnlyPage(file) => Some(file),
-        AtPath::Folder => rewritten(manifest, &format!("{path}/")),
     }
 }
 

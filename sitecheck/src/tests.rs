@@ -424,12 +424,15 @@ fn references_that_rules_lead_on_are_not_missing() {
 
 #[test]
 fn a_rule_may_stand_in_for_the_front_page() {
-    for (rules, expected) in [
-        ("/ https://a.example/ 302", vec![]),
-        ("/* /page.html 200", vec![]),
-        ("/a /page.html", vec!["no_index index.html page.html"]),
+    for (rules, other, expected) in [
+        ("/ https://a.example/ 302", "other.html", vec![]),
+        ("/* /page.html 200", "other.html", vec![]),
+        ("/a /page.html", "other.html", vec!["no_index index.html"]),
+        // The only page takes precedence.
+        ("/ https://a.example/ 302", "other.txt", vec!["no_index index.html page.html"]),
     ] {
-        assert_eq!(found(&[("_redirects", rules), ("page.html", "")], BY_PATH), expected, "{rules}");
+        let files = [("_redirects", rules), ("page.html", ""), (other, "")];
+        assert_eq!(found(&files, BY_PATH), expected, "{rules}");
     }
     assert_eq!(entry_page([&"_redirects".parse().unwrap()]), None);
     assert_eq!(

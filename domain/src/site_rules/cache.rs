@@ -143,7 +143,7 @@ fn parse(part: &str) -> Option<Directive> {
     })
 }
 
-/// Seconds, possibly in quotes. More than fit are the most.
+/// Seconds, possibly in quotes. A number that is too large becomes the maximum.
 fn parse_seconds(text: &str) -> Option<u32> {
     let text = text.trim();
     let digits = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);

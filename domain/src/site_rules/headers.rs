@@ -80,10 +80,13 @@ impl HeaderRules {
 
     /// The headers for a request of the path.
     pub fn for_path<'r>(&'r self, path: &RequestPath) -> Vec<SiteHeader<'r>> {
+        // Files are found by the decoded path, so another spelling of it must not avoid their headers.
+        let decoded = path.decoded();
         let mut headers: Vec<SiteHeader<'r>> = Vec::new();
         let mut bytes = 0;
         for rule in &self.0 {
-            let Some(captures) = rule.path.captures(path) else { continue };
+            let captures = rule.path.captures(path).or_else(|| rule.path.captures(&decoded));
+            let Some(captures) = captures else { continue };
             headers.retain(|header| !rule.detached.iter().any(|name| **name == *header.name));
             for header in &rule.headers {
                 let Some(value) = header.filled(&captures) else { continue };

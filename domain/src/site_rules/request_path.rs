@@ -1,5 +1,7 @@
 //! Paths in one spelling, so that patterns can be compared with them as text.
 
+use percent_encoding::percent_decode_str;
+
 /// The path of a request, relative to the site's root, in the spelling that patterns use: letters, digits and
 /// the other characters that a path may contain stand for themselves, and all others are percent-encoded. An
 /// encoded separator stays encoded.
@@ -10,6 +12,19 @@ impl RequestPath {
     /// The path starts with a slash. Only the root without its slash is empty.
     pub fn new(path: &str) -> Self {
         Self(respelled(path))
+    }
+
+    /// The path by which files are found: encoded separators are decoded too.
+    pub(super) fn decoded(&self) -> Self {
+        let mut decoded = String::with_capacity(self.0.len());
+        for byte in percent_decode_str(&self.0) {
+            if stands_for_itself(byte) {
+                decoded.push(char::from(byte));
+            } else {
+                push_encoded(&mut decoded, byte);
+            }
+        }
+        Self(decoded)
     }
 
     pub fn as_str(&self) -> &str {

@@ -7,7 +7,7 @@ use super::request_path::{has_dot_segment, respelled};
 /// The target of a rule, with placeholders.
 #[derive(Debug)]
 pub(super) struct Target {
-    place: Place,
+    kind: TargetKind,
     /// A path, or an address with its scheme and host.
     address: Box<str>,
     query: Option<Box<str>>,
@@ -15,7 +15,7 @@ pub(super) struct Target {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum TargetKind {
     Within,
     Elsewhere,
 }
@@ -41,16 +41,16 @@ impl Target {
         }
         let (text, fragment) = split_at(text, '#');
         let (address, query) = split_at(text, '?');
-        let (place, address) = match authority_of(address) {
-            Some(authority) => (Place::Elsewhere, absolute(address, authority)?),
-            None => (Place::Within, within(address)?),
+        let (kind, address) = match origin_of(address) {
+            Some((origin, authority)) => (TargetKind::Elsewhere, absolute(address, origin, authority)?),
+            None => (TargetKind::Within, within(address)?),
         };
         let boxed = |part: Option<&str>| part.map(Box::from);
-        Ok(Self { place, address: address.into(), query: boxed(query), fragment: boxed(fragment) })
+        Ok(Self { kind, address: address.into(), query: boxed(query), fragment: boxed(fragment) })
     }
 
     pub fn is_within(&self) -> bool {
-        self.place == Place::Within
+        self.kind == TargetKind::Within
     }
 
     /// The path of the target, if it is within the site and the same for all requests.
@@ -119,45 +119,36 @@ fn has_placeholder(segment: &str) -> bool {
     segment.match_indices(':').any(|(at, _)| !name_at_start(&segment[at + 1..]).is_empty())
 }
 
-/// The host and port of an absolute address.
-fn authority_of(address: &str) -> Option<&str> {
-    let after = |scheme: &str| {
-        let start = address.get(..scheme.len())?;
-        start.eq_ignore_ascii_case(scheme).then(|| &address[scheme.len()..])
-    };
-    let rest = ["https://", "http://", "//"].into_iter().find_map(after)?;
-    rest.split('/').next()
+/// The part of an absolute address before its path, and the host and port in it.
+fn origin_of(address: &str) -> Option<(&str, &str)> {
+    let begins_with =
+        |scheme: &&str| address.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
+    let scheme = ["https://", "http://", "//"].into_iter().find(begins_with)?;
+    let length = address[scheme.len()..].find('/').map_or(address.len(), |end| scheme.len() + end);
+    let origin = &address[..length];
+    Some((origin, &origin[scheme.len()..]))
 }
 
-fn absolute(address: &str, authority: &str) -> Result<String, LineFault> {
+fn absolute(address: &str, origin: &str, authority: &str) -> Result<String, LineFault> {
     if !is_authority(authority) {
         return Err(LineFault::new(
             format!("{} is not a host that a rule may lead to", shown(authority)),
             "write the host name in full: letters, digits, dots and hyphens, without placeholders or a user",
         ));
     }
-    let end = address.len() - address.split_once(authority).map_or(0, |(_, path)| path.len());
-    let (origin, path) = address.split_at(end);
+    let path = &address[origin.len()..];
     // Browsers add the slash, and a query needs it.
     let path = if path.is_empty() { "/".to_owned() } else { respelled(path) };
     Ok(format!("{origin}{path}"))
 }
 
-/// A host name or an address, with or without a port. It contains no name of a placeholder.
+/// A host name or an IPv4 address, with or without a port. It contains no name of a placeholder, as an IPv6
+/// address could.
 fn is_authority(authority: &str) -> bool {
-    let (host, port) = match authority.rsplit_once(':') {
-        Some((host, port)) if !host.starts_with('[') || host.ends_with(']') => (host, Some(port)),
-        _ => (authority, None),
-    };
+    let (host, port) = authority.split_once(':').map_or((authority, None), |(host, port)| (host, Some(port)));
     let is_port = |port: &str| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
-    let in_brackets = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
-    let is_host = match in_brackets {
-        Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
-        None => {
-            let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'.';
-            host.bytes().all(is_part) && host.bytes().any(|byte| byte.is_ascii_alphanumeric())
-        }
-    };
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'.';
+    let is_host = host.bytes().all(is_part) && host.bytes().any(|byte| byte.is_ascii_alphanumeric());
     is_host && port.is_none_or(is_port)
 }
 
@@ -227,7 +218,8 @@ mod tests {
             (("/x", "https://a.example"), query, "https://a.example/?a=1&b"),
             (("/x", "https://a.example/y?z#top"), query, "https://a.example/y?z&a=1&b#top"),
             (("/x", "//a.example/y"), Some("sig=00"), "//a.example/y"),
-            (("/x", "http://[::1]:80/é"), Some("sig"), "http://[::1]:80/%C3%A9"),
+            (("/x", "HTTP://127.0.0.1:80/é"), Some("sig"), "HTTP://127.0.0.1:80/%C3%A9"),
+            (("/x", "https://s"), query, "https://s/?a=1&b"),
             (("/*", "https://a.example/b/:splat"), None, "https://a.example/b/x"),
         ] {
             assert_eq!(led(rule, "/x", query).as_deref(), Some(expected), "{rule:?}");
@@ -255,7 +247,8 @@ mod tests {
             "https://user@a.example/",
             "https://a.example\\@b.example/",
             "https://münchen.example/",
-            "https://[::1/",
+            "https://[::1]/",
+            "https://[2001:splat::1]/",
             "https://[x]/",
             "https://a.example:80:81/",
             "https://../",

@@ -267,3 +267,20 @@ fn files_with_rules_are_not_part_of_the_site() {
     assert!(files.redirects.is_some() && files.headers.is_some());
     assert!(manifest(&["index.html", "a/_redirects"]).rule_files().is_none());
 }
+
+#[test]
+fn headers_apply_to_every_spelling_of_a_file_s_path() {
+    for (file, path) in [
+        ("/docs/*\n  X-A: 1", "/docs%2Findex.html"),
+        ("/docs/*\n  X-A: 1", "/do%63s%2findex.html"),
+        ("/@a/*\n  X-A: 1", "/%40a/x"),
+        ("/a!\n  X-A: 1", "/a%21"),
+    ] {
+        assert_eq!(headers(file, path), ["x-a: 1"], "{path}");
+    }
+    assert_eq!(
+        headers("/docs/*\n  X-A: 1", "/docs%252Findex.html"),
+        Vec::<String>::new(),
+        "it is another file"
+    );
+}

@@ -16,20 +16,8 @@ fn host(number: usize) -> Host {
 
 /// A route that is identified by its `updated_at`.
 fn route(host: &Host, updated_at_millis: i64) -> Route {
-    let (now, chance) = (Time::from_millis(updated_at_millis), Chance::seeded(1));
-    Route {
-        host: host.clone(),
-        account: AccountId::new(now, &chance),
-        artifact: ArtifactId::new(now, &chance),
-        version: VersionId::new(now, &chance),
-        visibility: Visibility::Public,
-        moderation: ModerationStatus::Pass,
-        expires_at: None,
-        is_suspended: false,
-        updated_at: now,
-        held_from: None,
-        manifest: Manifest::default(),
-    }
+    let updated_at = Time::from_millis(updated_at_millis);
+    Route { host: host.clone(), updated_at, ..harness::route(vec![]) }
 }
 
 async fn fetch(sites: &Sites, host: &Host, updated_at_millis: i64) -> i64 {

@@ -100,7 +100,7 @@ async fn access_is_checked_before_rules_and_their_files_like_others() {
         held_from: Some(NOW),
         ..open
     };
-    for path in ["/app/x", "/lost/x"] {
+    for path in ["/app/x", "/lost/x", "/out/x"] {
         assert_eq!(harness.visit(&late, path, &[]).await.status, 503, "{path}");
     }
 }

@@ -35,6 +35,8 @@ in_both_modes! {
         assert_eq!(again.line(), url);
         let versions = shell.run(&["versions", "my-page"]).await.ok();
         assert!(versions.out.contains("A second try") && versions.out.lines().count() == 3, "{versions:?}");
+        let addresses = versions.out.matches(url.trim_end_matches('/')).count();
+        assert!(versions.out.contains("URL") && addresses == 2, "{versions:?}");
         let shown = shell.run(&["show", "my-page"]).await.ok();
         assert!(shown.out.contains(&url) && shown.out.contains("A second try"), "{shown:?}");
         let listed = shell.run(&["list"]).await.ok();

@@ -84,7 +84,10 @@ in_both_modes! {
         let own_name = format!("{host}.localhost:{port}");
         let reply = visitor.open_by_name(&own_name, "/old?x=1").await.expect(302);
         assert_eq!(reply.header("Location"), "/about?x=1");
-        assert_serves(&visitor.open_by_name(&own_name, "/any/path").await, &page_saying("front"));
+        assert_eq!(reply.header("X-Frame-Options"), "DENY");
+        let reply = visitor.open_by_name(&own_name, "/any/path").await;
+        assert_serves(&reply, &page_saying("front"));
+        assert_eq!(reply.header("X-Frame-Options"), "DENY");
         let reply = visitor.open(&format!("/site/{host}/old")).await.expect(301);
         assert_eq!(reply.header("Location"), format!("http://{own_name}/old"));
     }
@@ -107,6 +110,65 @@ in_both_modes! {
         assert_eq!(reply.header("Referrer-Policy"), "same-origin");
         let head = visitor.call(Method::HEAD, &format!("{url}any?{sig}")).await.expect(200);
         assert_eq!(head.text(), "");
+    }
+
+    async fn placeholders_fill_targets_and_files_take_precedence(world: World) {
+        let (agent, visitor) = (world.agent().await, world.visitor());
+        let rules = "/news/:year/:slug /blog/:slug?y=:year 303\n/moved /closed 308\n/about /closed 302\n";
+        let published = publish(&agent, rules).await;
+        let root = format!("/site/{}/", published.string("host"));
+        for (path, status, location) in [
+            ("news/2026/hi?a=1", 303, format!("{root}blog/hi?y=2026&a=1")),
+            ("moved", 308, format!("{root}closed")),
+        ] {
+            let reply = visitor.open_site(&published, path).await.expect(status);
+            assert_eq!(reply.header("Location"), location);
+        }
+        // The file about.html is also at /about.
+        assert_serves(&visitor.open_site(&published, "about").await, &page_saying("about"));
+    }
+
+    async fn a_file_has_at_most_100_rules(world: World) {
+        let (agent, visitor) = (world.agent().await, world.visitor());
+        let rules: String = (1..=101).map(|number| format!("/r{number} /about 302\n")).collect();
+        let published = publish(&agent, &rules).await;
+        assert_eq!(codes_and_lines(&published.at("warnings")), [("bad_config".into(), "_redirects".into(), 101)]);
+        visitor.open_site(&published, "r100").await.expect(302);
+        visitor.open_site(&published, "r101").await.expect(404);
+    }
+
+    async fn headers_of_a_site_only_tighten(world: World) {
+        let (agent, visitor) = (world.agent().await, world.visitor());
+        let headers = "/*\n  Content-Security-Policy: default-src 'none'\n  Cache-Control: public, max-age=600\n\
+                       \x20 Set-Cookie: a=b\n  Location: /x\n  Link: <https://a.example/>; rel=canonical\n";
+        let page = page_saying("front");
+        let files: [(&str, &[u8]); 2] = [("index.html", page.as_bytes()), ("_headers", headers.as_bytes())];
+        let published = agent.publish_files("my-site", &files).await.expect(201);
+        let reply = visitor.open_site(&published, "").await.expect(200);
+        let policies: Vec<_> = reply.headers.get_all("Content-Security-Policy").iter().collect();
+        assert!(policies.len() == 2 && policies[1] == "default-src 'none'", "{policies:?}");
+        assert_eq!(reply.header("Cache-Control"), "public, max-age=60");
+        assert_eq!(reply.header("Link"), "<https://a.example/>; rel=canonical");
+        for refused in ["Set-Cookie", "Location"] {
+            assert_eq!(reply.header(refused), "", "{refused}");
+        }
+        // At the address of a version, the service names the canonical address.
+        let version = visitor.open(&published.string("version_url")).await.expect(200);
+        let links: Vec<_> = version.headers.get_all("Link").iter().collect();
+        assert_eq!(links, [format!("<{}>; rel=\"canonical\"", published.string("url")).as_str()]);
+    }
+
+    async fn a_version_has_its_own_rules_at_its_own_address(world: World) {
+        let (agent, visitor) = (world.agent().await, world.visitor());
+        let first = publish(&agent, "/old /about 302").await;
+        publish(&agent, "/old /closed 302").await;
+        let address = first.string("version_url");
+        let reply = visitor.open(&format!("{address}old")).await.expect(302);
+        let root = address.strip_prefix(world.serve_url()).unwrap();
+        assert_eq!(reply.header("Location"), format!("{root}about"));
+        let reply = visitor.open(&format!("{address}app.3f2a9c1b.js")).await.expect(200);
+        assert_eq!(reply.header("Cache-Control"), "public, max-age=60", "it closes with its page");
+        assert_eq!(reply.header("X-Frame-Options"), "DENY");
     }
 
     async fn a_provisional_site_that_redirects_elsewhere_is_reviewed(world: World) {

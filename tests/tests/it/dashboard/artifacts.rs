@@ -39,6 +39,10 @@ in_both_modes! {
         let page = dashboard.open("/pages/my-page").await;
         assert_has(&page, &["First", "<td data-label=\"Via\">API</td>", "Roll back", &url, "<iframe", "sandbox=\"allow-scripts\""]);
         assert!(!page.contains("Make live<span"), "{page}");
+        for version in agent.artifact("my-page").await.expect(200).at("versions").as_array().unwrap() {
+            let address = version["url"].as_str().unwrap();
+            assert_has(&page, &[&format!("<a href=\"{address}\">View")]);
+        }
         let framed = dashboard.get("/pages/my-page").await;
         let policy = framed.header("Content-Security-Policy");
         assert!(policy.ends_with(&format!("frame-src {}", world.serve_url())), "{policy}");
