@@ -75,9 +75,7 @@ impl HeaderPolicy {
 mod tests {
     use std::time::Duration;
 
-    use domain::{
-        AccountId, ArtifactId, BlobHash, Chance, Manifest, ModerationStatus, Route, Time, VersionId,
-    };
+    use domain::{BlobHash, Route, Time};
     use poem::Request;
     use tokio::time::Instant;
 
@@ -85,6 +83,7 @@ mod tests {
     use crate::find::{Address, Mount};
     use crate::patience::Patience;
     use crate::sites::Site;
+    use crate::tests::harness;
 
     const CHANGED_AT: Time = Time::from_millis(1_000_000);
     const LATER: Time = Time::from_millis(2_000_000);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::site_rules::{FileAtPath, RedirectMatch, RequestPath, RuleFault, SiteRules};
-use domain::{AtPath, BlobHash, Manifest, ManifestFile, SitePath, Warning, WarningCode, content_type_of};
+use domain::{BlobHash, Manifest, ManifestFile, SitePath, Warning, WarningCode, content_type_of};
 
 use crate::report::Report;
 

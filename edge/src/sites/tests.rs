@@ -2,11 +2,12 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use domain::{AccountId, ArtifactId, Chance, Manifest, ModerationStatus, Time, VersionId, Visibility};
+use domain::Time;
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 
 use super::*;
+use crate::tests::harness;
 
 const CAPACITY_BYTES: u64 = 1 << 20;
 

@@ -105,7 +105,8 @@ fn judge_headers(rules: &SiteRules, path: &RequestPath) {
 }
 
 fn sends_reports(directive: &str) -> bool {
-    directive.trim().starts_with("report-uri") || directive.trim() == "report-to"
+    let name = directive.split_ascii_whitespace().next();
+    name.is_some_and(|name| ["report-uri", "report-to"].contains(&name))
 }
 
 fn judge_caching(wanted: &str) {

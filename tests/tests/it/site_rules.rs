@@ -164,7 +164,7 @@ in_both_modes! {
         publish(&agent, "/old /closed 302").await;
         let address = first.string("version_url");
         let reply = visitor.open(&format!("{address}old")).await.expect(302);
-        let root = address.strip_prefix(world.serve_url()).unwrap();
+        let root = address.strip_prefix(&world.serve_url()).unwrap();
         assert_eq!(reply.header("Location"), format!("{root}about"));
         let reply = visitor.open(&format!("{address}app.3f2a9c1b.js")).await.expect(200);
         assert_eq!(reply.header("Cache-Control"), "public, max-age=60", "it closes with its page");

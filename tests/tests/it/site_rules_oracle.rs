@@ -3,12 +3,15 @@
 use std::fmt::Write;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::time::Duration;
 
 use handbill_tests::{Mode, World, eventually, program};
 use reqwest::Client;
 use reqwest::redirect::Policy;
 use tokio::process::{Child, Command};
+
+use crate::teams::claimed_by;
 
 const REDIRECTS: &str = "\
 # statuses
@@ -161,9 +164,11 @@ const START_DEADLINE: Duration = Duration::from_secs(120);
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rules_work_as_on_cloudflare_pages_except_for_documented_differences() {
     let world = World::with(Mode::Embedded, program!()).start().await;
-    let (mut wrangler, theirs) = start_wrangler(world.folder()).await;
+    let (wrangler, theirs) = start_wrangler(world.folder()).await;
     let files = FILES.map(|(path, text)| (path, text.as_bytes()));
-    let published = world.agent().await.publish_files("my-site", &files).await.expect(201);
+    // Pages of a claimed account have no badge.
+    let (agent, _) = claimed_by(&world, "olga").await;
+    let published = agent.publish_files("my-site", &files).await.expect(201);
     let root = format!("/site/{}", published.string("host"));
     let ours = format!("{}{root}", world.serve_url());
     let client = client();
@@ -182,7 +187,7 @@ async fn rules_work_as_on_cloudflare_pages_except_for_documented_differences() {
             writeln!(faults, "{path} ({reason}):\n  ours:   {ours}\n  theirs: {theirs}").unwrap();
         }
     }
-    stop(&mut wrangler).await;
+    drop(wrangler);
     assert!(faults.is_empty(), "{faults}");
 }
 
@@ -201,7 +206,17 @@ async fn seen(client: &Client, base: &str, path: &str, root: &str) -> String {
     format!("{status} {shown} {}", headers.join(" | "))
 }
 
-async fn start_wrangler(folder: &Path) -> (Child, String) {
+/// Wrangler with the processes that it has started. They end with this value.
+struct Wrangler(Child);
+
+impl Drop for Wrangler {
+    fn drop(&mut self) {
+        let Some(group) = self.0.id() else { return };
+        let _ = std::process::Command::new("kill").args(["-KILL", "--", &format!("-{group}")]).status();
+    }
+}
+
+async fn start_wrangler(folder: &Path) -> (Wrangler, String) {
     let site = folder.join("wrangler-site");
     for (path, text) in FILES {
         let file = site.join(path);
@@ -220,20 +235,16 @@ async fn start_wrangler(folder: &Path) -> (Child, String) {
         .env("CI", "1")
         .env("WRANGLER_SEND_METRICS", "false")
         .current_dir(folder)
-        .kill_on_drop(true)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
         .spawn()
         .expect("a start of wrangler");
+    let wrangler = Wrangler(child);
     let url = format!("http://127.0.0.1:{port}");
     let client = client();
     eventually(START_DEADLINE, "wrangler responds", async || client.get(&url).send().await.ok()).await;
-    (child, url)
-}
-
-/// On SIGTERM it ends the processes that it started, too.
-async fn stop(wrangler: &mut Child) {
-    let id = wrangler.id().expect("a running process").to_string();
-    Command::new("kill").arg(id).status().await.expect("a signal");
-    wrangler.wait().await.expect("an end of wrangler");
+    (wrangler, url)
 }
 
 fn client() -> Client {

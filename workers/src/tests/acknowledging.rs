@@ -6,7 +6,8 @@ use futures::future::join_all;
 use super::harness::{Pool, Starts, WorkerHarness, cleanup, on_both, scan, until};
 use crate::acknowledgements::Acknowledgement;
 use crate::database::Database;
-use crate::sql::{on_either, postgres};
+use crate::sql::on_either;
+use crate::sql::postgres::{ACKNOWLEDGE, NOTE_BEGUN, POSTPONE, RELEASE};
 
 async fn acknowledge(harness: &WorkerHarness, acknowledgements: &[Acknowledgement]) -> u64 {
     let ended = serde_json::to_string(acknowledgements).unwrap();
@@ -72,7 +73,7 @@ async fn cached_plan(harness: &WorkerHarness, statement: &str, types: &str, valu
 async fn postgres_acknowledges_jobs_by_primary_key() {
     let Some(harness) = WorkerHarness::postgres().await else { return };
     harness.queues.migrate().await.unwrap();
-    let plan = cached_plan(&harness, postgres::ACKNOWLEDGE, "text", "'[]'").await;
+    let plan = cached_plan(&harness, ACKNOWLEDGE, "text", "'[]'").await;
     // Twice, and no plan that reads the whole index.
     assert_eq!(plan.matches("Index Cond: (id = ").count(), 2, "{plan}");
     assert_eq!(plan.matches("jobs_pkey").count(), 2, "{plan}");
@@ -85,9 +86,9 @@ async fn postgres_finds_a_single_job_by_primary_key() {
     let Some(harness) = WorkerHarness::postgres().await else { return };
     harness.queues.migrate().await.unwrap();
     for (statement, types, values) in [
-        (postgres::RELEASE, "bigint, text, text", "1, 'a', 'b'"),
-        (postgres::POSTPONE, "bigint, text, text", "1, 'a', 'b'"),
-        (postgres::NOTE_BEGUN, "text, text, bigint", "'a', 'b', 1"),
+        (RELEASE, "bigint, text, text", "1, 'a', 'b'"),
+        (POSTPONE, "bigint, text, text", "1, 'a', 'b'"),
+        (NOTE_BEGUN, "text, text, bigint", "'a', 'b', 1"),
     ] {
         let plan = cached_plan(&harness, statement, types, values).await;
         assert!(plan.contains("jobs_pkey") && !plan.contains("jobs_in_hand"), "{plan}");
