@@ -165,3 +165,54 @@ if (liveParts.length > 0) {
   setInterval(ask, period);
   document.addEventListener('visibilitychange', ask);
 }
+
+// <form data-drop>: files and folders that are dropped on it are sent at once, as its field "files". Only scripts can
+// read a folder. Hidden files stay.
+for (const form of document.querySelectorAll('form[data-drop]')) {
+  // One more than the server takes, so that it says so. A folder may have very many.
+  const filesMax = 51;
+  const fault = form.querySelector('[data-drop-fault]');
+  const isHidden = name => name.startsWith('.') && name !== '.well-known';
+  let dropped = [];
+  const collect = async (entry, files) => {
+    if (files.length === filesMax || isHidden(entry.name)) return;
+    if (entry.isFile) {
+      files.push([await new Promise((done, failed) => entry.file(done, failed)), entry.fullPath.slice(1)]);
+      return;
+    }
+    const reader = entry.createReader();
+    for (;;) {
+      const some = await new Promise((done, failed) => reader.readEntries(done, failed));
+      if (some.length === 0) return;
+      for (const child of some) await collect(child, files);
+    }
+  };
+  form.querySelector('[data-drop-note]').hidden = false;
+  form.addEventListener('dragover', event => {
+    event.preventDefault();
+    form.classList.add('over');
+  });
+  form.addEventListener('dragleave', () => { form.classList.remove('over'); });
+  form.addEventListener('drop', async event => {
+    event.preventDefault();
+    form.classList.remove('over');
+    // The list of what was dropped is empty after the event.
+    const entries = [...event.dataTransfer.items].map(item => item.webkitGetAsEntry()).filter(Boolean);
+    const files = [];
+    try {
+      for (const entry of entries) await collect(entry, files);
+    } catch {
+      fault.hidden = false;
+      return;
+    }
+    if (files.length === 0) return;
+    dropped = files;
+    form.requestSubmit();
+  });
+  form.addEventListener('formdata', ({ formData }) => {
+    if (dropped.length === 0) return;
+    formData.delete('files');
+    for (const [file, path] of dropped) formData.append('files', file, path);
+  });
+  addEventListener('pageshow', () => { dropped = []; });
+}

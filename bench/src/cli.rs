@@ -1,4 +1,5 @@
-//! How long a person waits for `handbill publish page.html`, from the start of the process to the URL.
+//! How long a person waits for `handbill publish page.html`, and for a site of which one file changed, from the
+//! start of the process to the URL.
 //! Compared with `boatramp sync`, which publishes a folder, in alternation.
 
 use std::path::PathBuf;
@@ -23,6 +24,9 @@ const RUNS: usize = 50;
 const WARM_UP_RUNS: usize = 5;
 /// The folder that boatramp publishes, and the name of its site.
 const SITE: &str = "site";
+/// The folder of many files, one of which changes before each publish, and the name of its site.
+const LARGE_SITE: &str = "large-site";
+const LARGE_SITE_FILES: usize = 50;
 
 /// A user of a command line with a profile of their own.
 struct Person {
@@ -36,6 +40,8 @@ struct Person {
 #[derive(Default)]
 struct CommandTime {
     published: Vec<Duration>,
+    /// One file of the large site had changed.
+    updated: Vec<Duration>,
     started: Vec<Duration>,
     synced: Vec<Duration>,
 }
@@ -56,6 +62,7 @@ pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
         server: ("BOATRAMP_SERVER", format!("http://{}", boatramp.address)),
     });
     person.first_line_of(&["signup", "--quiet"]).await.context("handbill signup")?;
+    person.write_large_site()?;
     let mut taken = CommandTime::default();
     for run in 0..WARM_UP_RUNS + bench.extent().runs(RUNS) {
         if run == WARM_UP_RUNS {
@@ -73,6 +80,9 @@ fn add_rows(table: &mut Table, taken: CommandTime) {
     let row = Row::of("handbill publish page.html, p50", published.percentile(50));
     let p99 = format!("p99 of {} {}", published.count(), published.percentile(99));
     table.add(row.beside_any("boatramp sync", synced).goal(Goal::AtMost(30.0)).note(p99));
+    let updated = Latencies::of(taken.updated);
+    let row = Row::of("handbill publish, 1 of 50 files changed, p50", updated.percentile(50));
+    table.add(row.note(format!("p99 of {} {}", updated.count(), updated.percentile(99))));
     let row = Row::of("handbill --version, p50", started.percentile(50));
     table.add(row.note(format!("p99 {}", started.percentile(99))));
 }
@@ -84,6 +94,10 @@ impl CommandTime {
         let (took, line) = person.first_line_of(&["publish", "page.html"]).await?;
         ensure!(line.starts_with("http://"), "no URL was printed: {line}");
         self.published.push(took);
+        std::fs::write(person.folder.join(LARGE_SITE).join("index.html"), &html)?;
+        let (took, line) = person.first_line_of(&["publish", LARGE_SITE, "--slug", LARGE_SITE]).await?;
+        ensure!(line.starts_with("http://"), "no URL was printed: {line}");
+        self.updated.push(took);
         self.started.push(person.first_line_of(&["--version"]).await?.0);
         let Some(other) = other else { return Ok(()) };
         std::fs::write(other.folder.join(SITE).join("index.html"), &html)?;
@@ -96,6 +110,15 @@ impl CommandTime {
 }
 
 impl Person {
+    fn write_large_site(&self) -> anyhow::Result<()> {
+        let folder = self.folder.join(LARGE_SITE);
+        std::fs::create_dir_all(&folder)?;
+        for number in 1..LARGE_SITE_FILES {
+            std::fs::write(folder.join(format!("{number}.html")), page(&Chance::from_system()))?;
+        }
+        Ok(())
+    }
+
     /// The time from the start of the process to its first line. Waits for the end of the process, which is
     /// not part of the time.
     async fn first_line_of(&self, arguments: &[&str]) -> anyhow::Result<(Duration, String)> {

@@ -77,10 +77,10 @@ pub async fn confirm_beforehand(context: &Context, what: &str, price: Micro) -> 
 pub async fn call_paying(
     context: &Context,
     server: &Server,
-    request: Request,
+    request: &mut Request,
     purse: Purse,
 ) -> Result<Reply, Failure> {
-    let reply = server.send(&request).await?;
+    let reply = server.send_with_missing(request).await?;
     if reply.status != PAYMENT_REQUIRED {
         return reply.succeeded();
     }
@@ -109,7 +109,8 @@ pub async fn call_paying(
         }
     }
     // A second challenge is final: the price has changed since it was confirmed.
-    server.call(&request.paying(payment)).await
+    request.pay(payment);
+    server.send_with_missing(request).await?.succeeded()
 }
 
 /// Asks to confirm a price. A price beyond the limit is refused without asking.

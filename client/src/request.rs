@@ -3,8 +3,9 @@
 use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
 
+use crate::reply::Reply;
 use crate::retry::Repeat;
-use crate::upload::Upload;
+use crate::upload::{ArchiveUpload, SentFiles, Upload};
 
 /// An API call. Paths consist of parsed values only.
 pub struct Request {
@@ -29,6 +30,7 @@ enum Body {
     Empty,
     Json(Value),
     Upload(Upload),
+    Archive(ArchiveUpload),
 }
 
 impl Request {
@@ -61,9 +63,15 @@ impl Request {
         Self { body: Body::Upload(upload), ..self }
     }
 
+    /// The path gets the slug and the message, for which an archive has no field.
     #[must_use]
-    pub fn paying(self, payment: String) -> Self {
-        Self { payment: Some(payment), ..self }
+    pub fn archive(self, archive: ArchiveUpload) -> Self {
+        let path = archive.named_in(&self.path);
+        Self { path, body: Body::Archive(archive), ..self }
+    }
+
+    pub fn pay(&mut self, payment: String) {
+        self.payment = Some(payment);
     }
 
     #[must_use]
@@ -97,13 +105,33 @@ impl Request {
             Body::Empty => call,
             Body::Json(body) => call.json(body),
             Body::Upload(upload) => call.multipart(upload.form()),
+            Body::Archive(archive) => archive.put_into(call),
+        }
+    }
+
+    /// Adds the contents that the server lacks, according to its response. Returns whether the call is to be
+    /// sent again.
+    pub fn add_missing(&mut self, reply: &Reply) -> bool {
+        match &mut self.body {
+            Body::Upload(upload) => upload.add_missing(reply),
+            _ => false,
+        }
+    }
+
+    /// The files whose content the call sends.
+    pub fn sent_files(&self) -> Option<SentFiles> {
+        match &self.body {
+            Body::Upload(upload) => Some(upload.sent_files()),
+            _ => None,
         }
     }
 
     /// Hides the progress bar until the call is repeated.
     pub fn hide_progress(&self) {
-        if let Body::Upload(upload) = &self.body {
-            upload.hide_bar();
+        match &self.body {
+            Body::Upload(upload) => upload.hide_bar(),
+            Body::Archive(archive) => archive.hide_bar(),
+            Body::Empty | Body::Json(_) => {}
         }
     }
 

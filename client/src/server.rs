@@ -83,6 +83,16 @@ impl Server {
         }
     }
 
+    /// Sends a call, and again with the contents that the server does not have yet.
+    pub async fn send_with_missing(&self, request: &mut Request) -> Result<Reply, Failure> {
+        loop {
+            let reply = self.send(request).await?;
+            if !request.add_missing(&reply) {
+                return Ok(reply);
+            }
+        }
+    }
+
     async fn send_once(&self, request: &Request) -> reqwest::Result<Reply> {
         Reply::read_from(self.prepared(request).send().await?).await
     }

@@ -1,17 +1,25 @@
-//! The content of a publish: files in memory, so that they can be sent again unchanged, and the progress bar.
+//! The content of a publish: files in memory, so that they can be sent again, and the progress bar.
+//!
+//! An update names all its files by hash first. The server responds with the hashes that the account lacks,
+//! and only the files with these are sent.
 
+mod archive;
 mod gather;
+mod missing;
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 
 use bytes::Bytes;
-use domain::{Message, SitePath, Slug};
+use domain::{BlobHash, Message, SitePath, Slug};
 use futures::stream;
 use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 use reqwest::Body;
 use reqwest::multipart::{Form, Part};
 
-pub use gather::{Gathered, gather};
+pub use archive::ArchiveUpload;
+pub use gather::{Content, Gathered, read};
+pub use missing::SentFiles;
 
 /// The step of the progress bar.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -22,6 +30,14 @@ const BAR: &str = "{bar:32} {decimal_bytes} of {decimal_total_bytes}, {elapsed}"
 pub struct SiteFile {
     pub path: SitePath,
     pub bytes: Bytes,
+    hash: BlobHash,
+}
+
+impl SiteFile {
+    pub fn new(path: SitePath, bytes: Bytes) -> Self {
+        let hash = BlobHash::of(&bytes);
+        Self { path, bytes, hash }
+    }
 }
 
 /// The form of a publish, which can be sent repeatedly.
@@ -29,13 +45,29 @@ pub struct Upload {
     pub slug: Option<Slug>,
     pub message: Option<Message>,
     pub files: Vec<SiteFile>,
+    sending: Sending,
     bar: ProgressBar,
+}
+
+/// The files whose content the next form has. The others are named by hash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Sending {
+    All,
+    None,
+    /// Those with these hashes.
+    Only(BTreeSet<BlobHash>),
 }
 
 impl Upload {
     /// The bar is visible on terminals only.
     pub fn new(slug: Option<Slug>, message: Option<Message>, files: Vec<SiteFile>, bar: ProgressBar) -> Self {
-        Self { slug, message, files, bar }
+        Self { slug, message, files, sending: Sending::All, bar }
+    }
+
+    /// The same, with the files named by hash until the server says which it lacks.
+    #[must_use]
+    pub fn by_hash(self) -> Self {
+        Self { sending: Sending::None, ..self }
     }
 
     /// Hides the bar until the form is sent again, so that it does not overlap other output.
@@ -46,6 +78,7 @@ impl Upload {
     /// The form from its start. Resets the bar.
     pub fn form(&self) -> Form {
         self.bar.reset();
+        self.bar.set_length(self.sent().map(|file| file.bytes.len() as u64).sum());
         // Slashes in paths are not encoded. Quotes are escaped by the multipart encoder, and paths contain no
         // line breaks.
         let mut form = Form::new().percent_encode_noop();
@@ -55,20 +88,27 @@ impl Upload {
         if let Some(message) = &self.message {
             form = form.text("message", message.to_string());
         }
-        self.files.iter().fold(form, |form, file| form.part("files", self.part(file)))
+        if let Some(manifest) = self.manifest() {
+            form = form.text("manifest", manifest);
+        }
+        self.sent().fold(form, |form, file| form.part("files", self.part(file)))
     }
 
     fn part(&self, file: &SiteFile) -> Part {
-        let bar = self.bar.clone();
-        let mut rest = file.bytes.clone();
-        let chunks = std::iter::from_fn(move || {
-            let chunk = rest.split_to(rest.len().min(CHUNK_BYTES));
-            bar.inc(chunk.len() as u64);
-            (!chunk.is_empty()).then_some(Ok::<_, Infallible>(chunk))
-        });
-        let body = Body::wrap_stream(stream::iter(chunks));
+        let body = streamed(&file.bytes, &self.bar);
         Part::stream_with_length(body, file.bytes.len() as u64).file_name(file.path.to_string())
     }
+}
+
+/// A body that moves the bar while it is sent.
+fn streamed(bytes: &Bytes, bar: &ProgressBar) -> Body {
+    let (bar, mut rest) = (bar.clone(), bytes.clone());
+    let chunks = std::iter::from_fn(move || {
+        let chunk = rest.split_to(rest.len().min(CHUNK_BYTES));
+        bar.inc(chunk.len() as u64);
+        (!chunk.is_empty()).then_some(Ok::<_, Infallible>(chunk))
+    });
+    Body::wrap_stream(stream::iter(chunks))
 }
 
 /// The progress bar of an upload of this size. It disappears when its last clone is dropped.
@@ -90,7 +130,7 @@ mod tests {
     #[tokio::test]
     async fn a_quote_in_a_path_does_not_end_its_name() {
         let path: SitePath = "a\"; name=\"slug.txt".parse().unwrap();
-        let file = SiteFile { path, bytes: Bytes::from("text") };
+        let file = SiteFile::new(path, Bytes::from("text"));
         let form = Upload::new(None, None, vec![file], ProgressBar::hidden()).form();
         let chunks: Vec<Bytes> = futures::TryStreamExt::try_collect(form.into_stream()).await.unwrap();
         let text = String::from_utf8(chunks.concat()).unwrap();
@@ -100,7 +140,7 @@ mod tests {
     #[tokio::test]
     async fn retried_upload_sends_the_same_form_and_progress_is_counted_once() {
         let path: SitePath = "css/app.css".parse().unwrap();
-        let file = SiteFile { path, bytes: Bytes::from(vec![b'x'; CHUNK_BYTES + 1]) };
+        let file = SiteFile::new(path, Bytes::from(vec![b'x'; CHUNK_BYTES + 1]));
         let upload =
             Upload::new("my-page".parse().ok(), "Fix".parse().ok(), vec![file], ProgressBar::hidden());
         for _ in 0..2 {

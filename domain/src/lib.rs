@@ -6,6 +6,7 @@
 mod accept_encoding;
 mod account;
 mod account_summary;
+mod archive_kind;
 mod artifact;
 mod audit;
 mod bundle;
@@ -60,6 +61,7 @@ pub mod link;
 pub use accept_encoding::choose_encoding;
 pub use account::{Account, AccountStatus, DayUse, StoredBytes};
 pub use account_summary::{AccountSummary, MonthlyUse};
+pub use archive_kind::ArchiveKind;
 pub use artifact::{Artifact, LiveVersion, ModerationStatus, Route, Version, Visibility};
 pub use audit::{AuditEntry, CalledBy, Origin, Via};
 pub use bundle::{BundledAt, WrittenBundle};

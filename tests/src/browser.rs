@@ -172,6 +172,29 @@ impl Browser {
         field.send_keys(text).await.unwrap_or_else(|error| panic!("{selector} takes no text: {error}"));
     }
 
+    /// Chooses files in a field for them.
+    pub async fn choose(&self, selector: &str, files: &[&Path]) {
+        let found = self.client.find(Locator::Css(selector)).await;
+        let field = found.unwrap_or_else(|error| panic!("{selector} was not found: {error}"));
+        let paths: Vec<_> = files.iter().map(|file| file.to_str().expect("a path in UTF-8")).collect();
+        field.send_keys(&paths.join("\n")).await.unwrap_or_else(|error| panic!("{selector}: {error}"));
+    }
+
+    /// Drops files or folders of this machine on an element, as a person does with a mouse.
+    pub async fn drop_on(&self, selector: &str, files: &[&Path]) {
+        let place = format!(
+            "(() => {{ const element = document.querySelector('{selector}'); element.scrollIntoView();
+             const {{ x, y, width, height }} = element.getBoundingClientRect();
+             return [x + width / 2, y + height / 2]; }})()"
+        );
+        let place = self.evaluate(&place).await;
+        for event in ["dragEnter", "dragOver", "drop"] {
+            let data = json!({ "items": [], "files": files, "dragOperationsMask": 1 });
+            let parameters = json!({ "type": event, "x": place[0], "y": place[1], "data": data });
+            self.devtools("Input.dispatchDragEvent", parameters).await;
+        }
+    }
+
     /// The visible text of the element for a CSS selector.
     pub async fn text(&self, selector: &str) -> String {
         let found = self.client.find(Locator::Css(selector)).await;

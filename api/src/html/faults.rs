@@ -51,6 +51,10 @@ fn named(refusal: &Refusal) -> Option<(&str, String)> {
         Refusal::InvalidRequest { field, .. } if field == "host" => {
             (field, "This is not a page on this service. A page's name looks like my-page-a1b2.".into())
         }
+        // A fault of one of several files has its own subject.
+        Refusal::InvalidRequest { field, fault } if fault.starts_with("the ") || fault.starts_with("a ") => {
+            (field, sentence(fault))
+        }
         Refusal::InvalidRequest { field, fault } => (field, sentence(&format!("this {fault}"))),
         Refusal::WeakPassword { rule } => ("password", sentence(&format!("too weak: {rule}"))),
         Refusal::UsernameTaken { username } => (

@@ -1,5 +1,6 @@
 //! The content types that the body of a publish may have.
 
+pub use domain::ArchiveKind;
 use poem::Request;
 
 /// The form of a publish's body.
@@ -8,15 +9,6 @@ pub enum PublishType {
     Form,
     Json,
     Archive(ArchiveKind),
-}
-
-/// The kind of an archive. gzip and zstd have a tar inside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ArchiveKind {
-    Zip,
-    Tar,
-    Gzip,
-    Zstd,
 }
 
 impl PublishType {
@@ -32,19 +24,6 @@ impl PublishType {
             Self::Form => "multipart/form-data",
             Self::Json => "application/json",
             Self::Archive(kind) => kind.content_type(),
-        }
-    }
-}
-
-impl ArchiveKind {
-    pub const ALL: [Self; 4] = [Self::Zip, Self::Tar, Self::Gzip, Self::Zstd];
-
-    pub const fn content_type(self) -> &'static str {
-        match self {
-            Self::Zip => "application/zip",
-            Self::Tar => "application/x-tar",
-            Self::Gzip => "application/gzip",
-            Self::Zstd => "application/zstd",
         }
     }
 }

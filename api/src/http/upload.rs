@@ -12,7 +12,6 @@ use bytes::BytesMut;
 use domain::{FileSet, MalformedMessage, Message, Refusal, SitePath, Slug};
 use futures::{StreamExt, TryStreamExt, future, stream};
 use multer::{Field, Multipart};
-use poem::http::header;
 use poem::{Body, Request, RequestBody};
 use poem_openapi::impl_apirequest_for_payload;
 use poem_openapi::payload::{ParsePayload, Payload};
@@ -28,6 +27,7 @@ use crate::http::refusal::RefusedCall;
 use crate::http::upload_budget::{BodyShare, HeldMemory};
 
 mod archive;
+mod dropped;
 mod file_name;
 mod json;
 mod publish_body;
@@ -39,12 +39,14 @@ mod staged;
 mod string_bytes;
 mod whole_body;
 
+pub use dropped::DroppedUpload;
 pub use publish_body::PublishBody;
 pub use query::{ArchiveField, NamedUpload};
 pub use schema::SHA256_PATTERN;
 pub use source::{ContentEncoding, GivenBase, GivenContent, JsonVersion};
-pub use staged::StagedUpload;
+pub use staged::{ReadUpload, StagedUpload};
 
+use file_name::{file_name_of, ignore_unchosen, is_named_in_utf_8};
 use schema::{
     base_text_schema, delete_schema, files_schema, html_schema, inline, manifest_schema, message_schema,
     requiring, slug_schema,
@@ -96,6 +98,11 @@ impl Upload {
     /// Reads the body without a permit. The handler then waits in the queue of the work that follows, and a
     /// slow upload must not hold a permit that others need.
     pub async fn read(self) -> Result<Uploaded, Refusal> {
+        self.read_noting(&mut None).await
+    }
+
+    /// As [`Self::read`]. `source` says where the content came from, also if the body is refused.
+    async fn read_noting(self, source: &mut Option<Source>) -> Result<Uploaded, Refusal> {
         self.permit.release();
         // The whole body counts against the memory budget, even what comes before its first part, which
         // multer buffers.
@@ -114,7 +121,9 @@ impl Upload {
         let mut fields = Multipart::new((&mut body).chain(end_by_itself), self.boundary);
         let mut parts = MultipartFields::default();
         while let Some(field) = fields.next_field().await.map_err(unreadable)? {
-            parts.take(field).await?;
+            let taken = parts.take(field).await;
+            *source = parts.source;
+            taken?;
         }
         drop(fields);
         // A form may end before its body does. Nothing from a body that is cut off is accepted.
@@ -137,8 +146,9 @@ struct MultipartFields {
     base: BaseFields,
 }
 
+/// The field that the content came from.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Source {
+pub enum Source {
     Html,
     Files,
 }
@@ -202,12 +212,7 @@ impl MultipartFields {
         }
         self.source = Some(Source::Files);
         let Some(name) = file_name_of(&field).filter(|name| !name.is_empty()) else {
-            let fault = if is_named_in_utf_8(&field) {
-                "a part has no filename; it is the file's path in the site"
-            } else {
-                "a part's filename is not in UTF-8"
-            };
-            return Err(Refusal::invalid("files", fault));
+            return ignore_unchosen(field).await;
         };
         self.take_content(site_path(&name)?, field).await
     }
@@ -237,7 +242,10 @@ impl MultipartFields {
 
     fn finish(self, memory: HeldMemory) -> Result<Uploaded, Refusal> {
         if self.set.is_empty() && !self.base.has_version() {
-            return Err(neither());
+            return Err(match self.source {
+                Some(Source::Files) => Refusal::invalid("files", "is empty; choose a file"),
+                _ => neither(),
+            });
         }
         let Self { slug, message, mut files, base, .. } = self;
         // A manifest has no order, so the whole site has that of its paths. Any division into files that are
@@ -317,17 +325,6 @@ fn refusal_behind(error: &(dyn Error + 'static)) -> Option<Refusal> {
 
 fn incomplete() -> Refusal {
     Refusal::invalid("body", "ends before its declared length")
-}
-
-fn file_name_of(field: &Field<'_>) -> Option<String> {
-    let disposition = field.headers().get(header::CONTENT_DISPOSITION)?;
-    file_name::file_name(std::str::from_utf8(disposition.as_bytes()).ok()?, field.file_name())
-}
-
-/// Whether the part's header is valid UTF-8. multer reports names in other encodings as missing.
-fn is_named_in_utf_8(field: &Field<'_>) -> bool {
-    let disposition = field.headers().get(header::CONTENT_DISPOSITION);
-    disposition.is_none_or(|value| std::str::from_utf8(value.as_bytes()).is_ok())
 }
 
 /// A name from the client, cut for a message.

@@ -63,7 +63,7 @@ impl BodyBudget {
         Self { shares: FairShare::new(bytes, QUEUE_MAX), queue }
     }
 
-    fn open_to(&self, address: IpAddr) -> BodyShare {
+    pub fn open_to(&self, address: IpAddr) -> BodyShare {
         BodyShare { budget: self.clone(), network: network_of(address) }
     }
 }

@@ -1,5 +1,6 @@
-//! The front page: what the service is, the call that publishes a page, and a field to try it. The field does
-//! what `POST /v1/signup` and `POST /v1/publish` do, with the same operations and limits.
+//! The front page: what the service is, the call that publishes a page, and fields to try it: one for HTML,
+//! one for files. They do what `POST /v1/signup` and `POST /v1/publish` do, with the same operations and
+//! limits.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -10,8 +11,7 @@ use bytes::Bytes;
 use domain::{CreatedVia, Refusal, SitePath, Warning};
 use poem::http::StatusCode;
 use poem::web::Data;
-use poem::{FromRequest, Request, RequestBody, Response, handler};
-use poem_openapi::payload::ParsePayload;
+use poem::{Request, Response, handler};
 use service::{Failure, FirstPublish, Publication, PublishRequest, Service, UploadedFile};
 
 use super::time_left::TimeLeft;
@@ -26,9 +26,9 @@ use crate::http::permits::RequestPermit;
 use crate::http::publishing::{self, Loaded};
 use crate::http::refusal::RefusedCall;
 use crate::http::same_site;
-use crate::http::upload::{Upload, Uploaded};
+use crate::http::upload::{DroppedUpload, ReadUpload, Source};
 
-const FIELDS: &[&str] = &["html"];
+const FIELDS: &[&str] = &["html", "files"];
 /// Longer HTML is not sent back to the form. Escaped, it may be several times as long.
 const HTML_SHOWN_BYTES_MAX: usize = 65_536;
 
@@ -41,7 +41,7 @@ struct HomePage<'a> {
     is_left_out: bool,
 }
 
-/// What a refused form shows of the pasted HTML.
+/// What a refused form shows of what was sent.
 enum Pasting {
     Nothing,
     Text(Bytes),
@@ -49,26 +49,35 @@ enum Pasting {
     LeftOut,
 }
 
+/// What a refused form had.
+struct RefusedForm {
+    /// The field with the content, as far as it was read.
+    source: Option<Source>,
+    pasting: Pasting,
+}
+
+/// What was published, for the page that shows it.
+#[derive(Default)]
+enum SentContent {
+    #[default]
+    Page,
+    /// One file that is not a front page.
+    File(SitePath),
+    Site,
+}
+
 #[derive(Template)]
 #[template(path = "published.html")]
 struct PublishedPage<'a> {
     facts: &'a Facts,
     url: String,
+    is_page: bool,
     slug: &'a str,
     handle: &'a str,
     time_left: TimeLeft,
     claim_url: &'a str,
     token: &'a str,
     warnings: &'a [Warning],
-}
-
-/// The pasted HTML, as the multipart body of a publish.
-pub struct Pasted(Upload);
-
-impl<'a> FromRequest<'a> for Pasted {
-    async fn from_request(request: &'a Request, body: &mut RequestBody) -> poem::Result<Self> {
-        Ok(Self(<Upload as ParsePayload>::from_request(request, body).await?))
-    }
 }
 
 #[handler]
@@ -81,78 +90,77 @@ pub async fn show(service: Data<&Service>) -> Result<Response, RefusedCall> {
 pub async fn publish(
     request: &Request,
     from: ClientIp,
-    pasted: Pasted,
+    dropped: DroppedUpload,
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
     same_site::demand(request, service.addresses())?;
     let permit = RequestPermit::of(request);
-    let (mut unread, mut pasting) = (Some(pasted), Pasting::LeftOut);
+    let (mut unread, mut pasting) = (Some(dropped), Pasting::LeftOut);
+    let (mut source, mut content) = (None, SentContent::default());
     let check = async { Ok(service.take_sign_up(from.0).await?) };
     let load = async {
         let upload = unread.take().context("the form is read once").map_err(Failure::from)?;
-        let uploaded =
-            upload.0.read().await.and_then(one_page).inspect_err(|refusal| pasting = unread_text(refusal))?;
-        let Uploaded { site, memory, .. } = uploaded;
-        let files = site.into_sent_files();
-        pasting = Pasting::of(&files);
+        let read = upload.read(&mut source).await;
+        let ReadUpload { files, memory } =
+            read.inspect_err(|refusal| pasting = Pasting::unread(source, refusal))?;
+        pasting = Pasting::of(source, &files);
+        content = SentContent::of(&files);
         Ok(Loaded { request: PublishRequest::new(CreatedVia::Web, files), memory: Some(memory) })
     };
     let publish =
         async |sign_up, first| Ok(service.sign_up_and_publish(sign_up, origin_of(request), first).await?);
     match publishing::publish(&permit, check, load, publish).await {
-        Ok(fresh) => created_page(&fresh, &service),
+        Ok(fresh) => created_page(&fresh, &content, &service),
         Err(failed) => {
             let pasting = match unread {
-                Some(pasted) => read_if_short(request, pasted).await,
+                Some(dropped) => read_if_short(request, dropped, &mut source).await,
                 None => pasting,
             };
-            refused(request, failed, &pasting, &service)
+            refused(request, failed, &RefusedForm { source, pasting }, &service)
         }
     }
 }
 
 /// The HTML to show in the field again, if it is short enough.
-async fn read_if_short(request: &Request, pasted: Pasted) -> Pasting {
+async fn read_if_short(request: &Request, dropped: DroppedUpload, source: &mut Option<Source>) -> Pasting {
     let is_short = |bytes| bytes <= HTML_SHOWN_BYTES_MAX as u64;
     if !accepts_html(request) || !body::declared_bytes(request).is_some_and(is_short) {
         return Pasting::LeftOut;
     }
-    match pasted.0.read().await {
-        Ok(uploaded) => Pasting::of(&uploaded.site.into_sent_files()),
+    match dropped.read(source).await {
+        Ok(read) => Pasting::of(*source, &read.files),
         Err(_) => Pasting::LeftOut,
     }
 }
 
-/// The form publishes one page. Sites and named pages are published through the API.
-fn one_page(uploaded: Uploaded) -> Result<Uploaded, Refusal> {
-    let Uploaded { slug, message, site, .. } = &uploaded;
-    let is_page = matches!(&*site.files, [file] if file.path == SitePath::index()) && site.is_complete();
-    let base = site.base.as_ref().map(|_| "base");
-    let other = slug.as_ref().map(|_| "slug").or(message.as_ref().map(|_| "message")).or(base);
-    match other.or((!is_page).then_some("files")) {
-        Some(field) => Err(Refusal::invalid(
-            field,
-            "is not a field of this form, which has only html; use POST /v1/publish instead",
-        )),
-        None => Ok(uploaded),
-    }
-}
-
-/// A refusal of the HTML itself shows an empty field. Otherwise the text is only in the browser.
-fn unread_text(refusal: &Refusal) -> Pasting {
-    match refusal {
-        Refusal::InvalidRequest { .. } => Pasting::Nothing,
-        _ => Pasting::LeftOut,
+impl SentContent {
+    fn of(files: &[UploadedFile]) -> Self {
+        match files {
+            [page] if page.path == SitePath::index() => Self::Page,
+            [file] => Self::File(file.path.clone()),
+            _ => Self::Site,
+        }
     }
 }
 
 /// The page with the new token. It must not be cached, and the token is never shown again.
-fn created_page(fresh: &FirstPublish, service: &Service) -> Result<Response, RefusedCall> {
+fn created_page(
+    fresh: &FirstPublish,
+    content: &SentContent,
+    service: &Service,
+) -> Result<Response, RefusedCall> {
     let now = service.clock().now();
-    let FirstPublish { signed_up, publication: Publication { published, warnings, .. } } = fresh;
+    let FirstPublish { signed_up, publication } = fresh;
+    let Publication { published, warnings, entry_page } = publication;
+    let site = service.addresses().page(&published.host);
+    let entry_page = match content {
+        SentContent::File(path) => Some(path),
+        SentContent::Page | SentContent::Site => entry_page.as_ref(),
+    };
     let template = PublishedPage {
         facts: &Facts::of(service.addresses(), service.tariff()),
-        url: service.addresses().page(&published.host),
+        url: entry_page.map_or_else(|| site.clone(), |path| format!("{site}{}", path.in_url())),
+        is_page: matches!(content, SentContent::Page),
         slug: published.slug.as_str(),
         handle: &signed_up.account.handle,
         time_left: TimeLeft(signed_up.account.expires_at.map_or(Duration::ZERO, |end| end.since(now))),
@@ -166,7 +174,7 @@ fn created_page(fresh: &FirstPublish, service: &Service) -> Result<Response, Ref
 fn refused(
     request: &Request,
     refused: RefusedCall,
-    pasting: &Pasting,
+    form: &RefusedForm,
     service: &Service,
 ) -> Result<Response, RefusedCall> {
     if !accepts_html(request) {
@@ -174,23 +182,30 @@ fn refused(
     }
     let RefusedCall(refusal) = refused;
     let facts = Facts::of(service.addresses(), service.tariff());
-    let html = pasting.text();
-    let is_left_out = matches!(pasting, Pasting::LeftOut);
-    let form = HomePage { is_left_out, ..HomePage::new(&facts, faults_of(&refusal), &html) };
+    let html = form.pasting.text();
+    let is_left_out = matches!(form.pasting, Pasting::LeftOut);
+    let form = HomePage { is_left_out, ..HomePage::new(&facts, faults_of(&refusal, form.source), &html) };
     again(&refusal, &form)
 }
 
-/// Shows every fault of the HTML beside the field.
-fn faults_of(refusal: &Refusal) -> Faults {
-    match refusal {
-        Refusal::TooLarge { .. } | Refusal::PublishTooLarge { .. } => {
+/// Shows every fault of the content beside the field that it was in.
+fn faults_of(refusal: &Refusal, source: Option<Source>) -> Faults {
+    match (refusal, source) {
+        (Refusal::TooLarge { .. } | Refusal::PublishTooLarge { .. }, Some(Source::Html)) => {
             Faults::beside_field("html", "This page is too large. A publish can have up to 10 MB.")
         }
-        Refusal::SecretInPublish { .. } => Faults::beside_field(
+        (Refusal::TooLarge { .. } | Refusal::PublishTooLarge { .. }, Some(Source::Files)) => {
+            Faults::beside_field("files", "This is too large. A publish can have up to 50 files and 10 MB.")
+        }
+        (Refusal::SecretInPublish { .. }, Some(Source::Html)) => Faults::beside_field(
             "html",
             "This page contains an active token of this service. Remove the token, then publish again.",
         ),
-        refusal => Faults::of(refusal, FIELDS, "/"),
+        (Refusal::SecretInPublish { path, .. }, Some(Source::Files)) => {
+            let fault = "contains an active token of this service. Remove the token, then publish again.";
+            Faults::beside_field("files", &format!("{path} {fault}"))
+        }
+        (refusal, _) => Faults::of(refusal, FIELDS, "/"),
     }
 }
 
@@ -202,11 +217,22 @@ impl<'a> HomePage<'a> {
 
 impl Pasting {
     /// Shares the bytes with the upload.
-    fn of(files: &[UploadedFile]) -> Self {
+    fn of(source: Option<Source>, files: &[UploadedFile]) -> Self {
         match files.first() {
+            // No page can put files into a form again.
+            _ if source == Some(Source::Files) => Self::Nothing,
             Some(file) if file.bytes.len() <= HTML_SHOWN_BYTES_MAX => Self::Text(file.bytes.clone()),
             Some(_) => Self::LeftOut,
             None => Self::Nothing,
+        }
+    }
+
+    /// A refusal of the HTML itself shows an empty field. Otherwise the text is only in the browser.
+    fn unread(source: Option<Source>, refusal: &Refusal) -> Self {
+        match refusal {
+            _ if source == Some(Source::Files) => Self::Nothing,
+            Refusal::InvalidRequest { .. } => Self::Nothing,
+            _ => Self::LeftOut,
         }
     }
 
@@ -224,14 +250,19 @@ pub fn samples() -> Vec<(String, String)> {
 
     let facts = Facts::sample();
     let form = |refusal: Option<Refusal>| {
-        let faults = refusal.as_ref().map(faults_of).unwrap_or_default();
+        let faults =
+            refusal.as_ref().map(|refusal| faults_of(refusal, Some(Source::Html))).unwrap_or_default();
         let html = if refusal.is_some() { "<h1>Hello</h1>" } else { "" };
         let form = HomePage::new(&facts, faults, html);
         let is_left_out = matches!(refusal, Some(Refusal::PublishTooLarge { .. }));
         HomePage { is_left_out, ..form }.render().unwrap()
     };
-    let published = |warnings: &[Warning]| {
+    let refused_files = |refusal: &Refusal| {
+        HomePage::new(&facts, faults_of(refusal, Some(Source::Files)), "").render().unwrap()
+    };
+    let published = |is_page, warnings: &[Warning]| {
         PublishedPage {
+            is_page,
             facts: &facts,
             url: "http://127.0.0.1:8081/site/page-k3x9-a1b2/".into(),
             slug: "page-k3x9",
@@ -261,7 +292,11 @@ pub fn samples() -> Vec<(String, String)> {
             let refusal = Refusal::SecretInPublish { path: "index.html".into(), line: Some(12) };
             form(Some(refusal))
         }),
-        ("published".into(), published(&[])),
-        ("published-warned".into(), published(&[warning])),
+        ("home-files".into(), {
+            let fault = "the archive's entry \"a\" is a link; put the file itself into the archive";
+            refused_files(&Refusal::invalid("files", fault))
+        }),
+        ("published".into(), published(true, &[])),
+        ("published-warned".into(), published(false, &[warning])),
     ]
 }

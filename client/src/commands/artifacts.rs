@@ -147,8 +147,8 @@ pub async fn set_visibility(context: &Context, slug: &Slug, visibility: Visibili
     let purse = if may_cost { confirm_month(context, slug).await? } else { Purse::of(&context.options) };
     let prints_spent = may_cost && context.console.prints_notes();
     let credit_before = if prints_spent { credit_of(&server).await } else { None };
-    let request = Request::set(Method::PATCH, path_of(slug)).json(json!({ "visibility": wanted }));
-    let reply = call_paying(context, &server, request, purse).await?;
+    let mut request = Request::set(Method::PATCH, path_of(slug)).json(json!({ "visibility": wanted }));
+    let reply = call_paying(context, &server, &mut request, purse).await?;
     context.console.print_reply(&reply, |artifact: Artifact| artifact.link().to_owned())?;
     context.console.note(&format!("{slug} is now {wanted}."));
     let artifact: Artifact = reply.read()?;

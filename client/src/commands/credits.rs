@@ -27,8 +27,8 @@ async fn balance(context: &Context) -> Result<(), Failure> {
 
 async fn buy(context: &Context, amount: Micro) -> Result<(), Failure> {
     let key = context.chance.ulid(context.clock.now()).to_string();
-    let request = Request::make_once("/v1/credits", key).json(json!({ "amount_usd": amount.usd() }));
-    let reply = call_paying(context, &context.server()?, request, Purse::of(&context.options)).await?;
+    let mut request = Request::make_once("/v1/credits", key).json(json!({ "amount_usd": amount.usd() }));
+    let reply = call_paying(context, &context.server()?, &mut request, Purse::of(&context.options)).await?;
     context.console.print_reply(&reply, |bought: CreditBought| usd(bought.credits_usd))?;
     let bought: CreditBought = reply.read()?;
     let receipt = bought.receipt;

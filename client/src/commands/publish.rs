@@ -15,7 +15,7 @@ use crate::reply::Reply;
 use crate::request::{Condition, Request};
 use crate::server::Server;
 use crate::show::{bytes, count, dollars, harmless, usd, when};
-use crate::upload::{Gathered, SiteFile, Upload, bar, gather};
+use crate::upload::{ArchiveUpload, Content, Gathered, SiteFile, Upload, bar, read};
 use crate::wire::{AccountDetail, Published, Rehearsed, Usage};
 
 /// The length of the suffix of a host after its slug: a dash and four characters.
@@ -24,14 +24,18 @@ const HOST_TAIL_LENGTH: usize = 5;
 pub async fn publish(context: &Context, args: Publish) -> Result<(), Failure> {
     // A missing token is reported before any file is read.
     let server = context.server()?;
-    let gathered = gather_on_thread(args.path.clone()).await?;
-    show_files(context, &gathered);
-    let paths: Vec<SitePath> = gathered.files.iter().map(|file| file.path.clone()).collect();
-    let request = request_of(context, &args, gathered.files);
+    let content = read_on_thread(args.path.clone()).await?;
+    show_content(context, &content);
+    let paths = paths_in(&content);
+    let mut request = request_of(context, &args, content);
     if args.dry_run {
-        return print_rehearsal(context, &server.call(&request).await?);
+        let reply = server.send_with_missing(&mut request).await?.succeeded()?;
+        return print_rehearsal(context, &reply);
     }
-    let reply = call_paying(context, &server, request, Purse::of(&context.options)).await?;
+    let reply = call_paying(context, &server, &mut request, Purse::of(&context.options)).await?;
+    if let Some(files) = request.sent_files().filter(|files| files.total > 1) {
+        context.console.note(&files.to_string());
+    }
     print_published(context, &args, &paths, &reply)?;
     if context.console.prints_notes() {
         print_account(context, &server, &reply.read()?).await;
@@ -40,14 +44,31 @@ pub async fn publish(context: &Context, args: Publish) -> Result<(), Failure> {
 }
 
 /// Reads the files on another thread, so that Ctrl-C works while standard input is open.
-pub async fn gather_on_thread(path: PathBuf) -> Result<Gathered, Failure> {
-    let gathered = tokio::task::spawn_blocking(move || gather(&path)).await;
-    gathered.map_err(|error| Failure::of_this_machine(format!("could not read the files: {error}")))?
+pub async fn read_on_thread(path: PathBuf) -> Result<Content, Failure> {
+    let content = tokio::task::spawn_blocking(move || read(&path)).await;
+    content.map_err(|error| Failure::of_this_machine(format!("could not read the files: {error}")))?
+}
+
+/// The paths of the files, as far as they are known before an archive is unpacked.
+fn paths_in(content: &Content) -> Vec<SitePath> {
+    match content {
+        Content::Files(gathered) => gathered.files.iter().map(|file| file.path.clone()).collect(),
+        Content::Archive(_) => Vec::new(),
+    }
+}
+
+fn show_content(context: &Context, content: &Content) {
+    match content {
+        Content::Files(gathered) => show_files(context, gathered),
+        Content::Archive(archive) => {
+            context.console.note(&format!("  {:>9}  in an archive", bytes(archive.bytes.len() as u64)));
+        }
+    }
 }
 
 fn show_files(context: &Context, gathered: &Gathered) {
     let total: u64 = gathered.files.iter().map(|file| file.bytes.len() as u64).sum();
-    for SiteFile { path, bytes: content } in &gathered.files {
+    for SiteFile { path, bytes: content, .. } in &gathered.files {
         context.console.note(&format!("  {:>9}  {path}", bytes(content.len() as u64)));
     }
     if gathered.files.len() > 1 {
@@ -59,9 +80,7 @@ fn show_files(context: &Context, gathered: &Gathered) {
     }
 }
 
-fn request_of(context: &Context, args: &Publish, files: Vec<SiteFile>) -> Request {
-    let total = files.iter().map(|file| file.bytes.len() as u64).sum();
-    let bar = if context.console.prints_notes() { bar(total) } else { ProgressBar::hidden() };
+fn request_of(context: &Context, args: &Publish, content: Content) -> Request {
     let own_key = || context.chance.ulid(context.clock.now()).to_string();
     let key = args.idempotency_key.clone().unwrap_or_else(own_key);
     let (mut path, slug) = match &args.slug {
@@ -75,12 +94,24 @@ fn request_of(context: &Context, args: &Publish, files: Vec<SiteFile>) -> Reques
         path.push(if number == 0 { '?' } else { '&' });
         path.push_str(parameter);
     }
-    let upload = Upload::new(slug, args.message.clone(), files, bar);
     let condition = match args.if_version {
         Some(seq) => Some(Condition::LiveVersion(seq)),
         None => args.new.then_some(Condition::SlugIsNew),
     };
-    Request::make_once(path, key).upload(upload).only_if(condition)
+    let (request, message) = (Request::make_once(path, key).only_if(condition), args.message.clone());
+    let bar = |total| if context.console.prints_notes() { bar(total) } else { ProgressBar::hidden() };
+    match content {
+        Content::Archive(archive) => {
+            let bar = bar(archive.bytes.len() as u64);
+            request.archive(ArchiveUpload { slug, message, archive, bar })
+        }
+        Content::Files(Gathered { files, .. }) => {
+            let is_update = args.slug.is_some() && !args.new && files.len() > 1;
+            let bar = bar(files.iter().map(|file| file.bytes.len() as u64).sum());
+            let upload = Upload::new(slug, message, files, bar);
+            request.upload(if is_update { upload.by_hash() } else { upload })
+        }
+    }
 }
 
 fn print_published(

@@ -6,10 +6,11 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
-use domain::{FileSet, SitePath};
+use domain::{ArchiveKind, FileSet, Refusal, SitePath};
 use ignore::{DirEntry, WalkBuilder};
 
 use super::SiteFile;
+use super::archive::{ARCHIVE_BYTES_MAX, Archive};
 use crate::failure::Failure;
 
 /// Lists files to leave out, in the syntax of `.gitignore`.
@@ -20,6 +21,13 @@ const STANDARD_INPUT: &str = "-";
 /// A directory with more entries is surely a mistake.
 const ENTRIES_MAX: usize = 20_000;
 const HTML: [&str; 2] = ["html", "htm"];
+
+/// What is published.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Content {
+    Files(Gathered),
+    Archive(Archive),
+}
 
 /// The files of a site, and the skipped ones that the user might miss.
 #[derive(Debug, PartialEq, Eq)]
@@ -35,17 +43,37 @@ struct FoundFile {
     size_bytes: u64,
 }
 
-/// Reads a file, a directory or, for `-`, standard input.
-pub fn gather(path: &Path) -> Result<Gathered, Failure> {
+/// Reads a file, a directory, an archive or, for `-`, standard input.
+pub fn read(path: &Path) -> Result<Content, Failure> {
     if path == Path::new(STANDARD_INPUT) {
-        let bytes = read_bounded(io::stdin().lock()).map_err(|error| unreadable(path, &error))?;
-        return single_file(SitePath::index(), bytes);
+        let bytes = read_bounded(io::stdin().lock(), ARCHIVE_BYTES_MAX);
+        let bytes = bytes.map_err(|error| unreadable(path, &error))?;
+        return match ArchiveKind::of_content(&bytes) {
+            Some(kind) => archive(kind, bytes),
+            None => single_file(SitePath::index(), bytes).map(Content::Files),
+        };
     }
+    let name = path.file_name().and_then(|name| name.to_str()).filter(|_| path.is_file());
+    match name.and_then(ArchiveKind::of_name) {
+        Some(kind) => archive(kind, read_file(path, ARCHIVE_BYTES_MAX)?),
+        None => gather(path).map(Content::Files),
+    }
+}
+
+fn archive(kind: ArchiveKind, bytes: Bytes) -> Result<Content, Failure> {
+    if bytes.len() as u64 > ARCHIVE_BYTES_MAX {
+        let limit = format!("an archive has at most {ARCHIVE_BYTES_MAX} bytes");
+        return Err(Refusal::PublishTooLarge { limit }.into());
+    }
+    Ok(Content::Archive(Archive { kind, bytes }))
+}
+
+fn gather(path: &Path) -> Result<Gathered, Failure> {
     let kind = path.metadata().map_err(|error| unreadable(path, &error))?;
     if kind.is_dir() {
         return folder(path);
     }
-    let bytes = read_file(path)?;
+    let bytes = read_file(path, FileSet::BYTES_MAX)?;
     single_file(name_of_page(path)?, bytes)
 }
 
@@ -55,7 +83,7 @@ fn single_file(path: SitePath, bytes: Bytes) -> Result<Gathered, Failure> {
         return Err(Failure::usage("the file to publish is empty", hint));
     }
     FileSet::default().grow(bytes.len())?;
-    Ok(Gathered { files: vec![SiteFile { path, bytes }], left_out: vec![] })
+    Ok(Gathered { files: vec![SiteFile::new(path, bytes)], left_out: vec![] })
 }
 
 /// An HTML file becomes the front page, whatever its name. Any other file keeps its name.
@@ -93,9 +121,9 @@ fn folder(root: &Path) -> Result<Gathered, Failure> {
     follow_links(links, &mut found, &mut left_out);
     found.sort_by(|one, other| one.path.cmp(&other.path));
     check_bounds(root, &found)?;
-    let files = found
-        .into_iter()
-        .map(|FoundFile { path, location, .. }| Ok(SiteFile { path, bytes: read_file(&location)? }));
+    let files = found.into_iter().map(|FoundFile { path, location, .. }| {
+        Ok(SiteFile::new(path, read_file(&location, FileSet::BYTES_MAX)?))
+    });
     Ok(Gathered { files: files.collect::<Result<_, Failure>>()?, left_out })
 }
 
@@ -172,20 +200,20 @@ fn site_path(relative: &Path) -> Result<SitePath, Failure> {
     parts.join("/").parse().map_err(|malformed| fault(format!("{malformed}")))
 }
 
-fn read_file(path: &Path) -> Result<Bytes, Failure> {
+fn read_file(path: &Path, bytes_max: u64) -> Result<Bytes, Failure> {
     let file = File::open(path).map_err(|error| unreadable(path, &error))?;
-    read_bounded(file).map_err(|error| unreadable(path, &error))
+    read_bounded(file, bytes_max).map_err(|error| unreadable(path, &error))
 }
 
 /// Reads at most one byte more than the limit. A file with that byte is then refused.
-fn read_bounded(source: impl Read) -> io::Result<Bytes> {
+fn read_bounded(source: impl Read, bytes_max: u64) -> io::Result<Bytes> {
     let mut bytes = Vec::new();
-    source.take(FileSet::BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    source.take(bytes_max + 1).read_to_end(&mut bytes)?;
     Ok(bytes.into())
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {
-    let hint = "give a file, a folder, or - for standard input";
+    let hint = "give a file, a folder, an archive, or - for standard input";
     Failure::usage(format!("could not read {}: {error}", path.display()), hint)
 }
 

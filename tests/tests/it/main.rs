@@ -30,6 +30,8 @@ mod day_two;
 mod deployment;
 mod differences;
 mod documents;
+mod drop_browser;
+mod drop_field;
 mod dry_runs;
 mod edge_browser;
 mod edge_conditions;

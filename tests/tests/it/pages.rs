@@ -110,8 +110,8 @@ in_both_modes! {
         human.post("/").form(&[("html", PAGE)]).header("Accept", BROWSER).await.expect(400);
         let named = human.post("/").field("html", PAGE).field("slug", "my-page").await;
         named.refused(400, "invalid_request").naming("slug");
-        let page_and_more = human.post("/").file("index.html", PAGE).file("a.css", "p {}").await;
-        page_and_more.refused(400, "invalid_request").naming("files");
+        let both = human.post("/").field("html", PAGE).file("a.css", "p {}").await;
+        both.refused(400, "invalid_request").naming("html");
     }
 
     #[settings("HANDBILL_LIMITS__SIGNUPS_PER_MINUTE" = "2")]

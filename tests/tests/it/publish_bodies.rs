@@ -78,7 +78,7 @@ in_both_modes! {
     }
 }
 
-fn tar(files: &[(&str, &str)]) -> Vec<u8> {
+pub fn tar(files: &[(&str, &str)]) -> Vec<u8> {
     let mut builder = tar::Builder::new(Vec::new());
     for (path, content) in files {
         let mut header = tar::Header::new_gnu();

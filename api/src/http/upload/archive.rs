@@ -17,6 +17,7 @@ use super::query::NamedUpload;
 use super::whole_body::{ReadBody, WholeBody, on_blocking_thread};
 use crate::http::publish_type::ArchiveKind;
 use crate::http::upload_budget::HeldMemory;
+pub use unpacking::without_common_folder;
 use unpacking::{UnpackMemory, UnpackedFiles};
 
 /// An archive that has not been read yet.

@@ -1,11 +1,47 @@
 //! The file name of a part in a multipart form, as clients send it: `filename*` of RFC 6266, quotes as
 //! browsers escape them, and whole paths percent-encoded as aiohttp does.
 
+use domain::Refusal;
+use multer::Field;
 use percent_encoding::percent_decode_str;
+use poem::http::header;
+
+use super::unreadable;
+
+/// The file name of a part, if it has one.
+pub fn file_name_of(field: &Field<'_>) -> Option<String> {
+    let disposition = field.headers().get(header::CONTENT_DISPOSITION)?;
+    file_name(std::str::from_utf8(disposition.as_bytes()).ok()?, field.file_name())
+}
+
+/// Whether the part's header is valid UTF-8. multer reports names in other encodings as missing.
+pub fn is_named_in_utf_8(field: &Field<'_>) -> bool {
+    let disposition = field.headers().get(header::CONTENT_DISPOSITION);
+    disposition.is_none_or(|value| std::str::from_utf8(value.as_bytes()).is_ok())
+}
+
+/// A browser sends a part with an empty filename and no content for a field in which no file is chosen. Any
+/// other part without a filename is refused.
+pub async fn ignore_unchosen(mut field: Field<'_>) -> Result<(), Refusal> {
+    if !is_named_in_utf_8(&field) {
+        return Err(Refusal::invalid("files", "a part's filename is not in UTF-8"));
+    }
+    let mut is_unchosen = file_name_of(&field).is_some();
+    while let Some(chunk) = field.chunk().await.map_err(unreadable)? {
+        is_unchosen &= chunk.is_empty();
+        if !is_unchosen {
+            break;
+        }
+    }
+    if is_unchosen {
+        return Ok(());
+    }
+    Err(Refusal::invalid("files", "a part has no filename; it is the file's path in the site"))
+}
 
 /// The part's file name, if it has one. `disposition` is its `Content-Disposition`; `plain` is the `filename`
 /// in it.
-pub fn file_name(disposition: &str, plain: Option<&str>) -> Option<String> {
+fn file_name(disposition: &str, plain: Option<&str>) -> Option<String> {
     extended(disposition).or_else(|| plain.map(decoded))
 }
 

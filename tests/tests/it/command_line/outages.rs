@@ -84,7 +84,7 @@ async fn interrupted_upload_is_retried_and_creates_one_version() {
     let shell = Shell::at(&url).env("HANDBILL_TOKEN", &token);
     shell.write("site/index.html", PAGE);
     shell.write("site/big.bin", vec![7; 3_000_000]);
-    let published = shell.run(&["publish", "site", "--slug", "my-site"]).await.ok();
+    let published = shell.run(&["publish", "site", "--slug", "my-site", "--new"]).await.ok();
     assert_eq!(published.err.matches("retrying in").count(), 4, "{published:?}");
     assert!(connections.load(Ordering::SeqCst) >= 5);
     assert_eq!(shell.versions_of("my-site").await, 1);

@@ -193,3 +193,16 @@ async fn no_payment_is_attempted_without_an_open_payment_method() {
     let refused = shell.run(&with(&["--yes"])).await.failed(5);
     assert!(refused.err.contains("no payment method here pays"), "{refused:?}");
 }
+
+#[tokio::test]
+async fn an_update_is_paid_once_although_only_changes_are_sent() {
+    let world = dear_world().await;
+    let shell = used_up(&world).await;
+    for (path, content) in [("site/index.html", PAGE), ("site/a.txt", "a"), ("site/b.txt", "b")] {
+        shell.write(path, content);
+    }
+    shell.run(&["publish", "site", "--slug", "my-site", "--yes"]).await.ok();
+    shell.write("site/b.txt", "changed");
+    let second = shell.run(&["publish", "site", "--slug", "my-site", "--yes"]).await.ok();
+    assert!(second.err.contains("1 of 3 files sent") && second.err.contains("Paid $0.005"), "{second:?}");
+}

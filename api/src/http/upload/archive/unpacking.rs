@@ -117,7 +117,7 @@ impl UnpackedFiles {
 
 /// Many programs pack the folder of a site, and not its content. So a folder around all files is left out if
 /// the front page is in it.
-fn without_common_folder(files: Vec<UploadedFile>) -> Vec<UploadedFile> {
+pub fn without_common_folder(files: Vec<UploadedFile>) -> Vec<UploadedFile> {
     let folder = files.first().and_then(|file| file.path.folders().next()).map(|folder| format!("{folder}/"));
     let Some(folder) = folder else { return files };
     let inside = |file: &UploadedFile| file.path.as_str().strip_prefix(&folder).map(str::to_owned);
