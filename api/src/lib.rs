@@ -12,6 +12,7 @@ pub mod hostile;
 mod html;
 mod http;
 mod mcp;
+mod netlify;
 pub mod operator_json;
 mod pages;
 mod probes;

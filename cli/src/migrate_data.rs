@@ -165,6 +165,7 @@ async fn copy_uploads(from: &Side, to: &Side) -> anyhow::Result<u64> {
         let there = match object.kind {
             ObjectKind::Spool(version) => from.blobs.copy_spooled(version, &to.blobs).await?,
             ObjectKind::Upload(ticket) => from.blobs.copy_upload(ticket, &to.blobs).await?,
+            ObjectKind::Deploy(deploy, part) => from.blobs.copy_deploy_part(deploy, part, &to.blobs).await?,
             ObjectKind::Blob(_) | ObjectKind::Bundle(_) | ObjectKind::Unknown => continue,
         };
         ensure!(

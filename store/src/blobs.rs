@@ -21,6 +21,7 @@ use object_store::{
 };
 use tokio::time::timeout;
 
+use crate::deploy_part::DeployPart;
 use crate::pack::{self, Layout};
 use crate::reading::Reading;
 use crate::silence::within;
@@ -36,6 +37,8 @@ pub(crate) enum StorageKey {
     Spool(VersionId),
     /// Files that an agent has uploaded to an address. They stay until they are published or expire.
     Upload(UploadTicket),
+    /// A part of a deploy. It expires as an upload does.
+    Deploy(UploadTicket, DeployPart),
 }
 
 /// How to reach an S3-compatible store.
@@ -72,7 +75,7 @@ pub(crate) const BUNDLES: &str = "bundles";
 pub(crate) const SPOOL: &str = "spool";
 pub(crate) const UPLOADS: &str = "uploads";
 
-const LIST_WAIT_MAX: Duration = Duration::from_secs(60);
+pub(crate) const LIST_WAIT_MAX: Duration = Duration::from_secs(60);
 const CONNECT_WAIT_MAX: Duration = Duration::from_secs(2);
 const RETRY_TIMEOUT: Duration = Duration::from_secs(5);
 const RETRIES_MAX: usize = 2;
@@ -346,6 +349,9 @@ impl Blobs {
             StorageKey::Spool(version) => self.join(&format!("{SPOOL}/{version}")),
             StorageKey::Upload(UploadTicket { account, upload }) => {
                 self.join(&format!("{UPLOADS}/{account}/{upload}"))
+            }
+            StorageKey::Deploy(UploadTicket { account, upload }, part) => {
+                self.join(&format!("{UPLOADS}/{account}/{}", part.name(upload)))
             }
         }
     }

@@ -16,6 +16,7 @@ use tokio::time::timeout;
 
 use crate::Blobs;
 use crate::blobs::{BUNDLES, CONTENTS, KnownBlob, SPOOL, StorageKey, UPLOADS};
+use crate::deploy_part::DeployPart;
 use crate::reading::Reading;
 use crate::silence::within;
 
@@ -32,6 +33,7 @@ pub enum ObjectKind {
     Bundle(BundleId),
     Spool(VersionId),
     Upload(UploadTicket),
+    Deploy(UploadTicket, DeployPart),
     /// Not an object of this service, or of a later release.
     Unknown,
 }
@@ -123,6 +125,15 @@ impl Blobs {
     /// Copies a staged upload.
     pub async fn copy_upload(&self, ticket: UploadTicket, to: &Blobs) -> anyhow::Result<Copied> {
         self.copy(StorageKey::Upload(ticket), to, None).await
+    }
+
+    pub async fn copy_deploy_part(
+        &self,
+        deploy: UploadTicket,
+        part: DeployPart,
+        to: &Blobs,
+    ) -> anyhow::Result<Copied> {
+        self.copy(StorageKey::Deploy(deploy, part), to, None).await
     }
 
     async fn copy(
@@ -248,7 +259,10 @@ fn kind_of(name: &str) -> Option<ObjectKind> {
         (SPOOL, version, None) => ObjectKind::Spool(version.parse().ok()?),
         (UPLOADS, account, Some(upload)) => {
             let account: AccountId = account.parse().ok()?;
-            ObjectKind::Upload(UploadTicket { account, upload: upload.parse().ok()? })
+            match DeployPart::named(upload) {
+                Some((upload, part)) => ObjectKind::Deploy(UploadTicket { account, upload }, part),
+                None => ObjectKind::Upload(UploadTicket { account, upload: upload.parse().ok()? }),
+            }
         }
         _ => return None,
     };

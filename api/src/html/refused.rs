@@ -7,13 +7,14 @@ use poem::{Request, Response};
 
 use super::error_text::ErrorText;
 use super::{accepts_html, page};
-use crate::http::refusal::respond;
+use crate::http::refusal::{respond, respond_to_netlify, status_of};
 use crate::http::terms::{Area, Terms};
 
 /// The form of a refusal that a request gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RefusalForm {
     Json,
+    Netlify,
     Page { path: String },
 }
 
@@ -27,18 +28,18 @@ struct RefusedPage {
 
 impl RefusalForm {
     pub fn for_request(request: &Request) -> Self {
-        if Terms::of(request).area == Area::Page && accepts_html(request) {
-            Self::Page { path: request.uri().path().to_owned() }
-        } else {
-            Self::Json
+        match Terms::of(request).area {
+            Area::Page if accepts_html(request) => Self::Page { path: request.uri().path().to_owned() },
+            Area::Netlify => Self::Netlify,
+            Area::Page | Area::Api | Area::Mcp => Self::Json,
         }
     }
 
     pub fn respond(self, refusal: &Refusal) -> Response {
-        let response = respond(refusal);
         match self {
-            Self::Json => response,
-            Self::Page { path } => as_page(refusal, &path, response),
+            Self::Json => respond(refusal),
+            Self::Netlify => respond_to_netlify(refusal, status_of(refusal)),
+            Self::Page { path } => as_page(refusal, &path, respond(refusal)),
         }
     }
 }

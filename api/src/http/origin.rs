@@ -26,7 +26,7 @@ fn via(area: Area, user_agent: Option<&str>) -> Via {
         Area::Mcp => Via::Mcp,
         Area::Page => Via::Web,
         Area::Api if user_agent.is_some_and(|name| name.starts_with(COMMAND_LINE)) => Via::Cli,
-        Area::Api => Via::Api,
+        Area::Api | Area::Netlify => Via::Api,
     }
 }
 

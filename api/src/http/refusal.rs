@@ -6,7 +6,7 @@ use poem::http::{HeaderValue, StatusCode, header};
 use poem::{IntoResponse, Response};
 use poem_openapi::payload::Json;
 use poem_openapi::types::ToJSON;
-use serde_json::Value;
+use serde_json::{Value, json};
 use service::Failure;
 
 use crate::wire;
@@ -64,6 +64,15 @@ pub fn respond(refusal: &Refusal) -> Response {
         }
         _ => {}
     }
+    response
+}
+
+/// The response for a refusal in the form of Netlify's API, whose command line prints the message alone.
+pub fn respond_to_netlify(refusal: &Refusal, status: StatusCode) -> Response {
+    let mut response = respond(refusal);
+    let message = format!("{}; {}", refusal.message(), refusal.hint());
+    response.set_body(json!({ "code": status.as_u16(), "message": message }).to_string());
+    response.set_status(status);
     response
 }
 

@@ -23,6 +23,8 @@ pub enum Area {
     /// People open it in a browser.
     Page,
     Mcp,
+    /// The command line of Netlify.
+    Netlify,
 }
 
 /// The maximum length of a body, and the memory budget that it is counted against.

@@ -45,6 +45,7 @@ pub use query::{ArchiveField, NamedUpload};
 pub use schema::SHA256_PATTERN;
 pub use source::{ContentEncoding, GivenBase, GivenContent, JsonVersion};
 pub use staged::{ReadUpload, StagedUpload};
+pub use whole_body::{ReadBody, WholeBody};
 
 use file_name::{file_name_of, ignore_unchosen, is_named_in_utf_8};
 use schema::{

@@ -7,7 +7,7 @@ use poem::endpoint::make_sync;
 use super::RouteLine;
 use crate::http::terms::{Area, Audience, BodyLimit, PermitClass, Terms};
 use crate::pages::dashboard;
-use crate::{admin, documents, mcp, pages};
+use crate::{admin, documents, mcp, netlify, pages};
 
 macro_rules! terms {
     ($area:ident, $body:ident, $permit:ident, $audience:ident) => {
@@ -20,16 +20,24 @@ macro_rules! terms {
     };
 }
 
-/// Lines of pages: `method pattern, handler, body limit, permit, who may call;`.
-macro_rules! pages {
-    ($($method:ident $pattern:expr, $handler:expr, $body:ident, $permit:ident, $audience:ident;)+) => {
+/// Lines with handlers: `area: method pattern, handler, body limit, permit, who may call;`.
+macro_rules! handled {
+    (
+        $area:ident:
+        $($method:ident $pattern:expr, $handler:expr, $body:ident, $permit:ident, $audience:ident;)+
+    ) => {
         &[$(RouteLine {
             method: stringify!($method),
             pattern: $pattern,
             page: Some(|methods: RouteMethod| methods.$method($handler)),
-            terms: terms!(Page, $body, $permit, $audience),
+            terms: terms!($area, $body, $permit, $audience),
         },)+]
     };
+}
+
+/// Lines of pages.
+macro_rules! pages {
+    ($($line:tt)+) => { handled! { Page: $($line)+ } };
 }
 
 /// Lines whose handlers are found elsewhere: by poem-openapi for REST, by the MCP library for MCP.
@@ -130,6 +138,19 @@ pub const DOCUMENTS: &[RouteLine] = calls! { Api:
 /// The MCP endpoint.
 pub const MCP: &[RouteLine] = calls! { Mcp:
     post   mcp::PATH, Message, Request, Token;
+};
+
+/// What `netlify deploy` calls.
+pub const NETLIFY: &[RouteLine] = handled! { Netlify:
+    get  "/netlify/api/v1/sites",                      netlify::sites::list,        Small,  Request, Token;
+    get  "/netlify/api/v1/sites/:site",                netlify::sites::show,        Small,  Request, Token;
+    post "/netlify/api/v1/sites/:site/deploys",        netlify::deploys::begin,     Small,  Request, Token;
+    get  "/netlify/api/v1/sites/:site/deploys/:id",    netlify::deploys::show,      Small,  Request, Token;
+    put  "/netlify/api/v1/sites/:site/deploys/:id",    netlify::deploys::set_files, Small,  Request, Token;
+    put  "/netlify/api/v1/deploys/:id/files/*path",    netlify::receive,            Upload, Request, Token;
+    post "/netlify/api/v1/deploys/:id/cancel",         netlify::deploys::cancel,    Small,  Request, Token;
+    get  "/netlify/api/v1/accounts",                   netlify::sites::accounts,    Small,  Request, Token;
+    get  "/netlify/api/v1/accounts/:account/env",      netlify::sites::environment, Small,  Request, Token;
 };
 
 /// Public pages and pages of user accounts.

@@ -26,6 +26,8 @@ pub enum Missing {
     Upload,
     /// An upload whose URL or files have expired.
     LapsedUpload,
+    /// A deploy of the Netlify protocol.
+    Deploy,
     Job,
     Queue,
     Schedule,
@@ -98,6 +100,7 @@ impl Missing {
             Missing::BlockedContent => "blocked content",
             Missing::Upload => "upload",
             Missing::LapsedUpload => "upload any more",
+            Missing::Deploy => "deploy",
             Missing::Job => "job",
             Missing::Queue => "queue",
             Missing::Schedule => "schedule",
@@ -137,6 +140,9 @@ impl Missing {
                 "an upload can be published once: check with the tool list_artifacts whether it was. If \
                  not, call the tool stage_upload for a new upload URL, upload there within 15 minutes, and \
                  call publish_upload within the hour"
+            }
+            Missing::Deploy => {
+                "a deploy expires after an hour, and earlier if the account begins five others: start a new one"
             }
             Missing::Job => {
                 "GET /internal/queues/{queue}/jobs lists the jobs; completed jobs are deleted after 48 hours"

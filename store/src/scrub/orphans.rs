@@ -56,7 +56,9 @@ impl IntegrityChecks<'_> {
         let is_orphan = |object: &StoredObject| match object.kind {
             ObjectKind::Blob(hash) => unknown.contains(&hash),
             ObjectKind::Bundle(id) => unknown_bundles.contains(&id),
-            ObjectKind::Spool(_) | ObjectKind::Upload(_) | ObjectKind::Unknown => true,
+            ObjectKind::Spool(_) | ObjectKind::Upload(_) | ObjectKind::Deploy(..) | ObjectKind::Unknown => {
+                true
+            }
         };
         Ok(objects.into_iter().filter(is_orphan).collect())
     }
@@ -75,6 +77,10 @@ impl IntegrityChecks<'_> {
             }
             ObjectKind::Upload(ticket) => {
                 blobs.delete(StorageKey::Upload(ticket)).await?;
+                Ok(true)
+            }
+            ObjectKind::Deploy(deploy, part) => {
+                blobs.delete_deploy_part(deploy, part).await?;
                 Ok(true)
             }
             ObjectKind::Unknown => Ok(false),

@@ -59,6 +59,8 @@ mod metering;
 mod metrics;
 mod moderation;
 mod moderation_queue;
+mod netlify;
+mod netlify_cli;
 mod one_writer;
 mod operator;
 mod operators;
