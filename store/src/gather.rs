@@ -21,7 +21,7 @@ pub struct Gathering {
     pub at_once: usize,
     /// A batch takes no further item when its weight reaches this.
     pub enough: usize,
-    /// How long a batch waits for more items after its first one. Zero: it takes only those that wait already.
+    /// How long a batch waits for more items after its first. Zero: it takes only those that already wait.
     pub linger: Duration,
 }
 

@@ -106,7 +106,11 @@ mod tests {
         let statement = as_one_statement(["a", "b", "c"].map(insertion_into).into()).unwrap();
         assert_eq!(
             statement.sql,
-            r#"WITH "part_1" AS (INSERT INTO "c" ("id") VALUES ($1)) , "part_0" AS (INSERT INTO "b" ("id") VALUES ($2)) INSERT INTO "a" ("id") VALUES ($3)"#
+            concat!(
+                r#"WITH "part_1" AS (INSERT INTO "c" ("id") VALUES ($1)) , "#,
+                r#""part_0" AS (INSERT INTO "b" ("id") VALUES ($2)) "#,
+                r#"INSERT INTO "a" ("id") VALUES ($3)"#
+            )
         );
         assert_eq!(statement.values.unwrap().0, ["c", "b", "a"].map(Into::into));
         assert_eq!(

@@ -360,7 +360,9 @@ impl Payload for Upload {
 
     fn schema_ref() -> MetaSchemaRef {
         inline(MetaSchema {
-            description: Some("Send `html` or `files`, not both. With `base`, neither is needed."),
+            description: Some(
+                "Send `html` or `files`, not both. With `manifest` or `base`, neither is needed.",
+            ),
             properties: vec![
                 ("slug", slug_schema()),
                 ("message", message_schema()),
@@ -370,7 +372,6 @@ impl Payload for Upload {
                 ("base", base_text_schema()),
                 ("delete", delete_schema()),
             ],
-            any_of: ["html", "files", "manifest", "base"].map(requiring).into(),
             example: Some(json!({ "slug": "my-page", "html": "<h1>Hello</h1>" })),
             ..MetaSchema::new("object")
         })

@@ -77,7 +77,8 @@ on_both_databases! {
         assert_eq!((harness.storage(one).await, harness.storage(other).await), (13, 5));
         for page in [published_lists[0][1], published_lists[0][2], published_lists[1][1]] {
             assert_eq!(harness.store.routes().find(&page.host).await.unwrap().unwrap().version, page.version);
-            assert!(ScanReader::start(harness.store.clone()).find_subject(page.version).await.unwrap().is_some());
+            let reader = ScanReader::start(harness.store.clone());
+            assert!(reader.find_subject(page.version).await.unwrap().is_some());
             assert_eq!(
                 harness.store.outcomes().find(page.version.into()).await.unwrap(),
                 Some(Outcome::Published(Box::new(page.clone())))

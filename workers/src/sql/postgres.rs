@@ -22,9 +22,9 @@ pub(crate) const NOW_MS: &str = "SELECT (extract(epoch FROM now()) * 1000)::bigi
 
 /// Ends attempts whose workers still hold the jobs. Repeating it changes nothing, even if the worker has
 /// fetched a job again, unless the job was restarted meanwhile, which counts its attempts from zero. The jobs
-/// are found by their ids, whatever the planner believes about the table. A
-/// condition on the status would lead it to the index of running jobs, which has a dead entry for every job
-/// that has run lately.
+/// are found by their ids, whatever the planner believes about the table. A condition on the status would
+/// lead it to the index of running jobs, which has a dead entry for every job that has run lately. So would
+/// the statements below, without the `|| ''`.
 pub(crate) const ACKNOWLEDGE: &str = "
     WITH ended AS MATERIALIZED (
         SELECT id, worker, attempt, status, result FROM jsonb_to_recordset($1::jsonb)
@@ -40,11 +40,11 @@ pub(crate) const ACKNOWLEDGE: &str = "
 pub(crate) const RELEASE: &str = "
     UPDATE apalis.jobs SET status = 'Pending', run_at = now() + $1 * interval '1 second',
         lock_by = NULL, lock_at = NULL
-    WHERE id = $2 AND lock_by = $3 AND status IN ('Queued', 'Running')";
+    WHERE id = $2 AND lock_by = $3 AND status || '' IN ('Queued', 'Running')";
 
 pub(crate) const POSTPONE: &str = "
     UPDATE apalis.jobs SET run_at = now() + $1 * interval '1 millisecond'
-    WHERE id = $2 AND lock_by = $3 AND status IN ('Queued', 'Running')";
+    WHERE id = $2 AND lock_by = $3 AND status || '' IN ('Queued', 'Running')";
 
 pub(crate) const GIVE_BACK: &str = "
     UPDATE apalis.jobs SET status = 'Pending', lock_by = NULL, lock_at = NULL
@@ -55,7 +55,7 @@ pub(crate) const NOTE_BEGUN: &str = "
     WITH held AS (
         SELECT id, lock_by, (extract(epoch FROM lock_at) * 1000)::bigint AS began_ms,
             (extract(epoch FROM run_at) * 1000)::bigint AS pushed_ms
-        FROM apalis.jobs WHERE id = $1 AND lock_by = $2 AND status IN ('Queued', 'Running') FOR UPDATE
+        FROM apalis.jobs WHERE id = $1 AND lock_by = $2 AND status || '' IN ('Queued', 'Running') FOR UPDATE
     )
     INSERT INTO handbill_job_events (job_id, at_ms, kind, attempt, worker)
     SELECT id, pushed_ms, 'pushed', 0, NULL FROM held
