@@ -133,6 +133,11 @@ impl Service {
         self.signed_url(artifact).unwrap_or_else(|| self.addresses().page(&artifact.host))
     }
 
+    /// The address at which members of the account read a version.
+    pub fn member_version_url(&self, artifact: &Artifact, seq: u32) -> String {
+        self.version_links(artifact.id, &artifact.host, artifact.visibility).link(seq)
+    }
+
     /// The artifact with this slug. A pinned token gets the same refusal for every slug except its own, so
     /// that it does not learn which slugs exist.
     pub(crate) async fn find(&self, caller: &Caller, slug: &Slug) -> ServiceResult<Artifact> {

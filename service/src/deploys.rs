@@ -94,7 +94,7 @@ impl Service {
         let mut set = FileSet::default();
         files.keys().try_for_each(|path| set.add(path))?;
         let ticket = deploy.ticket(caller);
-        let HeldContents { version, paths } = self.held_contents(caller, &deploy.slug, &files).await?;
+        let HeldContents { version, paths } = self.contents_of_site(caller, &deploy.slug, &files).await?;
         let plan = Plan { files, version, held: paths };
         if !self.put_part(ticket, DeployPart::Plan, &plan).await? {
             // A repeated request. What the site has may have changed since.

@@ -52,8 +52,12 @@ pub fn deploy(service: &Service, caller: &Caller, deploy: &Deploy, artifact: Opt
     let site_url = artifact.map(|artifact| service.member_url(artifact));
     let deploy_url = match deploy.activation {
         Activation::Live => site_url.clone(),
-        // A staged version has no address of its own. People see it on the dashboard, and make it live there.
-        Activation::Staged => artifact.map(|_| artifact_page(addresses, caller, &deploy.slug)),
+        Activation::Staged => artifact.map(|artifact| match &deploy.state {
+            DeployState::Ended(DeployEnd::Published { version }) => {
+                service.member_version_url(artifact, *version)
+            }
+            _ => artifact_page(addresses, caller, &deploy.slug),
+        }),
     };
     json!({
         "id": deploy.id.to_string(),

@@ -151,7 +151,7 @@ fn created_page(
 ) -> Result<Response, RefusedCall> {
     let now = service.clock().now();
     let FirstPublish { signed_up, publication } = fresh;
-    let Publication { published, warnings, entry_page } = publication;
+    let Publication { published, warnings, entry_page, .. } = publication;
     let site = service.addresses().page(&published.host);
     let entry_page = match content {
         SentContent::File(path) => Some(path),

@@ -20,7 +20,7 @@ pub(super) struct HeldContents {
 
 impl Service {
     /// Reads the live version of a site, or the newest one if none is live.
-    pub(super) async fn held_contents(
+    pub(super) async fn contents_of_site(
         &self,
         caller: &Caller,
         slug: &Slug,

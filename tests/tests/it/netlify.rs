@@ -58,9 +58,10 @@ in_both_modes! {
         let url = deploy(&agent, "my-site", false, &[("index.html", PAGE)]).await.last.string("ssl_url");
         let draft = deploy(&agent, "my-site", true, &[("index.html", &page_saying("draft"))]).await;
         assert_eq!(draft.last.string("state"), "ready");
-        let page = format!("{}/dashboard/{}/pages/my-site", world.base_url(), agent.handle());
-        assert_eq!((draft.last.string("deploy_ssl_url"), draft.last.string("ssl_url")), (page, url.clone()));
+        assert_eq!(draft.last.string("ssl_url"), url);
         assert_serves(&world.visitor().open(&url).await, PAGE);
+        let address = draft.last.string("deploy_ssl_url");
+        assert_serves(&world.visitor().open(&address).await, &page_saying("draft"));
         let shown = agent.artifact("my-site").await.expect(200);
         assert_eq!((shown.integer("version"), shown.at("versions").as_array().unwrap().len()), (1, 2));
         agent.activate("my-site", 2).await.expect(200);

@@ -39,9 +39,11 @@ in_both_modes! {
         folder.write("index.html", &page_saying("draft"));
         let draft = deploy(&world, &agent, &folder, &["--site", "my-site"]).await.json();
         let address = draft["deploy_url"].as_str().unwrap();
-        assert!(address.ends_with("/pages/my-site") && draft.get("url").is_none(), "{draft}");
+        assert!(draft.get("url").is_none(), "{draft}");
         assert_serves(&world.visitor().open(&url).await, &page_saying("next"));
+        assert_serves(&world.visitor().open(address).await, &page_saying("draft"));
         let shown = agent.artifact("my-site").await.expect(200);
+        assert_eq!(shown.string("versions.0.url"), address);
         assert_eq!((shown.integer("version"), shown.integer("versions.0.seq")), (2, 3));
         agent.activate("my-site", 3).await.expect(200);
         assert_serves(&world.visitor().open(&url).await, &page_saying("draft"));
