@@ -13,7 +13,7 @@ use store::ContentAddress;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
-use crate::compute::compute;
+use crate::compute::compute_long;
 use crate::{Service, ServiceResult, VersionFiles};
 
 /// Contents that are read at a time.
@@ -51,7 +51,7 @@ impl Service {
             });
             anyhow::Ok(SiteArchive { hash: BlobHash::of(&bytes), bytes })
         };
-        Ok(compute(manifest.total_bytes(), pack).await?.context("pack a version")?)
+        Ok(compute_long(pack).await?.context("pack a version")?)
     }
 
     async fn packed(&self, file: ManifestFile) -> anyhow::Result<(SitePath, Bytes)> {

@@ -1,7 +1,15 @@
 //! CPU-bound work.
 
+use std::sync::LazyLock;
+use std::thread::available_parallelism;
+
 use anyhow::Context;
+use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
+
+/// One permit per core.
+static CORES: LazyLock<Semaphore> =
+    LazyLock::new(|| Semaphore::new(available_parallelism().map_or(1, usize::from)));
 
 /// Work on this many bytes takes a fraction of a millisecond, and moving it to another thread would cost as
 /// much.
@@ -15,5 +23,13 @@ pub(crate) async fn compute<T: Send + 'static>(
     if bytes <= DONE_IN_PLACE_BYTES_MAX {
         return Ok(work());
     }
+    spawn_blocking(work).await.context("compute")
+}
+
+/// Runs work that may take seconds or many megabytes on a blocking thread, one at a time per core.
+pub(crate) async fn compute_long<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> anyhow::Result<T> {
+    let _core = CORES.acquire().await;
     spawn_blocking(work).await.context("compute")
 }

@@ -12,7 +12,7 @@ impl Service {
         caller: &Caller,
         request: &PublishRequest,
     ) -> anyhow::Result<Option<Refusal>> {
-        let Target::If(condition) = request.target else { return Ok(None) };
+        let Target::If(condition) = request.settled_target() else { return Ok(None) };
         // Workers of an older release cannot read the job.
         if !self.0.board.is_format_shared() {
             let fault = "the servers are being upgraded, and conditions are not available until then";

@@ -7,7 +7,7 @@ use domain::{Manifest, ManifestFile, SitePath, Slug, VersionChoice};
 use futures::{StreamExt, TryStreamExt, stream};
 use store::ContentAddress;
 
-use crate::compute::compute;
+use crate::compute::compute_long;
 use crate::unified_diff::{FilePair, unified_diff};
 use crate::version_files::VersionFiles;
 use crate::{Caller, Service, ServiceResult};
@@ -53,7 +53,7 @@ impl Service {
                 anyhow::Ok(FilePair { path, before, after })
             });
         let pairs: Vec<FilePair> = stream::iter(reads).buffered(READS_AT_ONCE).try_collect().await?;
-        Ok(compute(differences.content_bytes(), move || unified_diff(&pairs)).await?)
+        Ok(compute_long(move || unified_diff(&pairs)).await?)
     }
 
     async fn content_of(&self, file: Option<ManifestFile>) -> anyhow::Result<Option<Bytes>> {

@@ -156,6 +156,7 @@ mod tests {
             created_via: CreatedVia::Api,
             message: None,
             derivation: None,
+            live_base: None,
         }
     }
 

@@ -94,7 +94,7 @@ pub use operators::OperatorAccess;
 pub use people::{Client, Credentials, PasswordUpdate, SignedIn};
 pub use publish::{Addressed, Publication};
 pub use publish_bounds::PublishBounds;
-pub use publish_request::{Derivation, PublishRequest, UploadedFile};
+pub use publish_request::PublishRequest;
 pub use queue::{IfKnown, JobQueue, Push, PushResult};
 pub use rehearsal::{Rehearsal, SiteChanges};
 pub use rescan::{RescanScope, ScanState};
@@ -103,7 +103,9 @@ pub use review::{
     SameContent, ShownFile, WaitingPages, text_of,
 };
 pub use scan::{Rescanned, ScanTerms, Scanned, Scans};
-pub use site_plan::{FileSource, PlannedFile, SiteBase, SitePlan, StoredContent};
+pub use site_plan::{
+    Derivation, FileSource, LiveBase, PlannedFile, SiteBase, SitePlan, StoredContent, UploadedFile,
+};
 pub use site_sources::LocatedPublish;
 pub use team::{Joined, Team};
 pub use token_uses::TokenUses;

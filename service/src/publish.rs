@@ -17,12 +17,14 @@ use crate::idempotency::{Begun, KeyedRequest, publish_hash};
 use crate::inspect::Inspected;
 use crate::publish_request::{OrderId, PublishRequest};
 use crate::uploads::key_of_upload;
-use crate::{Caller, Failure, Service, ServiceResult};
+use crate::{Caller, Failure, Service, ServiceResult, SitePlan};
 
 /// How often a caller without a reply polls the outcome. This bounds the delay after a lost reply.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// A slower query is given up and repeated, so that a reply is not missed meanwhile.
 const POLL_TIMEOUT: Duration = Duration::from_secs(2);
+/// How often a site is made from the live version, if others publish at the same time.
+const TRIES_MAX: usize = 30;
 
 /// The target of a publish, as far as it is known before its body is read.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +95,32 @@ impl Service {
 
     /// Publishes: queues the content and waits for the outcome.
     pub async fn publish(&self, caller: &Caller, request: PublishRequest) -> ServiceResult<Publication> {
-        self.inspect_and_take_on(caller, request).instrument(telemetry::spans::publish()).await
+        let publish = async {
+            let mut request = request;
+            let mut tries = 1;
+            loop {
+                let unmade = request.unmade().filter(|_| tries < TRIES_MAX);
+                match (self.inspect_and_take_on(caller, request).await, unmade) {
+                    (Err(failure), Some((unmade, plan))) if is_version_conflict(&failure) => {
+                        request = self.remade(caller, unmade, plan).await?;
+                    }
+                    (result, _) => return result,
+                }
+                tries += 1;
+            }
+        };
+        publish.instrument(telemetry::spans::publish()).await
+    }
+
+    /// Makes a site again from the version that is live now.
+    async fn remade(
+        &self,
+        caller: &Caller,
+        request: PublishRequest,
+        plan: SitePlan,
+    ) -> ServiceResult<PublishRequest> {
+        let located = self.locate_publish(caller, request, plan).await?;
+        self.load_publish(located).await
     }
 
     /// Files are inspected before an `Idempotency-Key` is claimed, so that a refused publish leaves its key
@@ -327,6 +354,10 @@ impl PublishRequest {
 struct Prepared {
     envelope: JobEnvelope,
     deadline: Deadline,
+}
+
+fn is_version_conflict(failure: &Failure) -> bool {
+    matches!(failure, Failure::Refused(refusal) if matches!(**refusal, Refusal::VersionConflict { .. }))
 }
 
 fn published_in(outcome: Outcome) -> ServiceResult<Published> {

@@ -1,11 +1,12 @@
 //! A publish as an entry point hands it in: parsed, and within the limits.
 
-use bytes::Bytes;
 use domain::{
-    Activation, CreatedVia, Message, Payment, PublishOrder, SitePath, Slug, Target, Time, UploadId, VersionId,
+    Activation, CreatedVia, Message, Payment, PublishCondition, PublishOrder, Slug, Target, Time, UploadId,
+    VersionId,
 };
 
 use crate::Caller;
+use crate::site_plan::{Derivation, LiveBase, SitePlan, UploadedFile};
 
 /// A publish that was parsed and is within bounds.
 #[derive(Clone, Debug)]
@@ -23,11 +24,9 @@ pub struct PublishRequest {
     /// What a request asks for that makes the site from another version, as a digest. An idempotency key
     /// compares it in place of the files, because the version that is live changes.
     pub derivation: Option<Derivation>,
+    /// Set if the files were made from the live version, and the client has no condition.
+    pub live_base: Option<LiveBase>,
 }
-
-/// The digest of a plan with a base.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Derivation(pub(crate) String);
 
 impl PublishRequest {
     /// Publishes files under a new or existing slug and makes them live. Nothing is paid inline.
@@ -43,6 +42,22 @@ impl PublishRequest {
             created_via,
             message: None,
             derivation: None,
+            live_base: None,
+        }
+    }
+
+    /// The request before its site was made from the live version, and the plan of the site.
+    pub(crate) fn unmade(&self) -> Option<(Self, SitePlan)> {
+        let plan = self.live_base.as_ref()?.plan.clone();
+        Some((Self { files: vec![], live_base: None, ..self.clone() }, plan))
+    }
+
+    /// What must be true when the publish is settled. A site that was made from the live version must not
+    /// remove what others published meanwhile.
+    pub(crate) fn settled_target(&self) -> Target {
+        match (&self.live_base, self.target) {
+            (Some(base), Target::Existing) => Target::If(PublishCondition::LiveVersion(base.seq)),
+            (_, target) => target,
         }
     }
 
@@ -53,7 +68,7 @@ impl PublishRequest {
             account: caller.account,
             version,
             slug,
-            target: self.target,
+            target: self.settled_target(),
             activation: self.activation,
             pinned_to: caller.pinned_to(),
             payment: self.payment.clone(),
@@ -71,10 +86,4 @@ pub(crate) struct OrderId {
     pub(crate) version: VersionId,
     pub(crate) slug: Slug,
     pub(crate) deadline: Option<Time>,
-}
-
-#[derive(Clone, Debug)]
-pub struct UploadedFile {
-    pub path: SitePath,
-    pub bytes: Bytes,
 }

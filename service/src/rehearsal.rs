@@ -11,7 +11,8 @@ use store::Terms;
 
 use crate::compute::compute;
 use crate::inspect::Inspected;
-use crate::publish_request::{OrderId, PublishRequest, UploadedFile};
+use crate::publish_request::{OrderId, PublishRequest};
+use crate::site_plan::UploadedFile;
 use crate::{Caller, Failure, Service, ServiceResult};
 
 /// What a publish would do now.
@@ -37,6 +38,7 @@ impl Service {
     /// [`Service::publish`], in the same order, except for its key and its job.
     pub async fn rehearse(&self, caller: &Caller, request: PublishRequest) -> ServiceResult<Rehearsal> {
         caller.may(Scope::ArtifactsWrite)?;
+        let request = PublishRequest { live_base: None, ..request };
         let Inspected { warnings, .. } = self.inspect(&request, request.repeating()).await?;
         if let Some(refusal) = self.condition_refusal(caller, &request).await? {
             return Err(refusal.into());

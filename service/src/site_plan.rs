@@ -7,9 +7,6 @@ use std::fmt::Write as _;
 use bytes::Bytes;
 use domain::{BlobHash, Manifest, ManifestFile, Refusal, SitePath, VersionChoice};
 
-use crate::UploadedFile;
-use crate::publish_request::Derivation;
-
 /// A path from the client is quoted up to this length.
 const QUOTED_LENGTH_MAX: usize = SitePath::LENGTH_MAX;
 
@@ -42,12 +39,29 @@ pub struct StoredContent {
     pub size_bytes: Option<u64>,
 }
 
+#[derive(Clone, Debug)]
+pub struct UploadedFile {
+    pub path: SitePath,
+    pub bytes: Bytes,
+}
+
 /// The version that a site is made from.
 #[derive(Clone, Debug)]
 pub struct SiteBase {
     pub version: VersionChoice,
     /// The paths that the new site does not have.
     pub deleted: Vec<String>,
+}
+
+/// The digest of a plan with a base.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Derivation(pub(crate) String);
+
+/// The live version that a site was made from, and the plan to make it again from a newer one.
+#[derive(Clone, Debug)]
+pub struct LiveBase {
+    pub(crate) seq: u32,
+    pub(crate) plan: SitePlan,
 }
 
 impl SitePlan {

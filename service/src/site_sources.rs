@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use bytes::Bytes;
-use domain::{BlobHash, FileSet, Manifest, Missing, Outcome, Published, Refusal, Scope, Target};
+use domain::{BlobHash, FileSet, Manifest, Missing, Outcome, Refusal, Scope, Target, VersionChoice};
 use futures::{StreamExt, TryStreamExt};
 use store::{HeldContent, Holder};
 use tokio::time::timeout;
@@ -17,7 +17,8 @@ use tokio::time::timeout;
 use crate::compute::compute;
 use crate::deadline::{Awaited, failure_before};
 use crate::idempotency::Begun;
-use crate::site_plan::{FileSource, PlannedFile, SitePlan};
+use crate::site_plan::{FileSource, LiveBase, PlannedFile, SitePlan};
+use crate::version_files::VersionFiles;
 use crate::{Caller, Failure, PublishRequest, Service, ServiceResult, UploadedFile};
 
 /// Contents of one publish that are read concurrently.
@@ -59,10 +60,11 @@ impl Service {
             self.find(caller, slug).await?;
         }
         let request = request.derived_by(&plan);
-        let files = match request.derivation {
-            None => plan.files,
+        let (files, live_base) = match request.derivation {
+            None => (plan.files, None),
             Some(_) => self.derive(caller, &request, plan).await?,
         };
+        let request = PublishRequest { live_base, ..request };
         let held = self.held_contents(caller, &request, &files).await?;
         check_sizes(&files, &held)?;
         Ok(LocatedPublish { request, files, held })
@@ -100,13 +102,14 @@ impl Service {
         caller: &Caller,
         request: &PublishRequest,
         plan: SitePlan,
-    ) -> ServiceResult<Vec<PlannedFile>> {
+    ) -> ServiceResult<(Vec<PlannedFile>, Option<LiveBase>)> {
         if let Some(files) = self.files_under_key(caller, request).await? {
-            return Ok(files);
+            return Ok((files, None));
         }
         match self.merge(caller, request, plan).await {
             Err(Failure::Refused(refusal)) => {
-                self.files_under_key(caller, request).await?.ok_or(Failure::Refused(refusal))
+                let files = self.files_under_key(caller, request).await?;
+                Ok((files.ok_or(Failure::Refused(refusal))?, None))
             }
             merged => merged,
         }
@@ -117,15 +120,20 @@ impl Service {
         caller: &Caller,
         request: &PublishRequest,
         plan: SitePlan,
-    ) -> ServiceResult<Vec<PlannedFile>> {
+    ) -> ServiceResult<(Vec<PlannedFile>, Option<LiveBase>)> {
         let base = plan.base.as_ref().context("a publish without a base is not merged")?;
         let slug = request.slug.as_ref().ok_or_else(no_slug)?;
         let artifact = match self.find(caller, slug).await {
             Err(failure) => return Err(unmet_condition(request, failure)),
             Ok(artifact) => artifact,
         };
-        let manifest = self.files_of(&artifact, base.version).await?.manifest;
-        Ok(plan.merged_with(&manifest)?)
+        let VersionFiles { seq, manifest } = self.files_of(&artifact, base.version).await?;
+        // Workers of an older release cannot read the job of a publish with a condition.
+        let is_checked = base.version == VersionChoice::Live
+            && request.target == Target::Existing
+            && self.0.board.is_format_shared();
+        let live_base = is_checked.then(|| LiveBase { seq, plan: plan.clone() });
+        Ok((plan.merged_with(&manifest)?, live_base))
     }
 
     /// The files of the version that an earlier request with the same key published, or its refusal. Waits
@@ -144,14 +152,11 @@ impl Service {
             Outcome::Published(published) => published,
             outcome => return Err(Failure::behind(outcome)),
         };
-        let manifest = self.manifest_of(&published).await;
+        let manifest = self.0.store.artifacts().find_manifest(published.artifact, published.seq).await;
         let manifest = manifest.map_err(|error| failure_before(request.repeating(), error))?;
-        Ok(Some(manifest.files().iter().map(PlannedFile::of_version).collect()))
-    }
-
-    async fn manifest_of(&self, published: &Published) -> anyhow::Result<Manifest> {
-        let found = self.0.store.artifacts().find_manifest(published.artifact, published.seq).await?;
-        found.context("a published version has no manifest")
+        // A version that was deleted since has no files. The repeat gets the response all the same.
+        let files = manifest.iter().flat_map(Manifest::files).map(PlannedFile::of_version);
+        Ok(Some(files.collect()))
     }
 
     /// The stored contents among these files. The refusal lists those that the caller's account, or the

@@ -53,11 +53,13 @@ pub async fn complete(
     planned: Planned,
 ) -> Result<Loaded, RefusedCall> {
     let Planned { request, site, mut memory } = planned;
-    if !site.is_complete() {
-        permit.exchange_for(WorkClass::Upload).await?;
-    }
+    let is_complete = site.is_complete();
     // Boxed, because every publish would carry the size of these futures otherwise.
     let located = Box::pin(service.locate_publish(caller, request, site)).await?;
+    if !is_complete {
+        // Not before: a repeat under an `Idempotency-Key` may wait for the earlier request.
+        permit.exchange_for(WorkClass::Upload).await?;
+    }
     memory.grow(usize::try_from(located.stored_bytes()).unwrap_or(usize::MAX)).await?;
     let request = Box::pin(service.load_publish(located)).await?;
     Ok(Loaded { request, memory: Some(memory) })

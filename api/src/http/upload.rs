@@ -360,9 +360,7 @@ impl Payload for Upload {
 
     fn schema_ref() -> MetaSchemaRef {
         inline(MetaSchema {
-            description: Some(
-                "Send `html` or `files`, not both. With `base`, neither is needed.",
-            ),
+            description: Some("Send `html` or `files`, not both. With `base`, neither is needed."),
             properties: vec![
                 ("slug", slug_schema()),
                 ("message", message_schema()),

@@ -273,6 +273,30 @@ in_both_modes! {
         assert_eq!(agent.usage().await.expect(200).integer("publishes.used"), 2);
     }
 
+    #[settings(
+        "HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "100",
+        "HANDBILL_LIMITS__PUBLISHES_PER_MINUTE" = "1000"
+    )]
+    async fn simultaneous_changes_of_the_live_version_are_all_kept(world: World) {
+        const CLIENTS: usize = 12;
+        let agent = site_of(&world).await;
+        let calls = (0..CLIENTS).map(|number| {
+            let files = json!([{ "path": format!("{number:02}.html"), "content": PAGE }]);
+            let body = json!({ "base": "live", "files": files });
+            let call = agent.post("/v1/artifacts/my-site/versions").json(&body);
+            // A key is not held by a try that is repeated.
+            if number % 2 == 0 { call.idempotency_key(&format!("key {number}")) } else { call }.into_future()
+        });
+        let published = join_all(calls).await.into_iter().map(|reply| reply.expect(201));
+        let mut versions: Vec<_> = published.map(|published| published.integer("version")).collect();
+        versions.sort_unstable();
+        assert_eq!(versions, (2..2 + CLIENTS as i64).collect::<Vec<_>>());
+        let added = (0..CLIENTS).map(|number| format!("{number:02}.html"));
+        let before = ["css/app.css", "dot.bin", "index.html"].map(str::to_owned);
+        assert_eq!(paths_of(&agent, "my-site").await, added.chain(before).collect::<Vec<_>>());
+        assert_eq!(agent.usage().await.expect(200).integer("publishes.used"), CLIENTS as i64 + 1);
+    }
+
     #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "1")]
     async fn what_is_not_sent_is_paid_for_like_what_is(world: World) {
         let agent = site_of(&world).await;

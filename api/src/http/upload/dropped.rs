@@ -1,5 +1,5 @@
-//! The form of the home page: pasted HTML, or files as people have them. That is a page of any name, the files
-//! of a folder, or an archive.
+//! The form of the home page: pasted HTML, or files as people have them. That is a page of any name, the
+//! files of a folder, or an archive.
 
 use std::path::Path;
 
