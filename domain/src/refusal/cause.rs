@@ -142,7 +142,8 @@ impl Missing {
                  call publish_upload within the hour"
             }
             Missing::Deploy => {
-                "a deploy expires after an hour, and earlier if the account begins five others: start a new one"
+                "a deploy expires after an hour, and earlier if the account begins five others: \
+                 start a new one"
             }
             Missing::Job => {
                 "GET /internal/queues/{queue}/jobs lists the jobs; completed jobs are deleted after 48 hours"

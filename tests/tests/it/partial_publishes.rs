@@ -104,7 +104,7 @@ in_both_modes! {
         let named = format!(r#"{{"a":"{hash}"}}"#);
         form(&named).file("a", STYLE).await.refused(400, "invalid_request").naming("\"a\"");
         form(&named).field("html", PAGE).await.refused(400, "invalid_request").naming("html");
-        form("{}").await.refused(400, "invalid_request").naming("html");
+        form("{}").await.refused(400, "invalid_request").naming("files");
         form("{}").file("a", STYLE).await.expect(201);
         let many = (0..51).map(|number| (number.to_string(), json!(hash))).collect::<serde_json::Map<_, _>>();
         form(&Value::from(many).to_string()).await.refused(413, "too_large");
@@ -285,7 +285,7 @@ in_both_modes! {
             let body = json!({ "base": "live", "files": files });
             let call = agent.post("/v1/artifacts/my-site/versions").json(&body);
             // A key is not held by a try that is repeated.
-            if number % 2 == 0 { call.idempotency_key(&format!("key {number}")) } else { call }.into_future()
+            if number % 2 == 0 { call.idempotency_key(&format!("key-{number}")) } else { call }.into_future()
         });
         let published = join_all(calls).await.into_iter().map(|reply| reply.expect(201));
         let mut versions: Vec<_> = published.map(|published| published.integer("version")).collect();
