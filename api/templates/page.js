@@ -210,9 +210,12 @@ for (const form of document.querySelectorAll('form[data-drop]')) {
     form.requestSubmit();
   });
   form.addEventListener('formdata', ({ formData }) => {
-    if (dropped.length === 0) return;
+    const chosen = formData.getAll('files').map(file => [file, file.webkitRelativePath || file.name]);
+    const visible = chosen.filter(([, path]) => !path.split('/').some(isHidden));
+    const sent = dropped.length > 0 ? dropped : visible;
+    if (sent.length === 0) return;
     formData.delete('files');
-    for (const [file, path] of dropped) formData.append('files', file, path);
+    for (const [file, path] of sent) formData.append('files', file, path);
   });
   addEventListener('pageshow', () => { dropped = []; });
 }

@@ -22,8 +22,8 @@ pub enum Command {
     /// An .html file or standard input becomes the front page; any other file keeps its name. The server
     /// unpacks an archive (.zip, .tar, .tar.gz, .tgz, .tar.zst, or on standard input). A folder is sent without
     /// hidden files (except .well-known) and without files listed in .handbillignore, which has the syntax of
-    /// .gitignore. Symbolic links are followed only to files that are sent. At most 50 files and 10 MB. With
-    /// --slug, only files that the account does not hold yet are sent.
+    /// .gitignore. Symbolic links are followed only to files that are sent. At most 50 files and 10 MB. An
+    /// update, or a new page of more than 64 KiB, sends only files that the account does not hold yet.
     ///
     /// Beyond the free allowance a publish spends credit without asking and prints the amount. Without credit you
     /// are asked to confirm the price; --yes and --max-price confirm it.

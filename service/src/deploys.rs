@@ -10,7 +10,7 @@ mod state;
 
 use std::collections::BTreeMap;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use bytes::Bytes;
 use domain::{
     Activation, Artifact, ContentDigest, CreatedVia, FileSet, Missing, Published, Refusal, Scope, SitePath,
@@ -19,6 +19,7 @@ use domain::{
 use futures::{StreamExt, TryStreamExt, stream};
 use store::{DeployObjects, DeployPart};
 
+use crate::compute::compute;
 use crate::uploads::WAITING_MAX;
 use crate::{Addressed, Caller, Failure, PublishRequest, Service, ServiceResult, UploadedFile};
 
@@ -54,9 +55,12 @@ impl Service {
         self.deploy_site(caller, slug).await?;
         self.check_publish(caller, Addressed::ByBody, None, None).await?;
         let mut deploys = self.0.blobs.deploys(caller.account).await?;
-        while deploys.len() >= WAITING_MAX
-            && let Some((id, objects)) = deploys.pop_first()
-        {
+        while deploys.len() >= WAITING_MAX {
+            // The oldest one that has ended, or else the oldest one.
+            let has_ended = |objects: &DeployObjects| objects.contains_key(&DeployPart::Outcome);
+            let ended = deploys.iter().find(|(_, objects)| has_ended(objects));
+            let Some(id) = ended.or(deploys.iter().next()).map(|(id, _)| *id) else { break };
+            let objects = deploys.remove(&id).unwrap_or_default();
             self.delete_deploy(UploadTicket { account: caller.account, upload: id }, objects).await?;
         }
         let ticket = UploadTicket::new(caller.account, self.0.clock.now(), &self.0.chance);
@@ -65,7 +69,7 @@ impl Service {
         Ok(Deploy { id: ticket.upload, slug: slug.clone(), activation, state: DeployState::New })
     }
 
-    /// A deploy of the caller's account.
+    /// A deploy of the caller's account, to a site that its token may publish to.
     pub async fn deploy(&self, caller: &Caller, id: &str) -> ServiceResult<Deploy> {
         caller.may(Scope::ArtifactsWrite)?;
         let missing = || Refusal::NotFound(Missing::Deploy);
@@ -77,6 +81,7 @@ impl Service {
         let Some(Head { slug, activation }) = self.part(ticket, DeployPart::Head).await? else {
             return Err(missing().into());
         };
+        self.deploy_site(caller, &slug).await?;
         let deploy = Deploy { id: upload, slug, activation, state: DeployState::New };
         self.refreshed(ticket, deploy).await
     }
@@ -88,22 +93,25 @@ impl Service {
         deploy: Deploy,
         files: DeployFiles,
     ) -> ServiceResult<Deploy> {
+        caller.may_write(Scope::ArtifactsWrite, self.0.clock.now())?;
         if files.is_empty() {
             return Err(Refusal::invalid("files", "is empty; there is nothing to publish").into());
         }
         let mut set = FileSet::default();
         files.keys().try_for_each(|path| set.add(path))?;
         let ticket = deploy.ticket(caller);
-        let HeldContents { version, paths } = self.contents_of_site(caller, &deploy.slug, &files).await?;
-        let plan = Plan { files, version, held: paths };
-        if !self.put_part(ticket, DeployPart::Plan, &plan).await? {
-            // A repeated request. What the site has may have changed since.
-            let planned: Option<Plan> = self.part(ticket, DeployPart::Plan).await?;
-            if planned.is_none_or(|planned| planned.files != plan.files) {
-                return Err(
-                    Refusal::invalid("files", "of this deploy are set already; begin a new one").into()
-                );
-            }
+        let mut planned: Option<Plan> = self.part(ticket, DeployPart::Plan).await?;
+        if planned.is_none() {
+            let HeldContents { version, paths } = self.contents_of_site(caller, &deploy.slug, &files).await?;
+            let plan = Plan { files: files.clone(), version, held: paths };
+            planned = match self.put_part(ticket, DeployPart::Plan, &plan).await? {
+                true => Some(plan),
+                false => self.part(ticket, DeployPart::Plan).await?,
+            };
+        }
+        if planned.is_none_or(|planned| planned.files != files) {
+            let fault = "of this deploy are set already; begin a new one";
+            return Err(Refusal::invalid("files", fault).into());
         }
         self.refreshed(ticket, deploy).await
     }
@@ -132,7 +140,8 @@ impl Service {
         digest: ContentDigest,
         bytes: Bytes,
     ) -> ServiceResult<Deploy> {
-        if ContentDigest::of(&bytes) != digest {
+        caller.may_write(Scope::ArtifactsWrite, self.0.clock.now())?;
+        if digest_of(&bytes).await? != digest {
             let fault = format!("does not have the SHA-1 {digest} that the deploy says");
             return Err(Refusal::invalid("file", fault).into());
         }
@@ -187,8 +196,11 @@ impl Service {
             Err(refusal) => DeployEnd::Refused { message: refusal.message(), hint: refusal.hint() },
         };
         let ticket = deploy.ticket(caller);
-        self.put_part(ticket, DeployPart::Outcome, &end).await?;
         let mut objects = self.deploy_objects(ticket).await?;
+        // A deploy that was given up meanwhile stays deleted.
+        if objects.contains_key(&DeployPart::Head) {
+            self.put_part(ticket, DeployPart::Outcome, &end).await?;
+        }
         objects.retain(|part, _| matches!(part, DeployPart::Content(_)));
         if let Err(error) = self.delete_deploy(ticket, objects).await {
             tracing::warn!(
@@ -232,7 +244,14 @@ impl Service {
         digest: ContentDigest,
     ) -> ServiceResult<Bytes> {
         if let (Some(version), Some(path)) = (plan.version, plan.held.get(&digest)) {
-            return self.held_content(caller, &deploy.slug, version, path).await;
+            let bytes = self.held_content(caller, &deploy.slug, version, path).await?;
+            let found = digest_of(&bytes).await?;
+            if found != digest {
+                // It would be published under another hash.
+                let error = anyhow!("a content of {} has the SHA-1 {found}, not {digest}", deploy.slug);
+                return Err(error.into());
+            }
+            return Ok(bytes);
         }
         let content = self.0.blobs.deploy_part(deploy.ticket(caller), DeployPart::Content(digest)).await?;
         Ok(content.ok_or(Refusal::NotFound(Missing::Deploy))?)
@@ -271,13 +290,18 @@ impl Service {
     }
 }
 
+async fn digest_of(content: &Bytes) -> anyhow::Result<ContentDigest> {
+    let content = content.clone();
+    compute(content.len() as u64, move || ContentDigest::of(&content)).await
+}
+
 fn check_total(objects: &DeployObjects) -> Result<(), Refusal> {
     let contents = objects.iter().filter(|(part, _)| matches!(part, DeployPart::Content(_)));
     let total_bytes: u64 = contents.map(|(_, size_bytes)| size_bytes).sum();
     FileSet::default().grow(usize::try_from(total_bytes).unwrap_or(usize::MAX))
 }
 
-/// Whether the same request may succeed a little later.
+/// Whether the same request may succeed a little later, or with another token.
 fn is_passing(refusal: &Refusal) -> bool {
     matches!(
         refusal,
@@ -285,5 +309,11 @@ fn is_passing(refusal: &Refusal) -> bool {
             | Refusal::OutcomeUnknown(_)
             | Refusal::RateLimited { .. }
             | Refusal::Internal
+            | Refusal::Unauthorized
+            | Refusal::AccountExpired
+            | Refusal::AccountSuspended
+            | Refusal::InsufficientScope(_)
+            | Refusal::Forbidden { .. }
+            | Refusal::ForeignPage
     )
 }

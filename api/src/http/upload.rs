@@ -99,11 +99,16 @@ impl Upload {
     /// Reads the body without a permit. The handler then waits in the queue of the work that follows, and a
     /// slow upload must not hold a permit that others need.
     pub async fn read(self) -> Result<Uploaded, Refusal> {
-        self.read_noting(&mut None).await
+        self.read_keeping(|_| true, &mut None).await
     }
 
-    /// As [`Self::read`]. `source` says where the content came from, also if the body is refused.
-    async fn read_noting(self, source: &mut Option<Source>) -> Result<Uploaded, Refusal> {
+    /// As [`Self::read`], without the files that `keeps` rejects. `source` says where the content came from, also
+    /// if the body is refused.
+    async fn read_keeping(
+        self,
+        keeps: fn(&SitePath) -> bool,
+        source: &mut Option<Source>,
+    ) -> Result<Uploaded, Refusal> {
         self.permit.release();
         // The whole body counts against the memory budget, even what comes before its first part, which
         // multer buffers.
@@ -122,7 +127,7 @@ impl Upload {
         let mut fields = Multipart::new((&mut body).chain(end_by_itself), self.boundary);
         let mut parts = MultipartFields::default();
         while let Some(field) = fields.next_field().await.map_err(unreadable)? {
-            let taken = parts.take(field).await;
+            let taken = parts.take(field, keeps).await;
             *source = parts.source;
             taken?;
         }
@@ -155,12 +160,12 @@ pub enum Source {
 }
 
 impl MultipartFields {
-    async fn take(&mut self, field: Field<'_>) -> Result<(), Refusal> {
+    async fn take(&mut self, field: Field<'_>, keeps: fn(&SitePath) -> bool) -> Result<(), Refusal> {
         match field.name() {
             Some("slug") => self.take_slug(field).await,
             Some("message") => self.take_message(field).await,
             Some("html") => self.take_html(field).await,
-            Some("files") => self.take_file(field).await,
+            Some("files") => self.take_file(field, keeps).await,
             Some("manifest") => self.take_manifest(field).await,
             Some("base") => self.base.take_base(field).await,
             Some("delete") => self.base.take_deleted(field).await,
@@ -207,7 +212,7 @@ impl MultipartFields {
         }
     }
 
-    async fn take_file(&mut self, field: Field<'_>) -> Result<(), Refusal> {
+    async fn take_file(&mut self, mut field: Field<'_>, keeps: fn(&SitePath) -> bool) -> Result<(), Refusal> {
         if self.source == Some(Source::Html) {
             return Err(both());
         }
@@ -215,7 +220,12 @@ impl MultipartFields {
         let Some(name) = file_name_of(&field).filter(|name| !name.is_empty()) else {
             return ignore_unchosen(field).await;
         };
-        self.take_content(site_path(&name)?, field).await
+        let path = site_path(&name)?;
+        if keeps(&path) {
+            return self.take_content(path, field).await;
+        }
+        while field.chunk().await.map_err(unreadable)?.is_some() {}
+        Ok(())
     }
 
     async fn take_content(&mut self, path: SitePath, mut field: Field<'_>) -> Result<(), Refusal> {
@@ -244,7 +254,9 @@ impl MultipartFields {
     fn finish(self, memory: HeldMemory) -> Result<Uploaded, Refusal> {
         if self.set.is_empty() && !self.base.has_version() {
             return Err(match self.source {
-                Some(Source::Files) => Refusal::invalid("files", "is empty; choose a file"),
+                Some(Source::Files) => {
+                    Refusal::invalid("files", "is empty, or has only hidden files; choose a file")
+                }
                 _ => neither(),
             });
         }

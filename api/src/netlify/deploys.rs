@@ -14,6 +14,7 @@ use super::json::{deploy, respond};
 use super::publishing::{DeployRequest, publish_if_complete};
 use super::{Bearer, slug_of};
 use crate::http::json_body;
+use crate::http::permits::WorkClass;
 use crate::http::refusal::RefusedCall;
 
 /// The command line sends its settings as this file. They have no effect on a publish, so it is left out.
@@ -59,8 +60,11 @@ pub async fn set_files(
 ) -> Result<Response, RefusedCall> {
     let begun = found(&service, &caller, &site, &id).await?;
     let files = files_of(json_body::parse(&body)?)?;
+    let deploy = DeployRequest::of(request);
+    // The contents that the site has already are read.
+    deploy.permit.exchange_for(WorkClass::Upload).await?;
     let planned = service.plan_deploy(&caller, begun, files).await?;
-    let planned = publish_if_complete(&DeployRequest::of(request), &service, &caller, planned).await?;
+    let planned = publish_if_complete(&deploy, &service, &caller, planned).await?;
     shown(&service, &caller, &planned).await
 }
 

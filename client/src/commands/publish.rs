@@ -20,6 +20,8 @@ use crate::wire::{AccountDetail, Published, Rehearsed, Usage};
 
 /// The length of the suffix of a host after its slug: a dash and four characters.
 const HOST_TAIL_LENGTH: usize = 5;
+/// The files of a new page are sent at once up to this size. A second request would take longer.
+const SENT_AT_ONCE_BYTES_MAX: u64 = 64 * 1024;
 
 pub async fn publish(context: &Context, args: Publish) -> Result<(), Failure> {
     // A missing token is reported before any file is read.
@@ -106,10 +108,11 @@ fn request_of(context: &Context, args: &Publish, content: Content) -> Request {
             request.archive(ArchiveUpload { slug, message, archive, bar })
         }
         Content::Files(Gathered { files, .. }) => {
-            let is_update = args.slug.is_some() && !args.new && files.len() > 1;
-            let bar = bar(files.iter().map(|file| file.bytes.len() as u64).sum());
-            let upload = Upload::new(slug, message, files, bar);
-            request.upload(if is_update { upload.by_hash() } else { upload })
+            let total_bytes = files.iter().map(|file| file.bytes.len() as u64).sum();
+            let may_be_update = args.slug.is_some() && !args.new;
+            let is_hashed_first = files.len() > 1 && (may_be_update || total_bytes > SENT_AT_ONCE_BYTES_MAX);
+            let upload = Upload::new(slug, message, files, bar(total_bytes));
+            request.upload(if is_hashed_first { upload.by_hash() } else { upload })
         }
     }
 }

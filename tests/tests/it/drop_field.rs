@@ -20,6 +20,8 @@ in_both_modes! {
     async fn a_folder_is_published_without_its_name_and_its_hidden_files(world: World) {
         let files = [("dist/index.html", PAGE), ("dist/app.css", STYLE), ("dist/.git/config", "x")];
         let call = files.into_iter().fold(form(&world), |call, (path, content)| call.file(path, content));
+        let hidden = (0..60).map(|number| format!("dist/.git/objects/{number}"));
+        let call = hidden.fold(call, |call, path| call.file(&path, "x"));
         let url = url_in(&call.await);
         assert_serves(&world.visitor().open(&url).await, PAGE);
         for (path, status) in [("app.css", 200), (".git/config", 404), ("dist/app.css", 404)] {

@@ -30,7 +30,7 @@ impl DroppedUpload {
     /// Reads the form without a permit. `source` says which field was sent, also if the form is refused.
     pub async fn read(self, source: &mut Option<Source>) -> Result<ReadUpload, Refusal> {
         let share = self.0.share.clone();
-        let Uploaded { slug, message, site, memory, .. } = self.0.read_noting(source).await?;
+        let Uploaded { slug, message, site, memory, .. } = self.0.read_keeping(is_visible, source).await?;
         // Named pages and changes of pages are published through the API.
         let base = site.base.as_ref().map(|_| "base");
         let manifest = (!site.is_complete()).then_some("manifest");
@@ -45,16 +45,12 @@ impl DroppedUpload {
 }
 
 async fn as_site(read: ReadUpload, share: &BodyShare) -> Result<ReadUpload, Refusal> {
-    let ReadUpload { mut files, memory } = read;
+    let ReadUpload { files, memory } = read;
     if let [file] = &*files
         && let Some(kind) = ArchiveKind::of_name(file.path.as_str())
     {
         let (files, memory) = unpack(kind, file.bytes.clone(), share.enter()).await.map_err(in_files)?;
         return Ok(ReadUpload { files, memory });
-    }
-    files.retain(|file| !is_hidden(&file.path));
-    if files.is_empty() {
-        return Err(Refusal::invalid("files", "has only hidden files, which are not published"));
     }
     let mut files = without_common_folder(files);
     if let [page] = &mut *files
@@ -73,9 +69,10 @@ fn in_files(refusal: Refusal) -> Refusal {
     }
 }
 
-/// A folder can have files that its owner does not see, such as those of git.
-fn is_hidden(path: &SitePath) -> bool {
-    path.as_str().split('/').any(|name| name.starts_with('.') && name != WELL_KNOWN)
+/// A folder can have files that its owner does not see, such as those of git. They are left out, and count
+/// against no limit.
+fn is_visible(path: &SitePath) -> bool {
+    path.as_str().split('/').all(|name| !name.starts_with('.') || name == WELL_KNOWN)
 }
 
 fn is_html(path: &SitePath) -> bool {
@@ -109,10 +106,6 @@ mod tests {
             (&["photo.jpg"], &["photo.jpg"]),
             (&["dist/index.html", "dist/css/app.css"], &["index.html", "css/app.css"]),
             (&["dist/about.html", "dist/app.css"], &["dist/about.html", "dist/app.css"]),
-            (
-                &["dist/index.html", "dist/.git/config", "dist/.env", "dist/.well-known/security.txt"],
-                &["index.html", ".well-known/security.txt"],
-            ),
             (&["a.zip", "index.html"], &["a.zip", "index.html"]),
         ] {
             assert_eq!(paths_of(names).await.unwrap(), expected, "{names:?}");
@@ -125,6 +118,17 @@ mod tests {
             let refusal = paths_of(&[name]).await.unwrap_err();
             assert!(refusal.message().starts_with("files: "), "{name}: {refusal}");
         }
-        assert!(paths_of(&[".env"]).await.unwrap_err().message().contains("hidden"));
+    }
+
+    #[test]
+    fn hidden_files_are_left_out() {
+        for (path, expected) in [
+            ("index.html", true),
+            ("a/.well-known/security.txt", true),
+            (".env", false),
+            ("dist/.git/config", false),
+        ] {
+            assert_eq!(is_visible(&path.parse().unwrap()), expected, "{path}");
+        }
     }
 }
