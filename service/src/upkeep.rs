@@ -30,15 +30,20 @@ pub struct CleanedUp {
 }
 
 impl Service {
-    /// The scheduled cleanup: purges accounts whose grace period is over, and returns how many.
+    /// The scheduled cleanup: deletes versions that no rule keeps, purges accounts whose grace period is over,
+    /// and returns how many accounts.
     pub async fn clean_up(&self) -> anyhow::Result<u64> {
-        self.purge_expired(self.0.clock.now().minus(self.0.rules.purge_grace)).await
+        let accounts = self.purge_expired(self.0.clock.now().minus(self.0.rules.purge_grace)).await?;
+        self.delete_outdated_versions().await?;
+        Ok(accounts)
     }
 
-    /// The operator's cleanup: purges all expired accounts, and deletes the blobs that only they referred to.
+    /// The operator's cleanup: also purges expired accounts within the grace period, and deletes the blobs
+    /// that nothing refers to any more.
     pub async fn clean_up_at_once(&self) -> ServiceResult<CleanedUp> {
         let now = self.0.clock.now();
         let accounts = self.purge_expired(now).await?;
+        self.delete_outdated_versions().await?;
         let blobs = self.0.store.blob_index().sweep_at_once(&self.0.blobs, now).await?;
         tracing::info!(
             accounts.purged = accounts,

@@ -76,6 +76,7 @@ mod queue_board_browser;
 mod quotas;
 mod reports;
 mod rescans;
+mod retention;
 mod rolling_upgrade;
 mod route_callers;
 mod safe_defaults;

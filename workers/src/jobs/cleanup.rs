@@ -1,4 +1,5 @@
-//! Purges provisional accounts whose grace period is over. Idempotent: purged accounts are not found again.
+//! Deletes versions that no rule of retention keeps, and purges provisional accounts whose grace period is over.
+//! Idempotent: what was deleted is not found again.
 
 use service::Service;
 
