@@ -34,6 +34,7 @@ mod m0022_contents_of_bundles;
 mod m0023_route_changes;
 mod m0025_retention;
 mod m0025_retention_indexes;
+mod m0026_former_versions;
 
 pub struct Migrator;
 
@@ -66,6 +67,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0023_route_changes::Migration),
             Box::new(m0025_retention::Migration),
             Box::new(m0025_retention_indexes::Migration),
+            Box::new(m0026_former_versions::Migration),
         ]
     }
 }

@@ -29,6 +29,7 @@ mod decisions;
 mod disk;
 mod early_reversals;
 mod examine;
+mod former_versions;
 mod gather;
 mod handles;
 mod held_contents;
@@ -100,6 +101,7 @@ pub use content_verdicts::{ScanReader, ScanSubject, StoredVerdict};
 pub use decisions::{DecisionFilter, StoredDecision, StoredScan};
 pub use disk::DiskRoom;
 pub use examine::BlobFault;
+pub use former_versions::FormerVersion;
 pub use gather::{Gathered, Gathering, WriteBatch};
 pub use handles::{
     AccountStore, ArtifactStore, AuditStore, BlobIndex, BlockedContentStore, IntegrityChecks, InviteStore,

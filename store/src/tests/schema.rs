@@ -10,7 +10,8 @@ const BLOCKED: ModerationStatus = ModerationStatus::Blocked;
 const PASS: ModerationStatus = ModerationStatus::Pass;
 
 /// Tables that the older schema does not have.
-const LATER_TABLES: [&str; 12] = [
+const LATER_TABLES: [&str; 13] = [
+    "former_versions",
     "rescan_walks",
     "rulings",
     "card_payments",
@@ -98,6 +99,7 @@ impl StoreHarness {
                 "DROP TRIGGER routes_inserted",
                 "DROP TRIGGER routes_updated",
                 "DROP TRIGGER routes_deleted",
+                "DROP TRIGGER routes_repointed",
             ],
         };
         for drop in drops {

@@ -57,6 +57,8 @@ mod metering;
 mod metrics;
 mod moderation;
 mod moderation_queue;
+mod old_tabs;
+mod old_tabs_browser;
 mod one_writer;
 mod operator;
 mod operators;
