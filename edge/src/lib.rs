@@ -125,7 +125,7 @@ pub struct Edge {
 const ROUTE_SHARE: u64 = 8;
 /// One part in `VERSION_SHARE` of the routes' cache is for versions at their own addresses.
 const VERSION_SHARE: u64 = 4;
-/// One part in `FORMER_SHARE` of the routes' cache is for the files of versions that were live until recently.
+/// One part in `FORMER_SHARE` of the routes' cache is for files of versions that were live until recently.
 const FORMER_SHARE: u64 = 16;
 /// One part in `RULES_SHARE` of the routes' cache is for the parsed rules of sites.
 const RULES_SHARE: u64 = 8;

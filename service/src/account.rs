@@ -87,7 +87,11 @@ impl Service {
         if let Some(agent_join) = settings.agent_join {
             account.allow_agent_join = agent_join == AgentJoin::Allowed;
         }
-        tracing::info!(account.handle = %caller.handle, account.settings = ?settings, "account settings changed");
+        tracing::info!(
+            account.handle = %caller.handle,
+            account.settings = ?settings,
+            "account settings changed"
+        );
         Ok(summary)
     }
 

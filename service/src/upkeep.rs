@@ -32,8 +32,8 @@ pub struct CleanedUp {
 }
 
 impl Service {
-    /// The scheduled cleanup: deletes versions that no rule keeps, purges accounts whose grace period is over,
-    /// and returns how many accounts.
+    /// The scheduled cleanup: purges accounts whose grace period is over, deletes versions that no rule
+    /// keeps, and returns the number of accounts.
     pub async fn clean_up(&self) -> anyhow::Result<u64> {
         let accounts = self.purge_expired(self.0.clock.now().minus(self.0.rules.purge_grace)).await?;
         self.delete_outdated_versions().await?;

@@ -121,8 +121,8 @@ impl Artifacts {
     /// kept: the newest ones, and those that were published within so many days. The cleanup deletes the
     /// others at least once a night. If both are set, a version that either of them keeps is kept. `null`
     /// turns a setting off; both are off by default. The settings of `PATCH /v1/account` apply to artifacts
-    /// for which both are off. The live version always stays, and so do versions that a moderator holds. Needs
-    /// the scope `artifacts:write`.
+    /// for which both are off. The live version always stays, and so do versions that a moderator holds.
+    /// Needs the scope `artifacts:write`.
     #[oai(path = "/v1/artifacts/:slug", method = "patch", operation_id = "set_visibility")]
     async fn change(
         &self,

@@ -1,5 +1,5 @@
-//! Deletes versions that no rule of retention keeps, and purges provisional accounts whose grace period is over.
-//! Idempotent: what was deleted is not found again.
+//! Purges provisional accounts whose grace period is over, and deletes versions that no rule of retention
+//! keeps. Idempotent: what was deleted is not found again.
 
 use service::Service;
 
