@@ -136,7 +136,9 @@ in_both_modes! {
         visitor.open_site(&site, "").await.expect(200);
         ask(&visitor, &site, SCRIPT, "script").await.expect(404);
 
-        agent.publish_files("other-site", &OLD).await.expect(201);
+        // Contents of its own, because those of the first site are blocked everywhere now.
+        let others = [("index.html", &b"<p>other</p>"[..]), (SCRIPT, b"other")];
+        agent.publish_files("other-site", &others).await.expect(201);
         let other = agent.publish("other-site", PAGE).await.expect(201);
         ask(&visitor, &other, SCRIPT, "script").await.expect(200);
         let few = agent.call(Method::PATCH, "/v1/artifacts/other-site").json(&json!({ "versions_kept": 1 }));
