@@ -44,6 +44,8 @@ DO $$ BEGIN
     IF to_regclass('public.routes') IS NOT NULL THEN
         -- The log says which routes have changed, and nothing else.
         GRANT SELECT ON public.routes, public.route_log, public.route_changes TO handbill_edge;
+        -- To serve scripts, styles and fonts of versions that were live until recently.
+        GRANT SELECT ON public.former_versions TO handbill_edge;
         -- To find a content that was moved since its version was published.
         GRANT SELECT (hash, bundle, bundle_offset) ON public.blobs TO handbill_edge;
         -- To serve a version at its own address, and to see how long the oldest one without a verdict has waited.

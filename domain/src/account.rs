@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AccountId, Chance, Day, Micro, Refusal, Suspension, Time, must_take_writes};
+use crate::{AccountId, Chance, Day, Micro, Refusal, Retention, Suspension, Time, must_take_writes};
 
 /// An account's state. "Expired" is not a state: it follows from `expires_at` and the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +40,8 @@ pub struct Account {
     pub storage_bytes: u64,
     pub created_at: Time,
     pub suspension: Option<Suspension>,
+    /// The rule for artifacts without one of their own.
+    pub retention: Retention,
 }
 
 impl Account {
@@ -70,6 +72,7 @@ impl Account {
             storage_bytes: 0,
             created_at: now,
             suspension: None,
+            retention: Retention::default(),
         }
     }
 

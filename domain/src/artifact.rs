@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AccountId, ArtifactId, CreatedVia, Host, Manifest, Message, Slug, Time, VersionId};
+use crate::{AccountId, ArtifactId, CreatedVia, Host, Manifest, Message, Retention, Slug, Time, VersionId};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -59,6 +59,9 @@ pub struct Artifact {
     pub live: Option<LiveVersion>,
     pub created_at: Time,
     pub updated_at: Time,
+    /// The artifact's own rule.
+    #[serde(default)]
+    pub retention: Retention,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

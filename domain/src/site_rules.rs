@@ -18,7 +18,7 @@ mod target;
 #[cfg(test)]
 mod tests;
 
-pub use cache::{CacheTerms, cache_control, is_fingerprinted};
+pub use cache::{CacheTerms, cache_control, is_fingerprinted, may_be_fingerprinted};
 pub use headers::{HeaderRules, SiteHeader};
 pub use redirects::{FileAtPath, RedirectMatch, Redirects};
 pub use request_path::RequestPath;

@@ -31,7 +31,7 @@ pub enum Purpose {
     Other,
 }
 
-const PURPOSE: &str = "sec-fetch-dest";
+pub const PURPOSE: &str = "sec-fetch-dest";
 
 impl Purpose {
     pub fn of(headers: &HeaderMap, file: &ManifestFile) -> Self {

@@ -27,6 +27,7 @@ use crate::icon;
 use crate::load::LoadQueue;
 use crate::meters::{CacheLookup, Meters, WaitingMeter};
 use crate::misses::Misses;
+use crate::old_tabs::FormerFilesCache;
 use crate::patience::Patience;
 use crate::resolve::{Resolved, resolve};
 use crate::response;
@@ -48,6 +49,7 @@ pub struct Inner {
     pub closed_pages: ClosedPages,
     pub sites: Arc<Sites>,
     pub versions: Versions,
+    pub former_files: FormerFilesCache,
     pub store: Store,
     pub lease: EdgeLease,
     pub contents: Contents,
@@ -132,7 +134,10 @@ impl Inner {
             return Ok(response::redirect(self.policy.of_site(&visit), location, query)?);
         }
         match site.rules {
-            None => self.show_found(&visit, resolve(&site.route.manifest, visit.address.path)).await,
+            None => match resolve(&site.route.manifest, visit.address.path) {
+                absent if absent.is_absent() => Box::pin(self.show_absent(&visit, absent)).await,
+                found => self.show_found(&visit, found).await,
+            },
             Some(key) => Box::pin(self.show_by_rules(&visit, key)).await,
         }
     }

@@ -73,6 +73,7 @@ impl HeaderPolicy {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::time::Duration;
 
     use domain::{BlobHash, Route, Time};
@@ -113,7 +114,7 @@ mod tests {
 
     fn said_to(visibility: Visibility, pass: Pass, now: Time, content_type: &str) -> Vec<String> {
         let policy = HeaderPolicy::new(&fonts_of("https://fonts.example")).unwrap();
-        let (request, site) = (Request::default(), site(visibility));
+        let (request, site) = (Request::default(), Arc::new(site(visibility)));
         let address = Address { mount: Mount::Name, label: site.route.host.clone().into(), path: "/a" };
         let patience = Patience::new(Instant::now(), Duration::ZERO);
         let live_address = None;

@@ -26,7 +26,9 @@ mod icon;
 mod load;
 mod meters;
 mod misses;
+mod old_tabs;
 mod pack;
+mod page_cache;
 mod patience;
 mod press;
 mod range;
@@ -72,6 +74,7 @@ use handler::Inner;
 use headers::HeaderPolicy;
 use meters::Meters;
 use misses::Misses;
+use old_tabs::FormerFiles;
 use rules_cache::RulesCache;
 use sign_links::Origins;
 use sites::Sites;
@@ -122,6 +125,8 @@ pub struct Edge {
 const ROUTE_SHARE: u64 = 8;
 /// One part in `VERSION_SHARE` of the routes' cache is for versions at their own addresses.
 const VERSION_SHARE: u64 = 4;
+/// One part in `FORMER_SHARE` of the routes' cache is for files of versions that were live until recently.
+const FORMER_SHARE: u64 = 16;
 /// One part in `RULES_SHARE` of the routes' cache is for the parsed rules of sites.
 const RULES_SHARE: u64 = 8;
 
@@ -139,7 +144,9 @@ impl Edge {
         let route_bytes = settings.cache_bytes / ROUTE_SHARE;
         let version_bytes = route_bytes / VERSION_SHARE;
         let rules_bytes = route_bytes / RULES_SHARE;
-        let sites = Arc::new(Sites::new(route_bytes - version_bytes - rules_bytes));
+        let former_bytes = route_bytes / FORMER_SHARE;
+        let site_bytes = route_bytes - version_bytes - rules_bytes - former_bytes;
+        let sites = Arc::new(Sites::new(site_bytes));
         let lease = bus.join_as_edge({
             let sites = sites.clone();
             move |host| sites.drop_host(host)
@@ -178,6 +185,7 @@ impl Edge {
             misses: Misses::new(settings.misses_per_minute),
             is_database_silent,
             versions: Versions::new(version_bytes),
+            former_files: FormerFiles::cache(former_bytes),
             store: store.clone(),
             sites,
             lease,

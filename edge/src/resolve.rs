@@ -17,6 +17,13 @@ pub enum Resolved<'m> {
     Nothing,
 }
 
+impl Resolved<'_> {
+    /// Whether the site has nothing at the path.
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Self::Nothing | Self::OwnNotFound(_))
+    }
+}
+
 /// `path` is relative to the site's root: empty, or starting with a slash.
 pub fn resolve<'m>(manifest: &'m Manifest, path: &str) -> Resolved<'m> {
     if path.is_empty() {

@@ -15,6 +15,7 @@ use crate::closed::{Closed, Failure};
 use crate::content::Content;
 use crate::form::{Dress, Form};
 use crate::handler::Inner;
+use crate::old_tabs::varied;
 use crate::resolve::{Resolved, not_found, resolve};
 use crate::response;
 use crate::rules_cache::RulesKey;
@@ -27,12 +28,20 @@ impl Inner {
         let rules = self.rules(visit, key).await?;
         let path = RequestPath::new(visit.address.path);
         let found = resolve(&visit.site.route.manifest, visit.address.path);
+        let is_absent = found.is_absent();
         let (file, own_file) = match found {
             Resolved::Nothing | Resolved::OwnNotFound(_) => (FileAtPath::Absent, None),
             Resolved::File(file) => (FileAtPath::Present, Some(file)),
             Resolved::Folder | Resolved::OnlyPage(_) => (FileAtPath::Present, None),
         };
         let is_private = visit.site.route.visibility == Visibility::Private;
+        // A rule is often a page for all other paths, which is no script that an old tab could use.
+        if is_absent && let Some(former) = self.former_file(visit).await? {
+            let mut response = self.show_former(visit, &former).await?;
+            let caching = CacheTerms::of_file(&former, is_private);
+            site_headers::apply(&mut response, &rules.headers.for_path(&path), visit, caching)?;
+            return Ok(response);
+        }
         let mut caching = CacheTerms { is_private, is_fingerprinted: false };
         let mut response = match rules.redirects.find(&path, file, visit.request.uri().query()) {
             Some(RedirectMatch::Redirect { status, to }) => {
@@ -58,6 +67,9 @@ impl Inner {
                 self.show_found(visit, found).await?
             }
         };
+        if is_absent {
+            response = varied(visit, response);
+        }
         site_headers::apply(&mut response, &rules.headers.for_path(&path), visit, caching)?;
         Ok(response)
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use domain::{Host, ModerationStatus, Route, Time};
+use domain::{Host, ManifestFile, ModerationStatus, Route, Time};
 use poem::http::HeaderValue;
 use quick_cache::Weighter;
 use quick_cache::sync::{Cache, EntryAction, EntryResult};
@@ -61,13 +61,15 @@ const FILE_BYTES: u64 = 160;
 pub const HOST_BYTES: u64 = 1 << 10;
 pub const HOST_BYTES_MAX: u64 = 1 << 16;
 
+/// The estimated size of a manifest's file in memory.
+pub fn weight_of_file(file: &ManifestFile) -> u64 {
+    FILE_BYTES + (file.path.as_str().len() + file.content_type.len()) as u64
+}
+
 impl Site {
     pub fn new(route: Route) -> Self {
         let last_modified = http_date(route.updated_at);
-        let weigh = |file: &domain::ManifestFile| {
-            FILE_BYTES + (file.path.as_str().len() + file.content_type.len()) as u64
-        };
-        let weight_bytes = route.manifest.files().iter().map(weigh).sum();
+        let weight_bytes = route.manifest.files().iter().map(weight_of_file).sum();
         // Whether a pending route is held back depends on other versions too, which the log does not cover.
         let is_logged = route.moderation != ModerationStatus::Pending || route.expires_at.is_none();
         let rules = route.manifest.rule_files().map(RulesKey::of);

@@ -60,7 +60,7 @@ impl Inner {
     }
 
     /// Reads from the store as one of the reads of routes.
-    async fn read<T>(
+    pub async fn read<T>(
         &self,
         patience: Patience,
         read: impl Future<Output = anyhow::Result<T>>,

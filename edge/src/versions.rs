@@ -1,35 +1,19 @@
 //! Versions at their own addresses: a site with the files and the moderation status of one of its versions.
 //!
-//! A version is served only on top of its page's current route. An entry of this cache belongs to one reading
-//! of that route and is useless after the next, so whatever closes or changes the page, or drops its route
-//! from the cache, does the same to all of its versions. A change of a version's own status sends a notice
-//! for the page's host. It is in no log, so an entry is trusted only for as long as its own reading is
-//! covered.
+//! A version is served only on top of its page's current route (`page_cache`).
 
 use std::future::Future;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use domain::SiteLabel;
-use quick_cache::Weighter;
-use quick_cache::sync::{Cache, EntryAction, EntryResult};
 use tokio::time::Instant;
 
 use crate::bounds::Bounds;
+use crate::page_cache::{PageCache, Weigh};
 use crate::sites::{HOST_BYTES, HOST_BYTES_MAX, Site};
 
 /// The cache of versions by their labels, including labels that name no version.
-pub struct Versions {
-    entries: Cache<SiteLabel, KnownVersion, ByWeight>,
-}
-
-/// The result of a read from the store.
-#[derive(Clone)]
-struct KnownVersion {
-    /// The reading of the page's route that it belongs to.
-    page: Weak<Site>,
-    found: Option<FoundVersion>,
-    read_at: Instant,
-}
+pub struct Versions(PageCache<SiteLabel, Option<FoundVersion>>);
 
 /// A version, and its number, by which it is found faster the next time.
 #[derive(Clone)]
@@ -38,13 +22,10 @@ pub struct FoundVersion {
     pub site: Arc<Site>,
 }
 
-/// Overhead of an entry. It includes the page's allocation, which the weak reference keeps.
-const ENTRY_OVERHEAD_BYTES: u64 = 1 << 10;
-
 impl Versions {
     pub fn new(capacity_bytes: u64) -> Self {
         let bounds = Bounds { capacity_bytes, entry_bytes: HOST_BYTES, largest_bytes: HOST_BYTES_MAX };
-        Self { entries: bounds.cache(ByWeight) }
+        Self(PageCache::new(&bounds))
     }
 
     /// The version on top of this reading of its page, from memory or from the store. `read` gets the `seq`
@@ -59,37 +40,19 @@ impl Versions {
     where
         F: Future<Output = anyhow::Result<Option<FoundVersion>>>,
     {
-        let (requested_at, reading) = (Instant::now(), Arc::downgrade(page));
-        let entry = self.entries.entry_async(label, |_, known| {
-            let is_fresh = known.read_at > requested_at || is_covered(known.read_at);
-            if is_fresh && known.page.ptr_eq(&reading) {
-                EntryAction::Retain(known.found.clone())
-            } else {
-                EntryAction::ReplaceWithGuard
-            }
-        });
-        let (guard, before) = match entry.await {
-            EntryResult::Retained(found) => return Ok(found.map(|found| found.site)),
-            EntryResult::Vacant(guard) => (guard, None),
-            EntryResult::Replaced(guard, known) => (guard, known.found),
-            EntryResult::Removed(..) | EntryResult::Timeout => {
-                anyhow::bail!("the cache of versions has no entry for {label}")
-            }
+        let artifact = page.route.artifact;
+        let read = |before: Option<Option<FoundVersion>>| {
+            let known = before.flatten().filter(|found| found.site.route.artifact == artifact);
+            read(known.map(|found| found.seq))
         };
-        let read_at = Instant::now();
-        let known = before.filter(|found| found.site.route.artifact == page.route.artifact);
-        let found = read(known.map(|found| found.seq)).await?;
-        let _ = guard.insert(KnownVersion { page: reading, found: found.clone(), read_at });
+        let found = self.0.find(label, page, is_covered, read).await?;
         Ok(found.map(|found| found.site))
     }
 }
 
-#[derive(Clone)]
-struct ByWeight;
-
-impl Weighter<SiteLabel, KnownVersion> for ByWeight {
-    fn weight(&self, _: &SiteLabel, known: &KnownVersion) -> u64 {
-        ENTRY_OVERHEAD_BYTES + known.found.as_ref().map_or(0, |found| found.site.weight_bytes())
+impl Weigh for Option<FoundVersion> {
+    fn weight_bytes(&self) -> u64 {
+        self.as_ref().map_or(0, |found| found.site.weight_bytes())
     }
 }
 
@@ -140,6 +103,6 @@ mod tests {
         for number in 1..5_000 {
             find(number, true).await;
         }
-        assert!(versions.entries.weight() <= 1 << 20);
+        assert!(versions.0.weight_bytes() <= 1 << 20);
     }
 }

@@ -1,5 +1,7 @@
 //! A request that has passed the gate of its site.
 
+use std::sync::Arc;
+
 use domain::Time;
 use poem::Request;
 
@@ -12,7 +14,7 @@ use crate::sites::Site;
 pub struct PageVisit<'r> {
     pub request: &'r Request,
     pub address: Address<'r>,
-    pub site: &'r Site,
+    pub site: &'r Arc<Site>,
     pub pass: Pass,
     /// At the address of a version, the live address of the same path.
     pub live_address: Option<String>,

@@ -22,6 +22,8 @@ pub struct Model {
     pub claimed_at: Option<i64>,
     pub suspended_at: Option<i64>,
     pub suspension_reason: Option<String>,
+    pub versions_kept: Option<i32>,
+    pub versions_days: Option<i32>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

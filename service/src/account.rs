@@ -1,9 +1,9 @@
-//! Sign-up, and an account's view of itself: its summary, its claim link and whether agents may join.
+//! Sign-up, and an account's view of itself: its summary, its claim link and its settings.
 
 use std::net::IpAddr;
 
 use domain::{Account, AccountStatus, AccountSummary, Refusal, Scope, Time, TokenSecret};
-use store::{AgentJoin, NewToken};
+use store::{AccountSettings, AgentJoin, NewToken};
 
 use crate::{Caller, Service, ServiceResult};
 
@@ -73,21 +73,24 @@ impl Service {
         is_shown.then(|| self.addresses().claim(&account.claim_code))
     }
 
-    /// Lets agents join the account or not, and returns the changed account.
-    pub async fn set_agent_join(
+    /// Changes settings of the account, and returns the changed account.
+    pub async fn change_account(
         &self,
         caller: &Caller,
-        agent_join: AgentJoin,
+        settings: AccountSettings,
     ) -> ServiceResult<AccountSummary> {
         caller.may_own(self.0.clock.now())?;
         // Read before the change, because nothing may fail after it.
         let mut summary = self.summary_of(caller).await?;
-        self.0.store.accounts().set_agent_join(&self.change_by(caller), agent_join).await?;
-        summary.account.allow_agent_join = agent_join == AgentJoin::Allowed;
+        let account = &mut summary.account;
+        account.retention = self.0.store.accounts().set(&self.change_by(caller), settings).await?;
+        if let Some(agent_join) = settings.agent_join {
+            account.allow_agent_join = agent_join == AgentJoin::Allowed;
+        }
         tracing::info!(
             account.handle = %caller.handle,
-            account.agent_join = agent_join.as_str(),
-            "agent join setting changed"
+            account.settings = ?settings,
+            "account settings changed"
         );
         Ok(summary)
     }

@@ -45,6 +45,7 @@ mod publish_request;
 mod queue;
 mod rehearsal;
 mod rescan;
+mod retention;
 mod review;
 mod scan;
 mod site_plan;
@@ -129,10 +130,10 @@ use domain::{Chance, Clock, ContentPolicy, OperatorAccount, OperatorPassword, Ta
 use store::{Blobs, ContentReader, DiskRoom, Store};
 
 pub use store::{
-    AccountReport, AgentJoin, AppealState, BlockedContent, BlockedContentCursor, COUNTED_MAX, DecisionFilter,
-    HISTORY_SHOWN_MAX, Member, Membership, OpenedInvite, REPORTS_SHOWN_MAX, ReviewFilter, SamePage,
-    ScanCounts, Seen, SessionInfo, Sessions, StoredAppeal, StoredDecision, StoredReport, StuckScan,
-    SuspensionSet, TokenFate, WaitingCursor, WaitingFor, encode,
+    AccountReport, AccountSettings, AgentJoin, AppealState, BlockedContent, BlockedContentCursor,
+    COUNTED_MAX, DecisionFilter, HISTORY_SHOWN_MAX, Member, Membership, OpenedInvite, REPORTS_SHOWN_MAX,
+    ReviewFilter, SamePage, ScanCounts, Seen, SessionInfo, Sessions, StoredAppeal, StoredDecision,
+    StoredReport, StuckScan, SuspensionSet, TokenFate, WaitingCursor, WaitingFor, encode,
 };
 
 /// The dependencies of the operations.

@@ -14,6 +14,8 @@ const OUTCOMES_KEPT: Duration = Duration::from_secs(72 * 3600);
 const AUDIT_KEPT: Duration = Duration::from_secs(400 * 24 * 3600);
 /// Content that is published again later than this is scanned again.
 const VERDICTS_KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
+/// Former versions are served to old tabs for a day.
+const FORMER_VERSIONS_KEPT: Duration = Duration::from_secs(25 * 3600);
 /// An older spooled upload belongs to a job that is gone.
 const SPOOL_KEPT: Duration = Duration::from_secs(24 * 3600);
 const PURGES_AT_ONCE: u64 = 1_000;
@@ -30,15 +32,20 @@ pub struct CleanedUp {
 }
 
 impl Service {
-    /// The scheduled cleanup: purges accounts whose grace period is over, and returns how many.
+    /// The scheduled cleanup: purges accounts whose grace period is over, deletes versions that no rule
+    /// keeps, and returns the number of accounts.
     pub async fn clean_up(&self) -> anyhow::Result<u64> {
-        self.purge_expired(self.0.clock.now().minus(self.0.rules.purge_grace)).await
+        let accounts = self.purge_expired(self.0.clock.now().minus(self.0.rules.purge_grace)).await?;
+        self.delete_outdated_versions().await?;
+        Ok(accounts)
     }
 
-    /// The operator's cleanup: purges all expired accounts, and deletes the blobs that only they referred to.
+    /// The operator's cleanup: also purges expired accounts within the grace period, and deletes the blobs
+    /// that nothing refers to any more.
     pub async fn clean_up_at_once(&self) -> ServiceResult<CleanedUp> {
         let now = self.0.clock.now();
         let accounts = self.purge_expired(now).await?;
+        self.delete_outdated_versions().await?;
         let blobs = self.0.store.blob_index().sweep_at_once(&self.0.blobs, now).await?;
         tracing::info!(
             accounts.purged = accounts,
@@ -106,8 +113,8 @@ impl Service {
         Ok(deleted)
     }
 
-    /// Deletes outcomes, keys, sessions, cached verdicts, logged route changes and audit log entries past
-    /// their retention.
+    /// Deletes outcomes, keys, sessions, cached verdicts, logged route changes, former versions and audit log
+    /// entries past their retention.
     pub async fn sweep_records(&self) -> anyhow::Result<u64> {
         let now = self.0.clock.now();
         let verdicts_before = now.minus(VERDICTS_KEPT);
@@ -128,6 +135,10 @@ impl Service {
             == RECORDS_AT_ONCE
         {}
         while self.0.store.upkeep().trim_route_log(RECORDS_AT_ONCE).await? >= RECORDS_AT_ONCE {}
+        let former_before = now.minus(FORMER_VERSIONS_KEPT);
+        while self.0.store.upkeep().sweep_former_versions(former_before, RECORDS_AT_ONCE).await?
+            >= RECORDS_AT_ONCE
+        {}
         loop {
             let chunk =
                 self.0.store.upkeep().sweep_records(now, now.minus(OUTCOMES_KEPT), RECORDS_AT_ONCE).await?;

@@ -107,5 +107,7 @@ fn account_row(account: &Account) -> entity::account::ActiveModel {
         claimed_at: Set((account.status == AccountStatus::Claimed).then_some(account.created_at.millis())),
         suspended_at: Set(None),
         suspension_reason: Set(None),
+        versions_kept: Set(None),
+        versions_days: Set(None),
     }
 }

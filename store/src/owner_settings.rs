@@ -1,12 +1,14 @@
-//! The owner's settings of an account besides money: whether agents may join, and the claim link.
+//! The owner's settings of an account besides money: whether agents may join, how many versions are kept, and
+//! the claim link.
 
-use domain::{AccountStatus, Refusal, Time, has_expired};
+use domain::{AccountStatus, Refusal, Retention, RetentionChange, Time, has_expired};
 use sea_orm::ActiveValue::Set;
 use sea_orm::EntityTrait;
 
 use crate::change::Change;
 use crate::change_result::ChangeResult;
 use crate::handles::AccountStore;
+use crate::{retention, rows};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgentJoin {
@@ -24,19 +26,35 @@ impl AgentJoin {
     }
 }
 
+/// New values of the settings. At least one is given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AccountSettings {
+    pub agent_join: Option<AgentJoin>,
+    pub retention: RetentionChange,
+}
+
 impl AccountStore<'_> {
-    pub async fn set_agent_join(self, change: &Change<'_>, agent_join: AgentJoin) -> ChangeResult<()> {
+    /// Changes the settings that are given, and returns the account's rule of retention after that.
+    pub async fn set(self, change: &Change<'_>, settings: AccountSettings) -> ChangeResult<Retention> {
         let begun = change.begin(self.0).await?;
-        let setting = entity::account::ActiveModel {
-            id: Set(begun.account.id.clone()),
-            allow_agent_join: Set(agent_join == AgentJoin::Allowed),
-            ..Default::default()
-        };
-        entity::account::Entity::update(setting).exec_without_returning(&begun.transaction).await?;
-        let detail = agent_join.as_str().to_owned();
-        change.note(&begun.transaction, "account.agent_join_set", &begun.account.id, detail).await?;
+        let id = &begun.account.id;
+        let before = rows::retention(begun.account.versions_kept, begun.account.versions_days);
+        let after = settings.retention.of(before);
+        let mut row = entity::account::ActiveModel { id: Set(id.clone()), ..Default::default() };
+        if let Some(agent_join) = settings.agent_join {
+            row.allow_agent_join = Set(agent_join == AgentJoin::Allowed);
+            let detail = agent_join.as_str().to_owned();
+            change.note(&begun.transaction, "account.agent_join_set", id, detail).await?;
+        }
+        if !settings.retention.is_empty() {
+            row.versions_kept = Set(retention::column(after.versions_kept));
+            row.versions_days = Set(retention::column(after.versions_days));
+            let detail = retention::detail(after);
+            change.note(&begun.transaction, "account.retention_set", id, detail).await?;
+        }
+        entity::account::Entity::update(row).exec_without_returning(&begun.transaction).await?;
         begun.transaction.commit().await?;
-        Ok(())
+        Ok(after)
     }
 
     /// Gives a provisional account a new claim code, which invalidates the old one. Returns when the account

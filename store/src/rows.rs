@@ -14,7 +14,7 @@ pub(crate) mod version;
 use anyhow::{Context, anyhow};
 use domain::{
     Account, AccountStatus, Artifact, CreatedVia, LedgerEntry, LiveVersion, Maker, Manifest, Micro,
-    ModeratedBy, ModerationStatus, Route, Suspension, Time, Visibility,
+    ModeratedBy, ModerationStatus, Retention, Route, Suspension, Time, Visibility,
 };
 use std::str::FromStr;
 
@@ -80,6 +80,7 @@ pub(crate) fn account(row: entity::account::Model) -> anyhow::Result<Account> {
         storage_bytes: count(row.storage_bytes),
         created_at: Time::from_millis(row.created_at),
         suspension,
+        retention: retention(row.versions_kept, row.versions_days),
     })
 }
 
@@ -99,7 +100,14 @@ pub(crate) fn artifact(row: entity::artifact::Model, live: Option<LiveVersion>) 
         live,
         created_at: Time::from_millis(row.created_at),
         updated_at: Time::from_millis(row.updated_at),
+        retention: retention(row.versions_kept, row.versions_days),
     })
+}
+
+/// The settings of an account or an artifact.
+pub(crate) fn retention(versions_kept: Option<i32>, versions_days: Option<i32>) -> Retention {
+    let setting = |number: Option<i32>| number.and_then(|number| u32::try_from(number).ok());
+    Retention { versions_kept: setting(versions_kept), versions_days: setting(versions_days) }
 }
 
 pub(crate) fn live_version(row: &entity::version::Model) -> anyhow::Result<LiveVersion> {

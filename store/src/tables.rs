@@ -88,6 +88,7 @@ tables! {
     "blob_refs" blob_ref,
     "blob_sweeps" blob_sweep,
     "routes" route,
+    "former_versions" former_version,
     "usage" usage,
     "monthly_limits" monthly_limit,
     "ledger_entries" ledger_entry,

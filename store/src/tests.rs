@@ -178,6 +178,7 @@ mod ledgers;
 mod metering;
 mod moderation;
 mod pages;
+mod retention;
 mod review;
 mod route_changes;
 mod route_reader;

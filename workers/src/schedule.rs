@@ -39,6 +39,7 @@ pub(crate) const SCHEDULES: [Schedule; 5] = [
     // minute would make it two. The same sweep queues rescans with newer rules.
     Schedule { name: "sweep-scans", cron: "*/15 * * * * *", job: Job::SweepScans },
     // Expired accounts respond with 410 for a day, whatever this does; deleting their rows is not urgent.
+    // Neither is the deletion of versions that no rule of retention keeps.
     Schedule { name: "cleanup", cron: "7 * * * *", job: Job::Cleanup },
     // The month's pass is due on the 1st at 00:05. An hourly run makes up for a lost one, and the job knows
     // when the pass was done.

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use askama::Template;
 use domain::{
     Account, AccountId, AppealId, Artifact, ArtifactId, BlobHash, Chance, DecisionId, LiveVersion,
-    ManifestFile, ModeratedBy, ModerationStatus, OperatorName, Refusal, ReportCategory, ReportId, Suspension,
-    Time, VersionId, Visibility, content_type_of,
+    ManifestFile, ModeratedBy, ModerationStatus, OperatorName, Refusal, ReportCategory, ReportId, Retention,
+    Suspension, Time, VersionId, Visibility, content_type_of,
 };
 use service::{
     AccountHistoryPage, AccountReport, BlockedContent, BulkOutcome, CasesAround, DecisionMade, DecisionShown,
@@ -90,6 +90,7 @@ fn item(live: Option<LivePages>) -> ReviewItem {
         live: live_version,
         created_at: now(),
         updated_at: now(),
+        retention: Retention::default(),
     };
     let mut account = Account::provisional(now(), std::time::Duration::ZERO, &Chance::seeded(1));
     account.handle = "acct_a1b2c3d4e5f6".into();

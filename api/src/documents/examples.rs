@@ -265,6 +265,8 @@ fn of_amounts(name: &str) -> Option<Value> {
     Some(match name {
         "version" | "seq" | "file_count" | "publishes" | "used" | "uses" | "tokens_revoked"
         | "minted_revoked" | "line" | "open_reports" | "blocked" | "live_versions" => json!(1),
+        "versions_kept" => json!(20),
+        "versions_days" => Value::Null,
         "max_uses" => json!(3),
         "ttl_hours" => json!(72),
         "views" => json!(12),

@@ -3,7 +3,7 @@
 use poem::web::Data;
 use poem_openapi::OpenApi;
 use poem_openapi::payload::Json;
-use service::{AgentJoin, Service};
+use service::Service;
 
 use super::Tag;
 use crate::http::api_result::{ApiResult, refusals};
@@ -40,9 +40,12 @@ impl Account {
         Ok(Json(wire::AccountDetail::new(&summary, service.tariff(), claim_url)))
     }
 
-    /// Allow or disallow agents to join
+    /// Change the account's settings
     ///
-    /// Returns the updated account. Needs the owner's session, or the scope `account:manage`.
+    /// Give at least one setting. `allow_agent_join` allows or disallows agents to join. `versions_kept` and
+    /// `versions_days` say which versions of the account's artifacts are kept; `null` turns a setting off.
+    /// See `PATCH /v1/artifacts/{slug}` for their meaning. Returns the updated account. Needs the owner's
+    /// session, or the scope `account:manage`.
     #[oai(path = "/v1/account", method = "patch", operation_id = "change_account")]
     async fn change(
         &self,
@@ -50,8 +53,7 @@ impl Account {
         body: JsonBody<wire::ChangeAccount>,
         service: Data<&Service>,
     ) -> ApiResult<Json<wire::AccountDetail>, Change> {
-        let agent_join = if body.allow_agent_join { AgentJoin::Allowed } else { AgentJoin::Disabled };
-        let summary = service.set_agent_join(&caller.0, agent_join).await?;
+        let summary = service.change_account(&caller.0, body.read()?).await?;
         let claim_url = service.claim_url(&caller.0, &summary.account);
         Ok(Json(wire::AccountDetail::new(&summary, service.tariff(), claim_url)))
     }

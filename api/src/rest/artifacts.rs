@@ -36,7 +36,7 @@ refusals! {
 
 #[derive(ApiResponse)]
 pub enum ArtifactResponse {
-    /// The visibility is changed on every edge.
+    /// The change is made. A new visibility is in effect on every edge.
     #[oai(status = 200)]
     Shown(
         Json<wire::ShownArtifact>,
@@ -107,7 +107,7 @@ impl Artifacts {
         Ok(paging.document(&service.addresses().base_url, around, first, read))
     }
 
-    /// Set an artifact's visibility
+    /// Set an artifact's visibility, or which versions it keeps
     ///
     /// `public`: everyone can find and open it. `unlisted`: anyone with the link can open it, but search
     /// engines do not list it. `private`: it opens only with the `signed_url` of the response.
@@ -115,9 +115,16 @@ impl Artifacts {
     /// A public artifact that becomes `unlisted` or `private` is charged for the current month at once, and
     /// then monthly until it is public again or deleted. Another change in the same month is free. Without
     /// enough credit the call returns 402 with the price and changes nothing: tell your human the price, then
-    /// repeat the identical request with `X-PAYMENT`. Needs the scope `artifacts:write`.
+    /// repeat the identical request with `X-PAYMENT`.
+    ///
+    /// In a call of their own, and for free, `versions_kept` and `versions_days` limit which versions are
+    /// kept: the newest ones, and those that were published within so many days. The cleanup deletes the
+    /// others at least once a night. If both are set, a version that either of them keeps is kept. `null`
+    /// turns a setting off; both are off by default. The settings of `PATCH /v1/account` apply to artifacts
+    /// for which both are off. The live version always stays, and so do versions that a moderator holds.
+    /// Needs the scope `artifacts:write`.
     #[oai(path = "/v1/artifacts/:slug", method = "patch", operation_id = "set_visibility")]
-    async fn set_visibility(
+    async fn change(
         &self,
         caller: Token,
         /// The artifact's name within the account.
@@ -125,10 +132,17 @@ impl Artifacts {
         /// Pays a 402. Use the value from the challenge's `instructions`, such as `dev:0.5`.
         #[oai(name = "X-PAYMENT")]
         payment: Header<PaymentOffer>,
-        body: JsonBody<wire::ChangeVisibility>,
+        body: JsonBody<wire::ChangeArtifact>,
         service: Data<&Service>,
     ) -> ApiResult<ArtifactResponse, Change> {
-        let (to, payment) = (body.visibility.into(), payment.0);
+        let (to, payment) = match body.read()? {
+            wire::ArtifactChange::Visibility(to) => (to, payment.0),
+            wire::ArtifactChange::Retention(retention) => {
+                let changed = service.set_retention(&caller.0, &slug.0, retention).await?;
+                let shown = wire::ShownArtifact::with_retention(changed, service.addresses());
+                return Ok(ArtifactResponse::Shown(Json(shown), None));
+            }
+        };
         let request = VisibilityRequest { slug: slug.0, to, payment: payment.settling() };
         let shown = service.set_visibility(&caller.0, request).await;
         let shown = shown.map_err(|failure| payment.explain(failure))?;

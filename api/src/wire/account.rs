@@ -67,6 +67,13 @@ pub struct AccountDetail {
     pub usage: UsageSummary,
     /// Whether agents may join with an invite.
     pub allow_agent_join: bool,
+    /// How many of an artifact's newest versions are kept, if the artifact has no rule of its own. Null: no
+    /// limit.
+    #[oai(nullable)]
+    pub versions_kept: Option<u32>,
+    /// For how many days a version is kept, if the artifact has no rule of its own. Null: no limit.
+    #[oai(nullable)]
+    pub versions_days: Option<u32>,
     /// The link that a person opens to claim the account. Only while it is provisional, and only for callers
     /// with the scope `account:manage`.
     #[oai(skip_serializing_if_is_none)]
@@ -146,6 +153,8 @@ impl AccountDetail {
             free_publishes_left: tariff.free_publishes_left(summary.standing()),
             usage: summary.into(),
             allow_agent_join: account.allow_agent_join,
+            versions_kept: account.retention.versions_kept,
+            versions_days: account.retention.versions_days,
             claim_url,
         }
     }

@@ -2,11 +2,13 @@
 //! there cannot change the API by accident.
 
 use domain::link::{Addresses, VersionLinks};
-use domain::{AppealMessage, MalformedReason, Refusal, Slug};
+use domain::{AppealMessage, MalformedReason, Refusal, RetentionChange, Slug};
+use poem_openapi::types::MaybeUndefined;
 use poem_openapi::{Enum, Object};
 
 use super::Timestamp;
 use super::publish::Receipt;
+use super::retention::{must_be_given, retention_change};
 use super::text::typed_texts;
 
 typed_texts! {
@@ -58,6 +60,13 @@ pub struct ArtifactDetail {
     pub moderation: Moderation,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
+    /// How many of the newest versions are kept. Null: no limit. If both settings are null, those of the
+    /// account apply.
+    #[oai(nullable)]
+    pub versions_kept: Option<u32>,
+    /// For how many days a version is kept. Null: no limit.
+    #[oai(nullable)]
+    pub versions_days: Option<u32>,
     /// The link to share. Only for a private artifact.
     #[oai(skip_serializing_if_is_none)]
     pub signed_url: Option<String>,
@@ -139,15 +148,29 @@ pub struct Activate {
     pub version: u32,
 }
 
-/// The new visibility of an artifact.
+/// The new visibility of an artifact, or new values of its settings of retention. The two are separate calls,
+/// because a change of the visibility may have to be paid.
 #[derive(Debug, Object)]
 #[oai(example)]
-pub struct ChangeVisibility {
+pub struct ChangeArtifact {
     /// `unlisted` and `private` cost a monthly price if the artifact was public. `public` is free.
-    pub visibility: Visibility,
+    pub visibility: MaybeUndefined<Visibility>,
+    /// How many of the newest versions are kept. Null: no limit.
+    #[oai(nullable, validator(minimum(value = "1"), maximum(value = "10000")))]
+    pub versions_kept: MaybeUndefined<u32>,
+    /// For how many days a version is kept. Null: no limit.
+    #[oai(nullable, validator(minimum(value = "1"), maximum(value = "10000")))]
+    pub versions_days: MaybeUndefined<u32>,
 }
 
-/// The artifact with its new visibility.
+/// What a change of an artifact changes.
+#[derive(Clone, Copy, Debug)]
+pub enum ArtifactChange {
+    Visibility(domain::Visibility),
+    Retention(RetentionChange),
+}
+
+/// The artifact after the change.
 #[derive(Object)]
 pub struct ShownArtifact {
     #[oai(flatten)]
@@ -158,6 +181,12 @@ pub struct ShownArtifact {
     /// Only if `X-PAYMENT` paid for this call.
     #[oai(skip_serializing_if_is_none)]
     pub receipt: Option<Receipt>,
+    /// How many of the newest versions are kept. Only if this call changed the settings of retention.
+    #[oai(nullable)]
+    pub versions_kept: MaybeUndefined<u32>,
+    /// For how many days a version is kept. Only if this call changed the settings of retention.
+    #[oai(nullable)]
+    pub versions_days: MaybeUndefined<u32>,
 }
 
 /// The artifact is deleted. Its slug can be used again.
@@ -225,6 +254,8 @@ impl ArtifactDetail {
             moderation: detail.moderation.into(),
             created_at: detail.artifact.created_at.into(),
             updated_at: detail.artifact.updated_at.into(),
+            versions_kept: detail.artifact.retention.versions_kept,
+            versions_days: detail.artifact.retention.versions_days,
             versions: versions.collect(),
             signed_url: detail.signed_url,
         }
@@ -274,13 +305,45 @@ impl ShownArtifact {
             artifact: Artifact::new(&shown.artifact, addresses),
             signed_url: shown.signed_url,
             receipt: shown.receipt.as_ref().map(Receipt::from),
+            versions_kept: MaybeUndefined::Undefined,
+            versions_days: MaybeUndefined::Undefined,
+        }
+    }
+
+    /// After a change of the settings of retention.
+    pub fn with_retention(shown: service::ShownArtifact, addresses: &Addresses) -> Self {
+        let retention = shown.artifact.retention;
+        Self {
+            versions_kept: retention.versions_kept.map_or(MaybeUndefined::Null, MaybeUndefined::Value),
+            versions_days: retention.versions_days.map_or(MaybeUndefined::Null, MaybeUndefined::Value),
+            ..Self::new(shown, addresses)
         }
     }
 }
 
-impl poem_openapi::types::Example for ChangeVisibility {
+impl ChangeArtifact {
+    pub fn read(&self) -> Result<ArtifactChange, Refusal> {
+        let retention = retention_change(&self.versions_kept, &self.versions_days);
+        let refused = |fault: &str| Refusal::InvalidBody { fault: fault.to_owned() };
+        match self.visibility {
+            MaybeUndefined::Value(to) if retention.is_empty() => Ok(ArtifactChange::Visibility(to.into())),
+            MaybeUndefined::Value(_) => Err(refused(
+                "visibility: send it without versions_kept and versions_days, in a call of its own",
+            )),
+            MaybeUndefined::Null => Err(refused("visibility: must be a string, not null")),
+            MaybeUndefined::Undefined if retention.is_empty() => Err(must_be_given("visibility")),
+            MaybeUndefined::Undefined => Ok(ArtifactChange::Retention(retention)),
+        }
+    }
+}
+
+impl poem_openapi::types::Example for ChangeArtifact {
     fn example() -> Self {
-        Self { visibility: Visibility::Unlisted }
+        Self {
+            visibility: MaybeUndefined::Value(Visibility::Unlisted),
+            versions_kept: MaybeUndefined::Undefined,
+            versions_days: MaybeUndefined::Undefined,
+        }
     }
 }
 

@@ -20,6 +20,7 @@ mod people;
 mod publish;
 mod queues;
 mod rehearsal;
+mod retention;
 mod review;
 mod suspension;
 mod team;
@@ -31,8 +32,8 @@ mod value;
 
 pub use account::{Account, AccountDetail, AccountWithMembers, SignUp};
 pub use artifact::{
-    Activate, Appeal, AppealTaken, Artifact, ArtifactDetail, ChangeVisibility, Deleted, ShownArtifact,
-    Version, read_appeal,
+    Activate, Appeal, AppealTaken, Artifact, ArtifactChange, ArtifactDetail, ChangeArtifact, Deleted,
+    ShownArtifact, Version, read_appeal,
 };
 pub use audit::AuditEntry;
 pub use blocked_contents::{BlockedContents, ContentUnblocked};

@@ -3,16 +3,26 @@
 
 use domain::link::Addresses;
 use domain::{InviteTerms, Refusal, Role};
-use poem_openapi::types::Example;
+use poem_openapi::types::{Example, MaybeUndefined};
 use poem_openapi::{Enum, Object};
 
+use service::{AccountSettings, AgentJoin};
+
+use super::retention::{must_be_given, retention_change};
 use super::{RoleName, Timestamp};
 
-/// Whether agents may join with an invite.
+/// New values of the account's settings. At least one must be given.
 #[derive(Debug, Object)]
 #[oai(example)]
 pub struct ChangeAccount {
-    pub allow_agent_join: bool,
+    /// Whether agents may join with an invite.
+    pub allow_agent_join: MaybeUndefined<bool>,
+    /// How many of an artifact's newest versions are kept. Null: no limit.
+    #[oai(nullable, validator(minimum(value = "1"), maximum(value = "10000")))]
+    pub versions_kept: MaybeUndefined<u32>,
+    /// For how many days a version is kept. Null: no limit.
+    #[oai(nullable, validator(minimum(value = "1"), maximum(value = "10000")))]
+    pub versions_days: MaybeUndefined<u32>,
 }
 
 /// The account's new claim link. The old one no longer works.
@@ -245,9 +255,32 @@ impl From<&domain::Token> for TeamToken {
     }
 }
 
+impl ChangeAccount {
+    pub fn read(&self) -> Result<AccountSettings, Refusal> {
+        let retention = retention_change(&self.versions_kept, &self.versions_days);
+        let agent_join = match self.allow_agent_join {
+            MaybeUndefined::Value(true) => Some(AgentJoin::Allowed),
+            MaybeUndefined::Value(false) => Some(AgentJoin::Disabled),
+            MaybeUndefined::Null => {
+                let fault = "allow_agent_join: must be true or false, not null".to_owned();
+                return Err(Refusal::InvalidBody { fault });
+            }
+            MaybeUndefined::Undefined if retention.is_empty() => {
+                return Err(must_be_given("allow_agent_join"));
+            }
+            MaybeUndefined::Undefined => None,
+        };
+        Ok(AccountSettings { agent_join, retention })
+    }
+}
+
 impl Example for ChangeAccount {
     fn example() -> Self {
-        Self { allow_agent_join: false }
+        Self {
+            allow_agent_join: MaybeUndefined::Value(false),
+            versions_kept: MaybeUndefined::Value(20),
+            versions_days: MaybeUndefined::Null,
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use domain::link::{Addresses, UrlStyle, VersionLinks};
 use domain::signing_key::LinkKey;
 use domain::{
     AccountId, AccountStatus, AccountSummary, ArtifactId, Chance, LiveVersion, Micro, ModerationStatus,
-    MonthlyUse, Published, Receipt, StoredBytes, Tariff, Time, TokenSecret, VersionId, Visibility,
+    MonthlyUse, Published, Receipt, Retention, StoredBytes, Tariff, Time, TokenSecret, VersionId, Visibility,
 };
 use poem_openapi::types::ToJSON;
 use serde_json::{Value, json};
@@ -38,6 +38,7 @@ fn account(status: AccountStatus) -> domain::Account {
         storage_bytes: 1_500_000_000,
         created_at: NOW,
         suspension: None,
+        retention: Retention::default(),
     }
 }
 
@@ -58,6 +59,7 @@ fn artifact(live: Option<LiveVersion>) -> domain::Artifact {
         live,
         created_at: NOW,
         updated_at: NOW,
+        retention: Retention::default(),
     }
 }
 
@@ -82,6 +84,8 @@ fn a_provisional_account_shows_its_expiry_its_cap_and_its_claim_url() {
         "free_publishes_left": 3,
         "usage": {"month": "2026-01", "publishes": 2, "storage_bytes": 1_500_000_000, "views": 1_000_002},
         "allow_agent_join": true,
+        "versions_kept": null,
+        "versions_days": null,
         "claim_url": "http://127.0.0.1:8080/claim/code",
     });
     expected.as_object_mut().unwrap().extend(short.as_object().unwrap().clone());

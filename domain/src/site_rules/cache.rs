@@ -45,6 +45,26 @@ pub fn is_fingerprinted(name: &str) -> bool {
         && part.bytes().any(|byte| byte.is_ascii_digit())
 }
 
+/// Whether a file name may change with the content. It is a wider rule than that of [`is_fingerprinted`], for
+/// uses in which a name that never changes does no harm: the part may have letters only. Vite's fingerprints
+/// are in base64url, so the part may also contain `-` and `_` if it has capitals and small letters.
+pub fn may_be_fingerprinted(name: &str) -> bool {
+    let Some((stem, extension)) = name.rsplit_once('.') else { return false };
+    let parts = stem.match_indices(['-', '.']).map(|(at, _)| &stem[at + 1..]);
+    !extension.is_empty() && parts.into_iter().any(may_be_fingerprint)
+}
+
+fn may_be_fingerprint(part: &str) -> bool {
+    let has = |is_kind: fn(&u8) -> bool| part.bytes().any(|byte| is_kind(&byte));
+    let is_base64url = || {
+        part.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+            && has(u8::is_ascii_uppercase)
+            && has(u8::is_ascii_lowercase)
+    };
+    let is_plain = part.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    part.len() >= FINGERPRINT_LENGTH_MIN && (is_plain || is_base64url())
+}
+
 impl CacheTerms {
     /// The terms for a file at its own address. A page is never cached for long, whatever its name, because a
     /// moderator's decision must take effect.
@@ -208,6 +228,36 @@ mod tests {
             "",
         ] {
             assert!(!is_fingerprinted(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_of_old_tabs_may_have_letters_only_or_base64url() {
+        for name in [
+            "app.3f2a9c1b.js",
+            "app.abcdefgh.js",
+            "app-ABCDEFGH.css",
+            "index-DiwrgT_a.js",
+            "index-aB-cdEf1.js",
+            "index--AbCdEf_.js",
+            "a-b-12345678.woff2",
+        ] {
+            assert!(may_be_fingerprinted(name), "{name}");
+        }
+        for name in [
+            "app.js",
+            "app.3f2a9c1.js",
+            "3f2a9c1b.js",
+            "abcdefgh.js",
+            "app.3f2a9c1b.min.js",
+            "app-3f2a_9c1b.js",
+            "app-big-name.js",
+            "app-3f2a9c1b",
+            "app-3f2a9c1b.",
+            "app.3f2a9c1é.js",
+            "",
+        ] {
+            assert!(!may_be_fingerprinted(name), "{name}");
         }
     }
 

@@ -2,8 +2,8 @@
 
 use domain::{
     Account, AccountId, AccountStatus, Activation, Chance, CreatedVia, Host, LedgerOperation, Maker,
-    Manifest, ManifestFile, Micro, ModerationStatus, Origin, Outcome, PublishOperation, PublishOrder, Route,
-    SweepNumber, Target, Tariff, VersionId, Via, WrittenBundle,
+    Manifest, ManifestFile, Micro, ModerationStatus, Origin, Outcome, PublishOperation, PublishOrder,
+    Retention, Route, SweepNumber, Target, Tariff, VersionId, Via, WrittenBundle,
 };
 use futures::future::join_all;
 use store::{Change, Layout, NewContent, NewToken, RouteReader, Terms};
@@ -26,6 +26,7 @@ async fn account(harness: &EdgeHarness, chance: &Chance) -> AccountId {
         storage_bytes: 0,
         created_at: NOW,
         suspension: None,
+        retention: Retention::default(),
     };
     let token = NewToken::first_of(&account, "hash".into(), chance);
     harness.store.accounts().create(&account, &token).await.unwrap();

@@ -173,6 +173,72 @@ impl StagedOnlyRow {
     }
 }
 
+/// A version that its artifact's or account's rule no longer keeps.
+#[derive(Clone, Debug, FromQueryResult)]
+pub(crate) struct OutdatedVersion {
+    pub(crate) id: String,
+    pub(crate) seq: i32,
+    pub(crate) host: String,
+}
+
+/// Versions of the account's artifacts that no rule keeps, oldest first. They are neither live nor held by a
+/// moderator, and no report on them is open. If nothing is live, the newest version stays.
+pub(crate) async fn outdated_versions(
+    connection: &impl ConnectionTrait,
+    account: AccountId,
+    now: Time,
+    at_most: u64,
+) -> anyhow::Result<Vec<OutdatedVersion>> {
+    let sql = "SELECT id, seq, host FROM (
+            SELECT version.id, version.seq, version.created_at, version.moderation_status,
+                version.moderated_by, artifact.host, artifact.live_version_id,
+                ROW_NUMBER() OVER (PARTITION BY version.artifact_id ORDER BY version.seq DESC) AS newness,
+                CASE WHEN artifact.versions_kept IS NULL AND artifact.versions_days IS NULL
+                    THEN account.versions_kept ELSE artifact.versions_kept END AS kept,
+                CASE WHEN artifact.versions_kept IS NULL AND artifact.versions_days IS NULL
+                    THEN account.versions_days ELSE artifact.versions_days END AS days
+            FROM artifacts AS artifact
+            JOIN accounts AS account ON account.id = artifact.account_id
+            JOIN versions AS version ON version.artifact_id = artifact.id
+            WHERE artifact.account_id = $1 AND artifact.deleted_at IS NULL
+        ) AS version
+        WHERE (kept IS NOT NULL OR days IS NOT NULL)
+            AND (kept IS NULL OR newness > kept)
+            AND (days IS NULL OR created_at < $2 - CAST(days AS BIGINT) * 86400000)
+            AND id <> COALESCE(live_version_id, '')
+            AND (live_version_id IS NOT NULL OR newness > 1)
+            AND NOT (moderated_by = 'moderator' AND moderation_status IN ('blocked', 'review'))
+            AND NOT EXISTS (
+                SELECT 1 FROM reports WHERE reports.version_id = version.id AND reports.handled_at IS NULL)
+        ORDER BY created_at, id LIMIT $3";
+    let values = [account.to_string().into(), now.millis().into(), i64::try_from(at_most)?.into()];
+    let statement = Statement::from_sql_and_values(connection.get_database_backend(), sql, values);
+    let found = OutdatedVersion::find_by_statement(statement).all(connection).await;
+    found.context("find versions that no rule keeps")
+}
+
+/// Accounts that have a rule of retention, for themselves or for one of their artifacts, in the order of
+/// their ids.
+pub(crate) async fn accounts_with_retention(
+    connection: &impl ConnectionTrait,
+    after: Option<AccountId>,
+    at_most: u64,
+) -> anyhow::Result<Vec<String>> {
+    let sql = "SELECT id FROM accounts
+        WHERE id > $1 AND (versions_kept IS NOT NULL OR versions_days IS NOT NULL)
+        UNION SELECT account_id FROM artifacts
+        WHERE account_id > $1 AND (versions_kept IS NOT NULL OR versions_days IS NOT NULL)
+        ORDER BY id LIMIT $2";
+    let after = after.map(|id| id.to_string()).unwrap_or_default();
+    let statement = Statement::from_sql_and_values(
+        connection.get_database_backend(),
+        sql,
+        [after.into(), i64::try_from(at_most)?.into()],
+    );
+    let found = connection.query_all_raw(statement).await.context("find accounts with rules of retention")?;
+    found.iter().map(|row| Ok(row.try_get("", "id")?)).collect()
+}
+
 /// Leaves out the manifest, which can be long and is not needed here.
 #[derive(FromQueryResult)]
 struct LiveRow {

@@ -132,6 +132,8 @@ fn new_artifact(
         created_at: terms.now.millis(),
         updated_at: terms.now.millis(),
         deleted_at: None,
+        versions_kept: None,
+        versions_days: None,
     }
 }
 

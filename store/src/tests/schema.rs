@@ -10,7 +10,8 @@ const BLOCKED: ModerationStatus = ModerationStatus::Blocked;
 const PASS: ModerationStatus = ModerationStatus::Pass;
 
 /// Tables that the older schema does not have.
-const LATER_TABLES: [&str; 12] = [
+const LATER_TABLES: [&str; 13] = [
+    "former_versions",
     "rescan_walks",
     "rulings",
     "card_payments",
@@ -49,6 +50,8 @@ impl StoreHarness {
             "tokens_by_minter",
             "audit_by_person",
             "versions_pending",
+            "accounts_with_retention",
+            "artifacts_with_retention",
         ] {
             self.sql(&format!("DROP INDEX {index}")).await;
         }
@@ -67,6 +70,10 @@ impl StoreHarness {
             ("accounts", "suspended_at"),
             ("accounts", "suspension_reason"),
             ("routes", "suspended_at"),
+            ("accounts", "versions_kept"),
+            ("accounts", "versions_days"),
+            ("artifacts", "versions_kept"),
+            ("artifacts", "versions_days"),
         ] {
             self.sql(&format!("ALTER TABLE {table} DROP COLUMN {column}")).await;
         }
@@ -84,11 +91,15 @@ impl StoreHarness {
 
     async fn drop_route_triggers(&self) {
         let drops: &[&str] = match self.store.database.writer.get_database_backend() {
-            DbBackend::Postgres => &["DROP FUNCTION record_route_change() CASCADE"],
+            DbBackend::Postgres => &[
+                "DROP FUNCTION record_route_change() CASCADE",
+                "DROP FUNCTION record_former_version() CASCADE",
+            ],
             _ => &[
                 "DROP TRIGGER routes_inserted",
                 "DROP TRIGGER routes_updated",
                 "DROP TRIGGER routes_deleted",
+                "DROP TRIGGER routes_repointed",
             ],
         };
         for drop in drops {

@@ -86,6 +86,8 @@ in_both_modes! {
                 "status",
                 "suspended",
                 "usage",
+                "versions_days",
+                "versions_kept",
             ]
         );
         let signup = agent.signup.as_ref().unwrap();

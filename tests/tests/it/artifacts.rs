@@ -33,7 +33,8 @@ in_both_modes! {
         agent.publish("my-site", PAGE).await.expect(201);
         agent.publish_files("my-site", &[("index.html", b"12345"), ("a.css", b"678")]).await.expect(201);
         let detail = agent.artifact("my-site").await.expect(200);
-        let mut expected = [&ARTIFACT_FIELDS[..], &["created_at", "moderation", "updated_at", "versions"]].concat();
+        let own = ["created_at", "moderation", "updated_at", "versions", "versions_days", "versions_kept"];
+        let mut expected = [&ARTIFACT_FIELDS[..], &own[..]].concat();
         expected.sort_unstable();
         assert_eq!(detail.field_names(), expected);
         assert_eq!(detail.integer("version"), 2);

@@ -265,6 +265,12 @@ fn bad_json() -> Vec<(Method, &'static str, &'static str, &'static [&'static str
             ],
         ),
         (
+            Method::PATCH,
+            "/v1/account",
+            "versions_kept",
+            &[r#"{"versions_kept":0}"#, r#"{"versions_kept":"3"}"#, r#"{"versions_kept":4294967297}"#],
+        ),
+        (
             post(),
             "/v1/account/invites",
             "max_uses",

@@ -91,9 +91,14 @@ async fn private_xhtml_page_stays_well_formed_and_its_form_keeps_the_signature()
     assert_whole(&browser, "Second").await;
 }
 
+/// The font `Square`.
+pub fn font() -> Vec<u8> {
+    hex(FONT)
+}
+
 /// Publishes the site, and returns its signed link.
 async fn publish_privately(world: &World) -> String {
-    let (font, image) = (hex(FONT), hex(IMAGE));
+    let (font, image) = (font(), hex(IMAGE));
     let files: [(&str, &[u8]); 12] = [
         ("index.html", FRONT.as_bytes()),
         ("more/second.html", SECOND.as_bytes()),

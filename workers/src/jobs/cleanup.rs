@@ -1,4 +1,5 @@
-//! Purges provisional accounts whose grace period is over. Idempotent: purged accounts are not found again.
+//! Purges provisional accounts whose grace period is over, and deletes versions that no rule of retention
+//! keeps. Idempotent: what was deleted is not found again.
 
 use service::Service;
 

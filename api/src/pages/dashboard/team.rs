@@ -8,7 +8,7 @@ use domain::{Invite, InviteTerms, List, Missing, Page, Paged, Refusal, Role, Tim
 use poem::web::Data;
 use poem::{Request, Response, handler};
 use serde::Deserialize;
-use service::{AgentJoin, Member, Service};
+use service::{AccountSettings, AgentJoin, Member, Service};
 
 use super::page::{DashboardPage, Frame, Tab, render_page, to_show, to_sign_in};
 use super::pager::{Pager, page_of};
@@ -142,7 +142,8 @@ pub async fn set_agent_join(
         "false" => (AgentJoin::Disabled, "agents-stay-out"),
         _ => return Err(Refusal::invalid("allow", "must be true or false").into()),
     };
-    service.set_agent_join(&dashboard.caller, agent_join).await?;
+    let settings = AccountSettings { agent_join: Some(agent_join), ..Default::default() };
+    service.change_account(&dashboard.caller, settings).await?;
     Ok(found_at(&dashboard.path(&format!("/team?done={done}"))))
 }
 

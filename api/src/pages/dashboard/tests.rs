@@ -6,8 +6,8 @@ use domain::signing_key::LinkKey;
 use domain::{
     Account, AccountId, AccountStatus, AccountSummary, Artifact, ArtifactId, AuditEntry, AuditId, Chance,
     DayUse, Invite, InviteCode, JobId, LedgerEntry, LiveVersion, Maker, Message, Micro, ModerationStatus,
-    MonthlyUse, Origin, Paged, Reason, Refusal, Rights, Role, Scopes, StoredBytes, Tariff, Time, Token,
-    TokenId, TokenName, UserId, Version, VersionId, Via, Visibility,
+    MonthlyUse, Origin, Paged, Reason, Refusal, Retention, Rights, Role, Scopes, StoredBytes, Tariff, Time,
+    Token, TokenId, TokenName, UserId, Version, VersionId, Via, Visibility,
 };
 use service::{ArtifactDetail, Caller, CallerIdentity, Member, ModerationNotice, Person};
 
@@ -63,6 +63,7 @@ fn artifact(
         live,
         created_at: now(),
         updated_at: now(),
+        retention: Retention::default(),
     }
 }
 

@@ -342,7 +342,11 @@ async fn age(backup: &Path) {
     let database = backup.join("handbill.db");
     let address = format!("sqlite://{}", database.display());
     let mut connection = SqliteConnection::connect(&address).await.unwrap();
-    let undone = "DROP TRIGGER routes_inserted; DROP TRIGGER routes_updated; DROP TRIGGER routes_deleted;
+    let undone = "DROP INDEX accounts_with_retention; DROP INDEX artifacts_with_retention;
+        ALTER TABLE accounts DROP COLUMN versions_kept; ALTER TABLE accounts DROP COLUMN versions_days;
+        ALTER TABLE artifacts DROP COLUMN versions_kept; ALTER TABLE artifacts DROP COLUMN versions_days;
+        DROP TRIGGER routes_repointed; DROP TABLE former_versions;
+        DROP TRIGGER routes_inserted; DROP TRIGGER routes_updated; DROP TRIGGER routes_deleted;
         DROP TABLE route_changes; DROP TABLE route_log; DROP TABLE appeals; DROP TABLE held_pages; DROP TABLE blocked_contents;
         ALTER TABLE reports DROP COLUMN category; DROP TABLE rulings; DROP TABLE monthly_limits;
         DROP TABLE card_payments; DROP TABLE early_card_reversals;
