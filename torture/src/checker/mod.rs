@@ -2,6 +2,7 @@
 //! the responses that clients received, and asks the program as they do. Only the ledger and the queue are
 //! read by the operator's means.
 
+mod addresses;
 mod end;
 mod ledger;
 mod leftovers;

@@ -20,7 +20,7 @@ use crate::scene::Scene;
 const VERDICT_DEADLINE: Duration = Duration::from_secs(90);
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// The checker activates versions to read them: up to this many of a slug in a round.
-const VERSIONS_MAX: usize = 6;
+pub(super) const VERSIONS_MAX: usize = 6;
 
 pub async fn check(scene: &Scene, account: &Account, site: &Site, is_claimed: bool, rng: &mut StdRng) {
     if site.model.lock().unwrap().is_given_up() {
@@ -40,14 +40,14 @@ pub async fn check(scene: &Scene, account: &Account, site: &Site, is_claimed: bo
     expected_ledger.hidden.extend(model.hidden().map(str::to_owned));
 }
 
-struct PageObservation<'a> {
+pub(super) struct PageObservation<'a> {
     scene: &'a Scene,
     account: &'a Account,
-    site: &'a Site,
+    pub(super) site: &'a Site,
     wears_badge: bool,
 }
 
-type ServedPage = Result<(), Untrue>;
+pub(super) type ServedPage = Result<(), Untrue>;
 
 impl PageObservation<'_> {
     async fn through(&mut self, rng: &mut StdRng) -> ServedPage {
@@ -149,25 +149,8 @@ impl PageObservation<'_> {
         self.others_files_are_missing(&reported.host, signature, rng).await
     }
 
-    /// The newest versions are served at their own addresses, whichever is live.
-    async fn see_addresses(&self, detail: &Reply, rng: &mut StdRng) -> ServedPage {
-        let answer = body(detail);
-        for version in answer["versions"].as_array().into_iter().flatten().take(VERSIONS_MAX) {
-            let strange = || Untrue(format!("it has no address: {version}"));
-            let url = version["signed_url"].as_str().or(version["url"].as_str()).ok_or_else(strange)?;
-            let (url, signature) = url.split_once('?').map_or((url, None), |(url, sig)| (url, Some(sig)));
-            let label = url.trim_end_matches('/').rsplit('/').next().ok_or_else(strange)?;
-            let position = version["seq"].as_u64().and_then(|seq| usize::try_from(seq - 1).ok());
-            let position = position.ok_or_else(strange)?;
-            self.site.labels.lock().unwrap().insert(label.to_owned());
-            let nth = |page: &Page| page.versions.get(position).copied();
-            self.see_version(label, signature, nth, rng).await?;
-        }
-        Ok(())
-    }
-
     /// Reads every file of all versions that may be `which`. The content decides which one it is.
-    async fn see_version(
+    pub(super) async fn see_version(
         &self,
         host: &str,
         signature: Option<&str>,
@@ -257,29 +240,13 @@ impl PageObservation<'_> {
         Ok(())
     }
 
-    async fn gone_are_gone(&self, rng: &mut StdRng) -> ServedPage {
-        let gone: Vec<String> = {
-            let model = self.site.model.lock().unwrap();
-            let current: BTreeSet<OpId> = model.pages().iter().flatten().map(|page| page.made_by).collect();
-            let gone = model.named().filter(|(made_by, _)| !current.contains(made_by));
-            gone.map(|(_, names)| names.host.clone()).collect()
-        };
-        let labels = self.site.labels.lock().unwrap().clone();
-        let versions = gone.iter().flat_map(|host| {
-            let of_host = format!("{host}-");
-            labels.iter().filter(move |label| label.starts_with(&of_host)).cloned()
-        });
-        let versions: Vec<String> = versions.collect();
-        for host in gone.into_iter().chain(versions) {
-            let Some(shown) = self.open(&host, "", None, rng).await else { return Ok(()) };
-            if shown.status != 404 {
-                return Err(Untrue(format!("{host} is deleted and answers {}", shown.status)));
-            }
-        }
-        Ok(())
-    }
-
-    async fn open(&self, host: &str, path: &str, signature: Option<&str>, rng: &mut StdRng) -> Option<Reply> {
+    pub(super) async fn open(
+        &self,
+        host: &str,
+        path: &str,
+        signature: Option<&str>,
+        rng: &mut StdRng,
+    ) -> Option<Reply> {
         let query = signature.map_or(String::new(), |signature| format!("?{signature}"));
         let place = format!("/site/{host}/{path}{query}");
         reply_to(self.scene, &self.site.name, || self.scene.visitor(rng).open(&place)).await

@@ -18,7 +18,7 @@ use rand::rngs::StdRng;
 use crate::model::account::{Account, Site};
 use crate::model::micro;
 use crate::model::site::{Names, ReadId, SiteModel, Untrue};
-use crate::model::state::{Change, OpId};
+use crate::model::state::{Change, Effect, OpId};
 use crate::model::team::Validity;
 use crate::scene::Scene;
 use response::{ClientResponse, OVERLOADED, ask, body, code};
@@ -222,7 +222,17 @@ fn acknowledge(model: &mut SiteModel, id: OpId, reply: &Reply) -> Result<(), Unt
     let answer = body(reply);
     let is_publish = reply.status == 201;
     let seq = answer["version"].as_u64().filter(|_| is_publish).and_then(|seq| u32::try_from(seq).ok());
-    model.acknowledge(id, seq, names(&answer).as_ref())
+    let effect = model.acknowledge(id, seq, names(&answer).as_ref())?;
+    let Some(Effect { made_by, .. }) = effect else { return Ok(()) };
+    if is_publish {
+        let url = answer["version_url"].as_str();
+        let url = url.ok_or_else(|| Untrue(format!("the version has no address: {answer}")))?;
+        model.addresses.note(made_by, id, url)?;
+    }
+    match answer["signed_url"].as_str() {
+        Some(url) => model.addresses.note_signature(made_by, url),
+        None => Ok(()),
+    }
 }
 
 /// The artifact's names in a response.

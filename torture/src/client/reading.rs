@@ -2,6 +2,7 @@
 //! response must have been true at some moment between request and response.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use handbill_tests::Reply;
 use rand::RngExt;
@@ -13,40 +14,46 @@ use crate::model::files::{FRONT_PAGE, is_worn};
 use crate::model::site::{SiteModel, page_text};
 use crate::model::state::{OpId, Page, Visibility};
 
+/// What a visitor opens.
+struct Sight {
+    /// The artifact, by the change that created it.
+    made_by: OpId,
+    /// The version whose own address it is. `None`: the address of whichever version is live.
+    version: Option<OpId>,
+    /// The last part of the site's address.
+    label: String,
+    path: String,
+    /// The query that opens the artifact while it is private.
+    signature: Option<String>,
+}
+
 impl Client {
-    /// A visitor opens a file of an artifact, most often the front page, sometimes of a deleted artifact.
+    /// A visitor opens a file of an artifact, most often the front page, sometimes of a deleted artifact, and
+    /// sometimes at the address of one version.
     pub(super) async fn visit(&mut self) {
         let (identity, place) = self.somewhere();
         let site = &identity.account.sites[place];
-        let (read, made_by, host, path) = {
+        let (read, sight) = {
             let mut model = site.model.lock().unwrap();
-            let Some((made_by, host)) = self.draw_host(&model) else { return };
-            let path = self.draw_path(&model, made_by);
-            (model.begin_read(), made_by, host, path)
+            let Some(sight) = self.draw_sight(&model) else { return };
+            (model.begin_read(), sight)
         };
-        let visible_path = if path == FRONT_PAGE { "" } else { &path };
-        let call = self.scene.visitor(&mut self.rng).open(&format!("/site/{host}/{visible_path}"));
-        let response = ask(call).await;
-        self.scene.journal.count_operation("visit", &response.label());
+        let response = ask(self.scene.visitor(&mut self.rng).open(&sight.place())).await;
+        let kind = if sight.version.is_some() { "visit version" } else { "visit" };
+        self.scene.journal.count_operation(kind, &response.label());
         let mut model = site.model.lock().unwrap();
         let seen = model.end_read(read);
         let (ClientResponse::Done(reply) | ClientResponse::Refused(reply)) = &response else { return };
         if model.is_given_up()
-            || seen.iter().any(|page| is_right_response(&model, page.as_ref(), made_by, &path, reply))
+            || seen.iter().any(|page| is_right_response(&model, page.as_ref(), &sight, reply))
         {
             return;
         }
         model.give_up();
         let expected: Vec<_> = seen.iter().map(|page| page_text(page.as_ref())).collect();
         let shown = version_text(&model, reply);
-        self.scene.journal.violation(
-            &site.name,
-            format!(
-                "{host}/{path} answered {} with {shown}, while it was {}",
-                reply.status,
-                expected.join(" or ")
-            ),
-        );
+        let text = format!("answered {} with {shown}, while it was {}", reply.status, expected.join(" or "));
+        self.scene.journal.violation(&site.name, format!("{sight} {text}"));
     }
 
     /// A client with a token reads the artifact of a slug.
@@ -76,44 +83,78 @@ impl Client {
         self.scene.journal.violation(&site.name, text);
     }
 
+    fn draw_sight(&mut self, model: &SiteModel) -> Option<Sight> {
+        let (made_by, host) = self.draw_host(model)?;
+        let address = model.addresses.of_artifact(made_by).choose(&mut self.rng);
+        let address = address.filter(|_| self.rng.random_bool(0.4));
+        let signature = model.addresses.signature_of(made_by).filter(|_| self.rng.random_bool(0.5));
+        let version = address.map(|address| address.version);
+        Some(Sight {
+            made_by,
+            version,
+            label: address.map_or(host, |address| address.label.clone()),
+            path: self.draw_path(model, made_by, version),
+            signature: signature.map(str::to_owned),
+        })
+    }
+
     fn draw_host(&mut self, model: &SiteModel) -> Option<(OpId, String)> {
         let named: Vec<_> = model.named().map(|(made_by, names)| (made_by, names.host.clone())).collect();
         let newest = named.last()?.clone();
         if self.rng.random_bool(0.85) { Some(newest) } else { named.into_iter().choose(&mut self.rng) }
     }
 
-    fn draw_path(&mut self, model: &SiteModel, made_by: OpId) -> String {
+    fn draw_path(&mut self, model: &SiteModel, made_by: OpId, version: Option<OpId>) -> String {
         if self.rng.random_bool(0.5) {
             return FRONT_PAGE.to_owned();
         }
         let pages: BTreeSet<Page> =
             model.pages().into_iter().flatten().filter(|page| page.made_by == made_by).collect();
-        let paths = pages.iter().flat_map(|page| model.files_of(page.live_version()).files.keys());
+        let versions = pages.iter().map(|page| version.unwrap_or_else(|| page.live_version()));
+        let paths = versions.flat_map(|version| model.files_of(version).files.keys());
         paths.choose(&mut self.rng).cloned().unwrap_or_else(|| FRONT_PAGE.to_owned())
     }
 }
 
-/// Whether this is the right response to a visitor without a signature for this artifact's host, while the
-/// slug is in this state.
-fn is_right_response(
-    model: &SiteModel,
-    page: Option<&Page>,
-    made_by: OpId,
-    path: &str,
-    reply: &Reply,
-) -> bool {
-    let Some(page) = page.filter(|page| page.made_by == made_by) else { return reply.status == 404 };
-    let live = model.files_of(page.live_version());
-    // Only the checker knows whether it was scanned already.
-    if live.is_abusive && reply.status == 451 {
-        return true;
+impl Sight {
+    fn place(&self) -> String {
+        let visible_path = if self.path == FRONT_PAGE { "" } else { &self.path };
+        let query = self.signature.as_ref().map_or(String::new(), |signature| format!("?{signature}"));
+        format!("/site/{}/{visible_path}{query}", self.label)
     }
-    if page.visibility == Visibility::Private {
+}
+
+impl fmt::Display for Sight {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let version = self.version.map_or(String::new(), |version| format!(" (#{})", version.0));
+        let signature = if self.signature.is_some() { ", signed," } else { "" };
+        write!(f, "{}/{}{version}{signature}", self.label, self.path)
+    }
+}
+
+/// Whether this is the right response to a visitor while the slug is in this state.
+fn is_right_response(model: &SiteModel, page: Option<&Page>, sight: &Sight, reply: &Reply) -> bool {
+    let Some(page) = page.filter(|page| page.made_by == sight.made_by) else { return reply.status == 404 };
+    let is_locked = page.visibility == Visibility::Private && sight.signature.is_none();
+    // A locked version must not show whether it exists.
+    if is_locked && sight.version.is_some() {
         return reply.status == 403;
     }
-    match live.files.get(path) {
+    let version = sight.version.unwrap_or_else(|| page.live_version());
+    if !page.versions.contains(&version) {
+        return reply.status == 404;
+    }
+    let files = model.files_of(version);
+    // Only the checker knows whether it was scanned already.
+    if files.is_abusive && reply.status == 451 {
+        return true;
+    }
+    if is_locked {
+        return reply.status == 403;
+    }
+    match files.files.get(&sight.path) {
         None => reply.status == 404,
-        Some(content) => reply.status == 200 && is_content(path, content, reply),
+        Some(content) => reply.status == 200 && is_content(&sight.path, content, reply),
     }
 }
 

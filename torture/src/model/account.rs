@@ -31,8 +31,6 @@ pub struct Site {
     /// The name in the history.
     pub name: String,
     pub model: Mutex<SiteModel>,
-    /// The names of versions that the checker has read, also of deleted artifacts.
-    pub labels: Mutex<BTreeSet<String>>,
 }
 
 /// Payments, and the result of the last check.
@@ -64,7 +62,6 @@ impl Account {
             slug: format!("site-{place}"),
             name: format!("{name}, site-{place}"),
             model: Mutex::default(),
-            labels: Mutex::default(),
         };
         let mut team = Team::default();
         team.note_token(&owner_token, None);

@@ -1,6 +1,7 @@
 //! The clients' knowledge: their requests and the responses. Nothing in here may read from the program.
 
 pub mod account;
+pub mod addresses;
 pub mod allowance;
 pub mod files;
 pub mod site;

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Moment;
+use super::addresses::Addresses;
 use super::files::FileSet;
 use super::state::{Change, Effect, OpId, Page, State, Visibility};
 
@@ -45,6 +46,7 @@ pub struct SiteModel {
     open: BTreeMap<OpId, Open>,
     contents: BTreeMap<OpId, Arc<FileSet>>,
     names: BTreeMap<OpId, Names>,
+    pub addresses: Addresses,
     reads: BTreeMap<u64, BTreeSet<Option<Page>>>,
     reads_begun: u64,
     /// Acknowledged versions of this round.
@@ -67,6 +69,7 @@ impl Default for SiteModel {
             open: BTreeMap::new(),
             contents: BTreeMap::new(),
             names: BTreeMap::new(),
+            addresses: Addresses::default(),
             reads: BTreeMap::new(),
             reads_begun: 0,
             uses: Vec::new(),
@@ -102,9 +105,14 @@ impl SiteModel {
     }
 
     /// Records an acknowledgement. `seq` is the version's number, and `names` are the artifact's names, if
-    /// the response contains them.
-    pub fn acknowledge(&mut self, id: OpId, seq: Option<u32>, names: Option<&Names>) -> Result<(), Untrue> {
-        let Some(open) = self.open.remove(&id) else { return Ok(()) };
+    /// the response contains them. Returns the effect of the change, if it is the same in all states.
+    pub fn acknowledge(
+        &mut self,
+        id: OpId,
+        seq: Option<u32>,
+        names: Option<&Names>,
+    ) -> Result<Option<Effect>, Untrue> {
+        let Some(open) = self.open.remove(&id) else { return Ok(None) };
         let reported = names.cloned();
         let known = self.names.clone();
         self.keep("no order of events explains this acknowledgement", |state| {
@@ -116,17 +124,20 @@ impl SiteModel {
             });
             is_seq && is_named
         })?;
-        self.learn(id, reported);
+        let effect = self.effect_in_all(id);
+        if let (Some(reported), Some(effect)) = (reported, effect) {
+            self.names.entry(effect.made_by).or_insert(reported);
+        }
         if open.change.files().is_some() {
             self.uses.push(Use { began: open.began, ended: Some(Moment::now()), is_sure: true });
         }
         if let Change::Show(Visibility::Unlisted | Visibility::Private) = open.change
-            && let Some(effect) = self.effect_in_all(id)
+            && let Some(effect) = effect
         {
             self.hidden.insert(effect.made_by);
         }
         self.forget(id);
-        Ok(())
+        Ok(effect)
     }
 
     /// Records a refusal: the change did not happen.
@@ -281,13 +292,7 @@ impl SiteModel {
         self.reads.values_mut().for_each(|seen| seen.extend(pages.iter().cloned()));
     }
 
-    /// Assigns the names to the artifact of the change, if it is the same in all states.
-    fn learn(&mut self, id: OpId, reported: Option<Names>) {
-        if let (Some(reported), Some(effect)) = (reported, self.effect_in_all(id)) {
-            self.names.entry(effect.made_by).or_insert(reported);
-        }
-    }
-
+    /// The effect of a change, if its artifact is the same in all states.
     fn effect_in_all(&self, id: OpId) -> Option<Effect> {
         let makers: BTreeSet<_> =
             self.states.iter().filter_map(|state| state.happened.get(&id)).map(|one| one.made_by).collect();
