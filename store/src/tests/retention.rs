@@ -55,7 +55,7 @@ impl StoreHarness {
 
 on_both_databases! {
     async fn rule_deletes_old_versions_with_their_references_and_storage(harness: &StoreHarness) {
-        let account = harness.account().await;
+        let account = harness.claimed().await;
         let mut last = harness.publish(account, "page", b"1").await;
         for content in [&b"12"[..], b"123", b"1234"] {
             last = harness.publish(account, "page", content).await;
@@ -78,7 +78,7 @@ on_both_databases! {
     }
 
     async fn live_and_held_versions_stay_and_the_newest_while_none_is_live(harness: &StoreHarness) {
-        let account = harness.account().await;
+        let account = harness.claimed().await;
         let bad = harness.publish(account, "page", b"1").await;
         assert_eq!(harness.rule(&bad, ModerationDecision::Block, None).await, DONE);
         let live = harness.publish(account, "page", b"12").await;
@@ -95,7 +95,7 @@ on_both_databases! {
     }
 
     async fn rule_of_the_artifact_replaces_that_of_the_account(harness: &StoreHarness) {
-        let account = harness.account().await;
+        let account = harness.claimed().await;
         let mut pages = Vec::new();
         for slug in ["own", "shared"] {
             harness.publish(account, slug, b"1").await;
@@ -111,7 +111,7 @@ on_both_databases! {
     }
 
     async fn versions_that_were_live_are_recorded_until_they_are_forgotten(harness: &StoreHarness) {
-        let account = harness.account().await;
+        let account = harness.claimed().await;
         let first = harness.publish(account, "page", b"1").await;
         assert!(harness.former(&first, START).await.is_empty());
         harness.publish_as(account, "page", b"never live", Activation::Staged).await;
