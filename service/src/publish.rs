@@ -100,9 +100,10 @@ impl Service {
             let mut tries = 1;
             loop {
                 let unmade = request.unmade().filter(|_| tries < TRIES_MAX);
-                match (self.inspect_and_take_on(caller, request).await, unmade) {
+                match (Box::pin(self.inspect_and_take_on(caller, request)).await, unmade) {
                     (Err(failure), Some((unmade, plan))) if is_version_conflict(&failure) => {
-                        request = self.remade(caller, unmade, plan).await?;
+                        // Boxed, because every publish would carry its size otherwise.
+                        request = Box::pin(self.remade(caller, unmade, plan)).await?;
                     }
                     (result, _) => return result,
                 }

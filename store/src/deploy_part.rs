@@ -1,5 +1,5 @@
-//! The objects of a deploy, and their names. A name begins with the id of the deploy, so that an account has one
-//! folder.
+//! The objects of a deploy, and their names. A name begins with the id of the deploy, so that an account has
+//! one folder.
 
 use domain::{ContentDigest, UploadId};
 

@@ -47,7 +47,7 @@ pub use source::{ContentEncoding, GivenBase, GivenContent, JsonVersion};
 pub use staged::{ReadUpload, StagedUpload};
 pub use whole_body::{ReadBody, WholeBody};
 
-use file_name::{file_name_of, ignore_unchosen, is_named_in_utf_8};
+use file_name::{file_name_of, ignore_unchosen, is_named_in_utf_8, site_path};
 use schema::{
     base_text_schema, delete_schema, files_schema, html_schema, inline, manifest_schema, message_schema,
     requiring, slug_schema,
@@ -102,8 +102,8 @@ impl Upload {
         self.read_keeping(|_| true, &mut None).await
     }
 
-    /// As [`Self::read`], without the files that `keeps` rejects. `source` says where the content came from, also
-    /// if the body is refused.
+    /// As [`Self::read`], without the files that `keeps` rejects. `source` says where the content came from,
+    /// also if the body is refused.
     async fn read_keeping(
         self,
         keeps: fn(&SitePath) -> bool,
@@ -297,14 +297,6 @@ fn neither() -> Refusal {
 
 fn empty_html() -> Refusal {
     Refusal::invalid("html", "is empty")
-}
-
-/// The path of a file, as the client names it.
-fn site_path(name: &str) -> Result<SitePath, Refusal> {
-    SitePath::of_upload(name).map_err(|fault| {
-        let name: String = name.chars().take(SitePath::LENGTH_MAX).collect();
-        Refusal::invalid("files", format!("the file path {name:?} {fault}"))
-    })
 }
 
 fn parse_slug(text: &[u8]) -> Result<Slug, Refusal> {

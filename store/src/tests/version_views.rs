@@ -38,7 +38,7 @@ on_both_databases! {
         assert!(view(harness, &nowhere).await.is_none());
     }
 
-    async fn a_moderators_block_of_the_live_version_closes_all_and_a_scans_only_itself(harness: &StoreHarness) {
+    async fn a_moderators_block_of_the_live_version_closes_all_and_a_scans_one(harness: &StoreHarness) {
         let account = harness.account().await;
         let staged = harness.publish_as(account, "page", b"one", Activation::Staged).await;
         let live = harness.publish(account, "page", b"two").await;

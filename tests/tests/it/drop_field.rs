@@ -8,6 +8,9 @@ use crate::publish_bodies::tar;
 const BROWSER: &str = "text/html,application/xhtml+xml,*/*;q=0.8";
 const STYLE: &str = "h1 { color: teal }";
 
+/// A file with its name in the form.
+type NamedFile = (String, Vec<u8>);
+
 in_both_modes! {
     async fn files_are_published_with_the_front_page_form(world: World) {
         // A browser sends the field for a folder too, without a name or content.
@@ -46,14 +49,15 @@ in_both_modes! {
     }
 
     async fn refused_files_show_the_fault_beside_their_field(world: World) {
-        let cases: [(Vec<(String, Vec<u8>)>, u16, &str); 4] = [
+        let cases: [(Vec<NamedFile>, u16, &str); 4] = [
             (vec![(String::new(), Vec::new())], 400, "choose a file"),
             (vec![("site.zip".to_owned(), b"no zip".to_vec())], 400, "not a valid zip archive"),
             ((0..51).map(|n| (format!("{n}.txt"), b"x".to_vec())).collect(), 413, "50 files and 10 MB"),
             (vec![("big.bin".to_owned(), vec![0; 10 * 1_048_576 + 1])], 413, "50 files and 10 MB"),
         ];
         for (files, status, fault) in cases {
-            let call = files.into_iter().fold(form(&world), |call, (path, content)| call.file(&path, content));
+            let add = |call: Call, (path, content): NamedFile| call.file(&path, content);
+            let call = files.into_iter().fold(form(&world), add);
             let refused = call.await.expect(status).text();
             assert!(refused.contains("id=\"files-fault\"") && refused.contains(fault), "{fault}: {refused}");
             assert!(refused.len() < 20_000, "{fault}");

@@ -19,7 +19,8 @@ in_both_modes! {
         assert_eq!(get(&agent, "/sites?name=my-site&filter=all").await.expect(200).string("0.id"), "my-site");
         assert_eq!(site.string("account_slug"), agent.handle());
         assert_eq!(get(&agent, "/accounts?minimal=true").await.expect(200).string("0.slug"), agent.handle());
-        assert_eq!(get(&agent, &format!("/accounts/{}/env", agent.handle())).await.expect(200).json(), json!([]));
+        let settings = get(&agent, &format!("/accounts/{}/env", agent.handle())).await;
+        assert_eq!(settings.expect(200).json(), json!([]));
         assert_eq!(get(&agent, "/sites/Not_a_slug").await.expect(404).integer("code"), 404);
         agent.artifact("my-site").await.expect(404);
 
@@ -36,10 +37,11 @@ in_both_modes! {
     async fn only_changed_files_are_required(world: World) {
         let agent = world.agent().await;
         let about = page_saying("About");
-        let files = [("index.html", PAGE), ("css/app.css", STYLE), ("about.html", &*about), ("copy.css", STYLE)];
+        let [style, copy] = [("css/app.css", STYLE), ("copy.css", STYLE)];
+        let files = [("index.html", PAGE), style, ("about.html", &*about), copy];
         assert_eq!(deploy(&agent, "my-site", false, &files).await.sent, 4);
         let next = page_saying("next");
-        let files = [("index.html", &*next), ("css/app.css", STYLE), ("us.html", &about), ("copy.css", STYLE)];
+        let files = [("index.html", &*next), style, ("us.html", &about), copy];
         let second = deploy(&agent, "my-site", false, &files).await;
         assert_eq!((second.sent, second.last.string("state")), (1, "ready".into()));
         let url = second.last.string("ssl_url");
@@ -115,6 +117,25 @@ in_both_modes! {
         get(&other, &format!("/sites/my-site/deploys/{id}")).await.expect(404);
         put_file(&other, &id, "index.html", PAGE).await.expect(422);
         world.advance(HOUR);
+    }
+
+    async fn pinned_token_reaches_deploys_of_its_own_site_only(world: World) {
+        let agent = world.agent().await;
+        for site in ["own-site", "other-site"] {
+            deploy(&agent, site, false, &[("index.html", PAGE)]).await;
+        }
+        let own = agent.artifact("own-site").await.expect(200).string("id");
+        let pinned = agent.minted(&json!({ "artifact_id": own })).await;
+        let id = begin(&agent, "other-site", false).await.expect(200).string("id");
+        set_files(&agent, "other-site", &id, &[("index.html", STYLE)]).await.expect(200);
+        put_file(&pinned, &id, "index.html", STYLE).await.expect(422);
+        pinned.post(&format!("{API}/deploys/{id}/cancel")).await.expect(403);
+        get(&pinned, &format!("/sites/other-site/deploys/{id}")).await.expect(403);
+        assert_eq!(shown(&agent, "other-site", &id).await.string("state"), "uploading");
+        put_file(&agent, &id, "index.html", STYLE).await.expect(200);
+        assert_eq!(shown(&agent, "other-site", &id).await.string("state"), "ready");
+        let own = deploy(&pinned, "own-site", false, &[("index.html", STYLE)]).await;
+        assert_eq!(own.last.string("state"), "ready");
     }
 
     #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "1")]

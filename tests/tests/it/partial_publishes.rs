@@ -285,7 +285,7 @@ in_both_modes! {
             let body = json!({ "base": "live", "files": files });
             let call = agent.post("/v1/artifacts/my-site/versions").json(&body);
             // A key is not held by a try that is repeated.
-            if number % 2 == 0 { call.idempotency_key(&format!("key-{number}")) } else { call }.into_future()
+            if number % 2 == 0 { call.idempotency_key(format!("key-{number}")) } else { call }.into_future()
         });
         let published = join_all(calls).await.into_iter().map(|reply| reply.expect(201));
         let mut versions: Vec<_> = published.map(|published| published.integer("version")).collect();

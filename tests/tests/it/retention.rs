@@ -9,11 +9,16 @@ use crate::moderation::{moderate, moderator};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
+/// Sends a change of the settings.
+type Change<'a> = &'a dyn Fn(&Value) -> Call;
+/// Reads the settings.
+type Read<'a> = &'a dyn Fn() -> Call;
+
 in_both_modes! {
     async fn settings_are_shown_changed_alone_and_turned_off_by_null(world: World) {
         let agent = world.agent().await;
         agent.publish("my-page", PAGE).await.expect(201);
-        let calls: [(&dyn Fn(&Value) -> Call, &dyn Fn() -> Call); 2] = [
+        let calls: [(Change<'_>, Read<'_>); 2] = [
             (&|body| change_artifact(&agent, "my-page", body), &|| agent.artifact("my-page")),
             (&|body| change_account(&agent, body), &|| agent.account()),
         ];

@@ -1,7 +1,7 @@
 //! The file name of a part in a multipart form, as clients send it: `filename*` of RFC 6266, quotes as
 //! browsers escape them, and whole paths percent-encoded as aiohttp does.
 
-use domain::Refusal;
+use domain::{Refusal, SitePath};
 use multer::Field;
 use percent_encoding::percent_decode_str;
 use poem::http::header;
@@ -37,6 +37,14 @@ pub async fn ignore_unchosen(mut field: Field<'_>) -> Result<(), Refusal> {
         return Ok(());
     }
     Err(Refusal::invalid("files", "a part has no filename; it is the file's path in the site"))
+}
+
+/// The path of a file, as the client names it.
+pub fn site_path(name: &str) -> Result<SitePath, Refusal> {
+    SitePath::of_upload(name).map_err(|fault| {
+        let name: String = name.chars().take(SitePath::LENGTH_MAX).collect();
+        Refusal::invalid("files", format!("the file path {name:?} {fault}"))
+    })
 }
 
 /// The part's file name, if it has one. `disposition` is its `Content-Disposition`; `plain` is the `filename`
