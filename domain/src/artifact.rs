@@ -60,7 +60,7 @@ pub struct Artifact {
     pub created_at: Time,
     pub updated_at: Time,
     /// The artifact's own rule.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Retention::is_off")]
     pub retention: Retention,
 }
 

@@ -23,8 +23,8 @@ impl Retention {
     pub const MOST: u32 = 10_000;
 
     /// Whether every version is kept.
-    pub fn is_off(self) -> bool {
-        self == Self::default()
+    pub fn is_off(&self) -> bool {
+        *self == Self::default()
     }
 
     /// The rule that applies to an artifact with this rule of its own. The two are never mixed.
