@@ -29,3 +29,8 @@ impl Service {
         Ok(Refusal::of_condition(condition, existing))
     }
 }
+
+/// Whether another version was live than a publish requires.
+pub(crate) fn is_version_conflict(refusal: &Refusal) -> bool {
+    matches!(refusal, Refusal::VersionConflict { .. })
+}

@@ -11,6 +11,7 @@ use store::KeyUse;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tracing::Instrument;
 
+use crate::conditions::is_version_conflict;
 use crate::content::{self, INLINE_BYTES_MAX};
 use crate::deadline::{Awaited, Deadline, failure_before, may_retry, repeating, response_deadline};
 use crate::idempotency::{Begun, KeyedRequest, publish_hash};
@@ -101,7 +102,9 @@ impl Service {
             loop {
                 let unmade = request.unmade().filter(|_| tries < TRIES_MAX);
                 match (Box::pin(self.inspect_and_take_on(caller, request)).await, unmade) {
-                    (Err(failure), Some((unmade, plan))) if is_version_conflict(&failure) => {
+                    (Err(Failure::Refused(refusal)), Some((unmade, plan)))
+                        if is_version_conflict(&refusal) =>
+                    {
                         // Boxed, because every publish would carry its size otherwise.
                         request = Box::pin(self.remade(caller, unmade, plan)).await?;
                     }
@@ -355,10 +358,6 @@ impl PublishRequest {
 struct Prepared {
     envelope: JobEnvelope,
     deadline: Deadline,
-}
-
-fn is_version_conflict(failure: &Failure) -> bool {
-    matches!(failure, Failure::Refused(refusal) if matches!(**refusal, Refusal::VersionConflict { .. }))
 }
 
 fn published_in(outcome: Outcome) -> ServiceResult<Published> {

@@ -15,6 +15,7 @@ use store::{HeldContent, Holder};
 use tokio::time::timeout;
 
 use crate::compute::compute;
+use crate::conditions::is_version_conflict;
 use crate::deadline::{Awaited, failure_before};
 use crate::idempotency::Begun;
 use crate::site_plan::{FileSource, LiveBase, PlannedFile, SitePlan};
@@ -150,6 +151,12 @@ impl Service {
             Awaited { account: caller.account, job, kind: "publish", repeating: request.repeating() };
         let published = match self.outlast(&awaited).await? {
             Outcome::Published(published) => published,
+            // The client has no condition, so the earlier request tries again, and so does this one.
+            Outcome::Refused(refusal)
+                if request.target == Target::Existing && is_version_conflict(&refusal) =>
+            {
+                return Ok(None);
+            }
             outcome => return Err(Failure::behind(outcome)),
         };
         let manifest = self.0.store.artifacts().find_manifest(published.artifact, published.seq).await;

@@ -1,4 +1,4 @@
-//! The command line of Netlify, unmodified: the address of its API and the token are all that it is told.
+//! The command line of Netlify, unmodified. Only the address of the API and the token are set.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -13,7 +13,6 @@ const FUNCTION_LINES_MAX: usize = 60;
 const LONG_FILES: &[&str] = &[
     "api/src/pages/dashboard/tests.rs",
     "bus/src/tests.rs",
-    "edge/src/find.rs",
     "scanner/src/tests/asking.rs",
     "scanner/src/words/tests/english.rs",
     "sitecheck/src/tests.rs",
