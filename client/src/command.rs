@@ -84,8 +84,19 @@ pub enum Command {
         /// The new visibility.
         visibility: Visibility,
     },
-    /// Delete a page or site. Its URL stops working at once.
-    Delete(Named),
+    /// Delete a page or site. Its URL stops working at once. `handbill undelete` undoes it for 30 days.
+    Delete {
+        #[command(flatten)]
+        named: Named,
+        /// Delete only this version, for good. It must not be live.
+        #[arg(long, value_name = "VERSION", conflicts_with = "purge", value_parser = clap::value_parser!(u32).range(1..))]
+        version: Option<u32>,
+        /// Delete the versions and their contents too, for good. This also purges a page that is already deleted.
+        #[arg(long)]
+        purge: bool,
+    },
+    /// Restore a page or site that was deleted in the last 30 days, with its URL.
+    Undelete(Named),
     /// Open a page in the browser.
     Open(Named),
     /// Show the account: status, limits, credit, and the claim link while it is provisional.
@@ -94,6 +105,14 @@ pub enum Command {
     Usage,
     /// Create a new claim link. The old one stops working.
     ClaimLink,
+    /// Write everything of the account to one archive, and print its name.
+    ///
+    /// The archive has all versions of all pages, the ledger, the members, the tokens without their secrets, and the
+    /// audit log. A file that exists is not overwritten.
+    Export {
+        /// The file. Default: handbill-export.tar.gz.
+        file: Option<PathBuf>,
+    },
     /// List, create and revoke tokens.
     Tokens {
         #[command(subcommand)]

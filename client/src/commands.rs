@@ -6,8 +6,10 @@ mod account;
 mod artifacts;
 mod check;
 mod credits;
+mod deletions;
 mod differences;
 mod download;
+mod export;
 mod invites;
 mod members;
 mod publish;
@@ -46,11 +48,17 @@ async fn dispatch(command: Command, context: &Context) -> Result<ExitCode, Failu
         Command::Visibility { named, visibility } => {
             artifacts::set_visibility(context, &named.slug, visibility).await
         }
-        Command::Delete(named) => artifacts::delete(context, &named.slug).await,
+        Command::Delete { named, version: Some(version), .. } => {
+            deletions::delete_version(context, &named.slug, version).await
+        }
+        Command::Delete { named, purge: true, .. } => deletions::purge(context, &named.slug).await,
+        Command::Delete { named, .. } => artifacts::delete(context, &named.slug).await,
+        Command::Undelete(named) => deletions::restore(context, &named.slug).await,
         Command::Open(named) => artifacts::open(context, &named.slug).await,
         Command::Account => account::account(context).await,
         Command::Usage => account::usage(context).await,
         Command::ClaimLink => account::claim_link(context).await,
+        Command::Export { file } => export::export(context, file).await,
         Command::Credits { amount } => credits::credits(context, amount).await,
         Command::Tokens { command } => tokens::run(context, command).await,
         Command::Invites { command } => invites::run(context, command).await,

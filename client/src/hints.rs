@@ -39,6 +39,10 @@ pub fn for_everyone(code: &str) -> Option<&'static str> {
             "`handbill versions SLUG` lists the versions; add the changes of the live one to your files, then \
              publish them with its number as --if-version"
         }
+        "version_live" => "make another version live with `handbill activate`, then run the command again",
+        "version_held" => {
+            "the moderators keep this version as evidence; its owner can appeal on the dashboard"
+        }
         "slug_taken" => "run the command again to add a version to it, or choose another --slug",
         "agent_join_disabled" => {
             "ask the owner to let agents join, on the dashboard, or for a token to use with `handbill login`"
@@ -91,7 +95,8 @@ impl Subject {
             | Command::Versions(_)
             | Command::Rollback { version: None, .. }
             | Command::Visibility { .. }
-            | Command::Delete(_)
+            | Command::Delete { .. }
+            | Command::Undelete(_)
             | Command::Open(_) => Subject::Page,
             Command::Tokens { command: Some(Tokens::Mint(_)) } => Subject::Minting,
             Command::Tokens { .. } => Subject::Token,
@@ -104,6 +109,7 @@ impl Subject {
             | Command::Account
             | Command::Usage
             | Command::ClaimLink
+            | Command::Export { .. }
             | Command::Members { .. }
             | Command::Credits { .. }
             | Command::Login

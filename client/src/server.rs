@@ -2,6 +2,8 @@
 //! responses have a size limit.
 
 use std::error::Error;
+use std::fs::File;
+use std::io::Write;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -61,6 +63,23 @@ impl Server {
             body.extend_from_slice(&chunk);
         }
         Ok(body.freeze())
+    }
+
+    /// Writes the bytes of a long response to a file, and returns how many there are.
+    pub async fn save(&self, path: &str, file: &mut File) -> Result<u64, Failure> {
+        let sent = self.prepared(&Request::get(path)).send().await;
+        let mut response = sent.map_err(|error| self.no_response(&error))?;
+        if !response.status().is_success() {
+            let reply = Reply::read_from(response).await.map_err(|error| self.no_response(&error))?;
+            return reply.succeeded().map(|_| 0);
+        }
+        let mut written = 0;
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.no_response(&error))? {
+            file.write_all(&chunk)
+                .map_err(|error| Failure::of_this_machine(format!("could not write the file: {error}")))?;
+            written += chunk.len() as u64;
+        }
+        Ok(written)
     }
 
     /// Sends a call and returns its response, whatever the status. Retries it where that is safe.

@@ -102,6 +102,9 @@ impl Version {
 #[derive(Debug, Deserialize)]
 pub struct Deleted {
     pub slug: String,
+    /// Says which versions a purge has kept.
+    #[serde(default)]
+    pub message: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]

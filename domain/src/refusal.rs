@@ -65,6 +65,18 @@ pub enum Refusal {
     SlugTaken {
         slug: String,
     },
+    /// A restore of an artifact whose slug another one has.
+    SlugInUse {
+        slug: String,
+    },
+    /// A deletion of the live version.
+    VersionLive {
+        seq: u32,
+    },
+    /// A deletion of a version that moderators keep as evidence.
+    VersionHeld {
+        seq: u32,
+    },
     /// Several artifacts have the slug, and the call needs one.
     AmbiguousSlug {
         slug: String,
@@ -210,7 +222,9 @@ impl Refusal {
             Refusal::TooLarge { .. } | Refusal::PublishTooLarge { .. } | Refusal::StorageFull { .. } => {
                 "too_large"
             }
-            Refusal::SlugTaken { .. } => "slug_taken",
+            Refusal::SlugTaken { .. } | Refusal::SlugInUse { .. } => "slug_taken",
+            Refusal::VersionLive { .. } => "version_live",
+            Refusal::VersionHeld { .. } => "version_held",
             Refusal::AmbiguousSlug { .. } => "ambiguous_slug",
             Refusal::NotFound(_) => "not_found",
             Refusal::MethodNotAllowed { .. } => "method_not_allowed",
@@ -273,6 +287,11 @@ impl Refusal {
             | Refusal::PublishTooLarge { limit }
             | Refusal::StorageFull { limit } => format!("too large: {limit}"),
             Refusal::SlugTaken { slug } => format!("the slug {slug:?} was just taken on this account"),
+            Refusal::SlugInUse { slug } => format!("another artifact of this account has the slug {slug:?}"),
+            Refusal::VersionLive { seq } => format!("version {seq} is live"),
+            Refusal::VersionHeld { seq } => {
+                format!("version {seq} is blocked; the moderators keep it as evidence")
+            }
             Refusal::AmbiguousSlug { slug } => format!("several artifacts have the slug {slug:?}"),
             Refusal::NotFound(missing) => format!("there is no such {}", missing.name()),
             Refusal::MethodNotAllowed { allowed } => format!("this path supports only {allowed}"),

@@ -18,6 +18,8 @@ pub struct Model {
     pub deleted_at: Option<i64>,
     pub versions_kept: Option<i32>,
     pub versions_days: Option<i32>,
+    /// When it was purged. The row stays if a version is kept as evidence.
+    pub purged_at: Option<i64>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

@@ -16,6 +16,7 @@ pub mod card_payment;
 pub mod content_verdict;
 pub mod daily_view;
 pub mod early_card_reversal;
+pub mod erasure;
 pub mod former_version;
 pub mod held_page;
 pub mod idempotency_key;

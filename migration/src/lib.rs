@@ -32,10 +32,7 @@ mod m0021_suspensions;
 mod m0022_bundles;
 mod m0022_contents_of_bundles;
 mod m0023_route_changes;
-mod m0025_retention;
-mod m0025_retention_indexes;
-mod m0026_former_versions;
-
+r
 pub struct Migrator;
 
 #[async_trait::async_trait]
@@ -65,10 +62,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0022_bundles::Migration),
             Box::new(m0022_contents_of_bundles::Migration),
             Box::new(m0023_route_changes::Migration),
-            Box::new(m0025_retention::Migration),
-            Box::new(m0025_retention_indexes::Migration),
-            Box::new(m0026_former_versions::Migration),
-        ]
+r        ]
     }
 }
 

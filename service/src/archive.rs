@@ -1,7 +1,7 @@
 //! A version as an archive, for its account. The same version gives the same bytes: the entries are sorted,
 //! have one constant time and no owner.
 
-use std::io::{Cursor, Write};
+use std::io::{self, Cursor, Read, Write};
 
 use anyhow::Context;
 use bytes::Bytes;
@@ -76,15 +76,25 @@ fn zip(files: &[(SitePath, Bytes)]) -> anyhow::Result<Vec<u8>> {
 fn tar_gz(files: &[(SitePath, Bytes)]) -> anyhow::Result<Vec<u8>> {
     let mut archive = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::default()));
     for (path, content) in files {
-        let mut header = tar::Header::new_gnu();
-        header.set_size(content.len() as u64);
-        header.set_mode(FILE_MODE);
-        header.set_mtime(MODIFIED_AT);
-        header.set_uid(0);
-        header.set_gid(0);
-        archive.append_data(&mut header, path.as_str(), &content[..])?;
+        add_to_tar(&mut archive, path.as_str(), content.len() as u64, &content[..])?;
     }
     Ok(archive.into_inner()?.finish()?)
+}
+
+/// Adds a file of this size. The same file gives the same bytes.
+pub(crate) fn add_to_tar(
+    archive: &mut tar::Builder<impl Write>,
+    path: &str,
+    size_bytes: u64,
+    content: impl Read,
+) -> io::Result<()> {
+    let mut header = tar::Header::new_gnu();
+    header.set_size(size_bytes);
+    header.set_mode(FILE_MODE);
+    header.set_mtime(MODIFIED_AT);
+    header.set_uid(0);
+    header.set_gid(0);
+    archive.append_data(&mut header, path, content)
 }
 
 #[cfg(test)]

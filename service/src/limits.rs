@@ -51,6 +51,12 @@ impl Service {
         self.take_of_account("publish-repeat", account).await
     }
 
+    /// Begins one export.
+    pub(crate) async fn take_export(&self, account: AccountId, per_minute: u32) -> ServiceResult<()> {
+        let (key, budget) = (account.to_string(), Budget::per_minute(per_minute));
+        self.take(RateLimit { name: "export", key, budget }).await
+    }
+
     async fn take_of_account(&self, name: &'static str, account: AccountId) -> ServiceResult<()> {
         match NonZeroU32::new(self.0.rules.publishes_per_minute) {
             Some(takes) => {

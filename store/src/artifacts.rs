@@ -10,7 +10,9 @@ use domain::{
 };
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Query;
-use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{
+    ColumnTrait, DatabaseTransaction, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect,
+};
 
 use crate::change::Change;
 use crate::change_result::ChangeResult;
@@ -219,31 +221,43 @@ impl ArtifactStore<'_> {
     pub async fn delete(self, change: &Change<'_>, slug: &Slug) -> ChangeResult<Option<Host>> {
         let Change { account, now, .. } = *change;
         let transaction = self.0.database.begin().await?;
-        let Some(owner) = lock_account(&transaction, account).await? else { return Ok(None) };
+        let Some(mut owner) = lock_account(&transaction, account).await? else { return Ok(None) };
         must_not_be_suspended(&owner)?;
         let Some(artifact) = find(&transaction, account, slug).await? else { return Ok(None) };
-        let deletion = entity::artifact::ActiveModel {
-            id: Set(artifact.id.clone()),
-            deleted_at: Set(Some(now.millis())),
-            updated_at: Set(now.millis()),
-            ..Default::default()
-        };
-        entity::artifact::Entity::update(deletion).exec_without_returning(&transaction).await?;
-        let one_less = entity::account::ActiveModel {
-            id: Set(owner.id),
-            artifact_count: Set(owner.artifact_count.saturating_sub(1).max(0)),
-            ..Default::default()
-        };
-        entity::account::Entity::update(one_less).exec_without_returning(&transaction).await?;
-        entity::route::Entity::delete_by_id(artifact.host.as_str()).exec(&transaction).await?;
-        held_pages::release(&transaction, &artifact.id).await?;
-        let id = rows::parse(&artifact.id, "an artifact id")?;
-        reports::answer(&transaction, id, Answered::All, now).await?;
-        appeals::close(&transaction, id, appeals::Closing::All, now).await?;
+        take_down(&transaction, &mut owner, &artifact, now).await?;
         change.note(&transaction, "artifact.deleted", &artifact.host, String::new()).await?;
         transaction.commit().await.context("commit a deletion")?;
         Ok(Some(rows::parse(&artifact.host, "a host")?))
     }
+}
+
+/// Marks an artifact as deleted, deletes its route and closes its reports and appeals.
+pub(crate) async fn take_down(
+    transaction: &DatabaseTransaction,
+    owner: &mut entity::account::Model,
+    artifact: &entity::artifact::Model,
+    now: Time,
+) -> anyhow::Result<()> {
+    let deletion = entity::artifact::ActiveModel {
+        id: Set(artifact.id.clone()),
+        deleted_at: Set(Some(now.millis())),
+        updated_at: Set(now.millis()),
+        ..Default::default()
+    };
+    entity::artifact::Entity::update(deletion).exec_without_returning(transaction).await?;
+    owner.artifact_count = owner.artifact_count.saturating_sub(1).max(0);
+    let one_less = entity::account::ActiveModel {
+        id: Set(owner.id.clone()),
+        artifact_count: Set(owner.artifact_count),
+        ..Default::default()
+    };
+    entity::account::Entity::update(one_less).exec_without_returning(transaction).await?;
+    entity::route::Entity::delete_by_id(artifact.host.as_str()).exec(transaction).await?;
+    held_pages::release(transaction, &artifact.id).await?;
+    let id = rows::parse(&artifact.id, "an artifact id")?;
+    reports::answer(transaction, id, Answered::All, now).await?;
+    appeals::close(transaction, id, appeals::Closing::All, now).await?;
+    Ok(())
 }
 
 /// Leaves out the manifest, which can be long and which a list does not need.

@@ -332,6 +332,12 @@ impl Blobs {
         }
     }
 
+    /// Replaces an object at once: a reader gets the old or the new one.
+    pub(crate) async fn replace(&self, key: StorageKey, content: Bytes) -> anyhow::Result<()> {
+        within(self.objects.put(&self.key(key), content.into())).await?.context("replace an object")?;
+        Ok(())
+    }
+
     pub(crate) async fn delete(&self, key: StorageKey) -> anyhow::Result<()> {
         match within(self.objects.delete(&self.key(key))).await? {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),

@@ -96,6 +96,29 @@ pub(crate) fn read_index(id: BundleId, tail: &[u8], size_bytes: u64) -> anyhow::
     Ok(StoredBundle { written: WrittenBundle { id, size_bytes }, contents })
 }
 
+/// The hash of an erased content in the index of a bundle. No content has it.
+pub(crate) const ERASED: BlobHash = BlobHash::from_bytes([0; HASH_BYTES]);
+
+/// A bundle with the same locations, in which some contents are zeros and not in the index.
+pub(crate) fn erase(
+    object: &Bytes,
+    bundle: &StoredBundle,
+    is_erased: impl Fn(&BlobHash) -> bool,
+) -> anyhow::Result<Bytes> {
+    let mut erased = BytesMut::from(object.as_ref());
+    let index = object.len().checked_sub(bundle.contents.len() * ENTRY_BYTES + END_BYTES);
+    let index = index.context("a bundle is shorter than its index")?;
+    for (number, blob) in bundle.contents.iter().enumerate().filter(|(_, blob)| is_erased(&blob.hash)) {
+        let start = blob.bundled.context("a content of a bundle has no location")?.offset_bytes;
+        let start = usize::try_from(start)?;
+        let end = start + usize::try_from(blob.segment_bytes())?;
+        erased.get_mut(start..end).context("a bundle is cut short")?.fill(0);
+        let entry = index + number * ENTRY_BYTES;
+        erased[entry..entry + HASH_BYTES].fill(0);
+    }
+    Ok(erased.freeze())
+}
+
 #[cfg(test)]
 mod tests {
     use domain::{Chance, Time};

@@ -87,6 +87,7 @@ tables! {
     "blobs" blob,
     "blob_refs" blob_ref,
     "blob_sweeps" blob_sweep,
+    "erasures" erasure,
     "routes" route,
     "former_versions" former_version,
     "usage" usage,

@@ -264,7 +264,9 @@ fn of_moments(name: &str) -> Option<Value> {
 fn of_amounts(name: &str) -> Option<Value> {
     Some(match name {
         "version" | "seq" | "file_count" | "publishes" | "used" | "uses" | "tokens_revoked"
-        | "minted_revoked" | "line" | "open_reports" | "blocked" | "live_versions" => json!(1),
+        | "minted_revoked" | "line" | "open_reports" | "blocked" | "live_versions" | "held_versions" => {
+            json!(1)
+        }
         "versions_kept" => json!(20),
         "versions_days" => Value::Null,
         "max_uses" => json!(3),
@@ -289,8 +291,9 @@ fn of_amounts(name: &str) -> Option<Value> {
 fn of_states(name: &str) -> Option<Value> {
     Some(match name {
         "moderation_status" => json!("pass"),
-        "allow_agent_join" | "deleted" | "live" | "removed" | "revoked" | "signed_out" | "received"
-        | "credited" | "taken" | "retried" | "cancelled" | "discarded" | "paused" | "unblocked" => {
+        "allow_agent_join" | "deleted" | "purged" | "live" | "removed" | "revoked" | "signed_out"
+        | "received" | "credited" | "taken" | "retried" | "cancelled" | "discarded" | "paused"
+        | "unblocked" => {
             json!(true)
         }
         "has_more" | "passed_by_moderator" | "lost" | "blocked_content" => json!(false),

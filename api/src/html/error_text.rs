@@ -46,7 +46,9 @@ fn what(refusal: &Refusal) -> String {
         Refusal::NotSignedIn => "You are not signed in.".into(),
         Refusal::NotFound(Missing::ClaimLink) => "This claim link is not valid.".into(),
         Refusal::NotFound(Missing::Invite) => "This invite link is not valid.".into(),
-        Refusal::NotFound(Missing::Endpoint | Missing::Artifact) => "Page not found.".into(),
+        Refusal::NotFound(Missing::Endpoint | Missing::Artifact | Missing::DeletedArtifact) => {
+            "Page not found.".into()
+        }
         Refusal::NotFound(Missing::Version | Missing::ReviewedVersion) => "Version not found.".into(),
         Refusal::NotFound(Missing::Member) => "Member not found.".into(),
         Refusal::NotFound(Missing::Token) => "Token not found or already revoked.".into(),

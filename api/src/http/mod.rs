@@ -1,6 +1,7 @@
 //! HTTP for every route: body limits, uploads, authentication, client addresses, cookies, refusals, lists. It
 //! names no route and no page; callers pass in what differs between routes.
 
+pub mod account_archive;
 pub mod api_result;
 pub mod archive_format;
 pub mod body;
@@ -32,6 +33,7 @@ pub mod service_of;
 pub mod session_cookie;
 pub mod terms;
 pub mod trace;
+pub mod unified_diff;
 pub mod upload;
 pub mod upload_budget;
 pub mod version_parameter;

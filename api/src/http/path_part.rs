@@ -64,6 +64,19 @@ impl PathName for JobId {
     }
 }
 
+/// The number of a version.
+pub struct VersionNumber(pub u32);
+
+impl PathName for VersionNumber {
+    const PATTERN: &'static str = "^[1-9][0-9]{0,9}$";
+    const EXAMPLE: &'static str = "2";
+
+    fn read(text: &str) -> Result<Self, Refusal> {
+        let number = text.parse().ok().filter(|number| *number > 0).map(Self);
+        number.ok_or_else(|| Refusal::invalid("seq", "is not the number of a version"))
+    }
+}
+
 impl PathName for BlobHash {
     const PATTERN: &'static str = "^[0-9a-f]{64}$";
     const EXAMPLE: &'static str = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";

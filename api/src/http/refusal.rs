@@ -118,6 +118,9 @@ pub fn status_of(refusal: &Refusal) -> StatusCode {
         Refusal::ClaimExpired => StatusCode::GONE,
         Refusal::MethodNotAllowed { .. } => StatusCode::METHOD_NOT_ALLOWED,
         Refusal::SlugTaken { .. }
+        | Refusal::SlugInUse { .. }
+        | Refusal::VersionLive { .. }
+        | Refusal::VersionHeld { .. }
         | Refusal::AmbiguousSlug { .. }
         | Refusal::UsernameTaken { .. }
         | Refusal::InviteRevoked
@@ -186,6 +189,9 @@ mod tests {
             (Refusal::NotFound(domain::Missing::Artifact), 404),
             (Refusal::MethodNotAllowed { allowed: what() }, 405),
             (Refusal::SlugTaken { slug: what() }, 409),
+            (Refusal::SlugInUse { slug: what() }, 409),
+            (Refusal::VersionLive { seq: 1 }, 409),
+            (Refusal::VersionHeld { seq: 1 }, 409),
             (Refusal::AmbiguousSlug { slug: what() }, 409),
             (Refusal::UsernameTaken { username: what() }, 409),
             (Refusal::InviteRevoked, 409),

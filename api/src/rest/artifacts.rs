@@ -3,6 +3,7 @@
 
 use domain::Slug;
 use poem::web::Data;
+use poem_openapi::param::Query;
 use poem_openapi::payload::Json;
 use poem_openapi::types::ToJSON;
 use poem_openapi::{ApiResponse, OpenApi};
@@ -29,9 +30,12 @@ refusals! {
     AppealCall:
         InvalidRequest, InvalidBody, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
         AccountExpired, AccountSuspended, NotFound, AlreadyAppealed, NothingToAppeal, TooLarge, UnsupportedMediaType;
+    Restore:
+        InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired,
+        AccountSuspended, NotFound, SlugInUse, QuotaExceeded;
     Delete:
-        InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired, AccountSuspended,
-        NotFound;
+        InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired,
+        AccountSuspended, NotFound;
 }
 
 #[derive(ApiResponse)]
@@ -171,7 +175,12 @@ impl Artifacts {
 
     /// Delete an artifact
     ///
-    /// Its URL stops working at once, and the slug can be used again. This cannot be undone. Needs the scope
+    /// Its URL stops working at once, and the slug can be used again. For 30 days,
+    /// `POST /v1/artifacts/{slug}/restore` undoes it; until then the versions count as storage.
+    ///
+    /// With `purge=true` it cannot be undone: the versions are deleted too, and the contents that nothing
+    /// else refers to. If no artifact has the slug, this purges the one that was deleted last, within 30
+    /// days. Blocked versions are kept as evidence; `held_versions` lists them. Needs the scope
     /// `artifacts:write`.
     #[oai(path = "/v1/artifacts/:slug", method = "delete", operation_id = "delete_artifact")]
     async fn delete(
@@ -179,8 +188,30 @@ impl Artifacts {
         caller: Token,
         /// The artifact's name within the account.
         slug: Path<Slug>,
+        /// `true` also deletes the versions and their contents, for good.
+        purge: Query<Option<bool>>,
         service: Data<&Service>,
     ) -> ApiResult<Json<wire::Deleted>, Delete> {
-        Ok(Json(service.delete(&caller.0, &slug.0).await?.into()))
+        let deleted = match *purge {
+            Some(true) => service.purge(&caller.0, &slug.0).await?.into(),
+            _ => service.delete(&caller.0, &slug.0).await?.into(),
+        };
+        Ok(Json(deleted))
+    }
+
+    /// Restore a deleted artifact
+    ///
+    /// Restores the artifact with this slug that was deleted last, with its host, versions and visibility.
+    /// Possible for 30 days, unless it was purged. Free. Needs the scope `artifacts:write`.
+    #[oai(path = "/v1/artifacts/:slug/restore", method = "post", operation_id = "restore_artifact")]
+    async fn restore(
+        &self,
+        caller: Token,
+        /// The name that the artifact had within the account.
+        slug: Path<Slug>,
+        service: Data<&Service>,
+    ) -> ApiResult<Json<wire::Artifact>, Restore> {
+        let artifact = service.restore_artifact(&caller.0, &slug.0).await?;
+        Ok(Json(wire::Artifact::new(&artifact, service.addresses())))
     }
 }

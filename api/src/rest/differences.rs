@@ -9,15 +9,13 @@ use poem_openapi::registry::{
     MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry,
 };
 use poem_openapi::{ApiResponse, OpenApi, ResponseContent};
-use service::{Caller, Differences, Service};
+use service::{Caller, Service};
 
 use super::Tag;
 use crate::http::api_result::{ApiResult, refusals};
 use crate::http::caller::Token;
 use crate::http::path_part::Path;
-use crate::http::permits::{RequestPermit, WorkClass};
-use crate::http::refusal::RefusedCall;
-use crate::http::upload_budget::BodyShare;
+use crate::http::unified_diff::unified_diff;
 use crate::http::version_parameter::{FromVersion, ToVersion};
 use crate::wire;
 
@@ -64,20 +62,8 @@ impl Diffs {
         if !asks_for_diff(request) {
             return Ok(Compared::Listed(Json(wire::Differences::from(&differences))));
         }
-        Ok(Compared::Unified(unified(&service, request, &differences).await?))
+        Ok(Compared::Unified(unified_diff(&service, request, &differences).await?))
     }
-}
-
-/// The contents are in memory while they are compared. Reading them may wait for the blob store.
-async fn unified(
-    service: &Service,
-    request: &Request,
-    differences: &Differences,
-) -> Result<String, RefusedCall> {
-    RequestPermit::of(request).exchange_for(WorkClass::Upload).await?;
-    let mut memory = BodyShare::of(request).enter();
-    memory.grow(usize::try_from(differences.content_bytes()).unwrap_or(usize::MAX)).await?;
-    Ok(service.unified_diff(differences).await?)
 }
 
 /// Whether `Accept` names the type of a diff, and does not prefer JSON to it.

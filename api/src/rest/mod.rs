@@ -12,6 +12,7 @@ mod blocked_contents;
 mod checkout;
 mod credits;
 mod differences;
+mod exports;
 mod files;
 mod internal;
 mod invites;
@@ -48,7 +49,7 @@ type Groups = (
 );
 type AboutService = status::Status;
 type AboutPeople = auth::Auth;
-type AboutAccount = (signup::SignUp, account::Account, usage::Usage, audit::Audit);
+type AboutAccount = (signup::SignUp, account::Account, usage::Usage, audit::Audit, exports::Exports);
 type AboutTeam = (tokens::Tokens, invites::Invites, join::Join, members::Members);
 type AboutArtifacts = (
     publish::Publish,

@@ -16,7 +16,7 @@ use crate::http::caller::Token;
 use crate::http::client_wait::ClientWait;
 use crate::http::condition_header::{self, IfMatch, IfNoneMatch};
 use crate::http::json_body::JsonBody;
-use crate::http::path_part::Path;
+use crate::http::path_part::{Path, VersionNumber};
 use crate::http::publish_extent::{DryRun, PublishExtent, Wait};
 use crate::http::upload::{ArchiveField, NamedUpload, PublishBody};
 use crate::wire;
@@ -33,6 +33,9 @@ refusals! {
     Activate:
         InvalidRequest, InvalidBody, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
         AccountExpired, AccountSuspended, NotFound, TooLarge, UnsupportedMediaType;
+    Delete:
+        InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired,
+        AccountSuspended, NotFound, VersionLive, VersionHeld;
 }
 
 #[OpenApi(tag = "Tag::Artifacts")]
@@ -106,5 +109,25 @@ impl Versions {
     ) -> ApiResult<Json<wire::Artifact>, Activate> {
         let artifact = service.activate(&caller.0, &slug.0, body.version).await?;
         Ok(Json(wire::Artifact::new(&artifact, service.addresses())))
+    }
+
+    /// Delete a version
+    ///
+    /// Deletes a version that is not live, and the contents that nothing else refers to, for good. Its
+    /// address stops working at once. The live version returns 409 `version_live`, and one that moderators
+    /// keep as evidence 409 `version_held`. Needs the scope `artifacts:write`.
+    #[oai(path = "/v1/artifacts/:slug/versions/:seq", method = "delete", operation_id = "delete_version")]
+    async fn delete(
+        &self,
+        caller: Token,
+        /// The artifact's name within the account.
+        slug: Path<Slug>,
+        /// The version's number.
+        seq: Path<VersionNumber>,
+        service: Data<&Service>,
+    ) -> ApiResult<Json<wire::DeletedVersion>, Delete> {
+        let version = seq.0.0;
+        service.delete_version(&caller.0, &slug.0, version).await?;
+        Ok(Json(wire::DeletedVersion { slug: slug.0.to_string(), version, deleted: true }))
     }
 }

@@ -67,6 +67,7 @@ pub const REST: &[RouteLine] = calls! { Api:
     get    "/v1/usage",                                Small,  Request, Account;
     get    "/v1/account/audit",                        Small,  Request, Account;
     get    "/v1/account/ledger",                       Small,  Request, Account;
+    get    "/v1/account/export",                       Small,  Request, Account;
     get    "/v1/tokens",                               Small,  Request, Account;
     post   "/v1/tokens",                               Small,  Request, Account;
     delete "/v1/tokens/:id",                           Small,  Request, Account;
@@ -84,7 +85,9 @@ pub const REST: &[RouteLine] = calls! { Api:
     post   "/v1/artifacts/:slug/appeal",               Small,  Request, Account;
     delete "/v1/artifacts/:slug",                      Small,  Request, Account;
     post   "/v1/artifacts/:slug/versions",             Publish, Request, Account;
+    delete "/v1/artifacts/:slug/versions/:seq",        Small,  Request, Account;
     post   "/v1/artifacts/:slug/activate",             Small,  Request, Account;
+    post   "/v1/artifacts/:slug/restore",              Small,  Request, Account;
     get    "/v1/artifacts/:slug/archive",              Small,  Request, Account;
     get    "/v1/artifacts/:slug/diff",                 Small,  Request, Account;
     get    "/v1/artifacts/:slug/files",                Small,  Request, Account;
@@ -190,6 +193,7 @@ pub const DASHBOARD: &[RouteLine] = pages! {
     post "/dashboard/:handle/pages/:slug/appeal",        dashboard::artifact_page::send_appeal,    Small, Request, Person;
     get  "/dashboard/:handle/pages/:slug/visibility",    dashboard::to_the_form,                   Small, Request, Person;
     post "/dashboard/:handle/pages/:slug/visibility",    dashboard::artifact_page::set_visibility, Small, Request, Person;
+    get  "/dashboard/:handle/pages/:slug/changes",       dashboard::changes::show,                 Small, Request, Person;
     get  "/dashboard/:handle/pages/:slug/delete",        dashboard::artifact_page::ask_to_delete,  Small, Request, Person;
     post "/dashboard/:handle/pages/:slug/delete",        dashboard::artifact_page::delete,         Small, Request, Person;
     get  "/dashboard/:handle/usage",                     dashboard::usage::show,                   Small, Request, Person;
@@ -207,6 +211,7 @@ pub const DASHBOARD: &[RouteLine] = pages! {
     post "/dashboard/:handle/team/invites/:code/revoke", dashboard::team::revoke,                  Small, Request, Person;
     get  "/dashboard/:handle/team/members/:id/remove",   dashboard::team::ask_to_remove,           Small, Request, Person;
     post "/dashboard/:handle/team/members/:id/remove",   dashboard::team::remove,                  Small, Request, Person;
+    get  "/dashboard/:handle/export",                    dashboard::export::download,              Small, Request, Person;
     get  "/dashboard/:handle/audit",                     dashboard::audit::show,                   Small, Request, Person;
     get  "/dashboard/:handle/tokens",                    dashboard::tokens::show,                  Small, Request, Person;
     get  "/dashboard/:handle/tokens/mint",               dashboard::to_the_form,                   Small, Request, Person;

@@ -127,7 +127,7 @@ pub async fn activate(context: &Context, slug: &Slug, version: u32) -> Result<()
 }
 
 /// The link that opens a page, even after a call whose response lacks the signed link of a private page.
-async fn link_of(server: &Server, slug: &Slug, artifact: Artifact) -> String {
+pub(super) async fn link_of(server: &Server, slug: &Slug, artifact: Artifact) -> String {
     if artifact.visibility != PRIVATE || artifact.signed_url.is_some() {
         return artifact.link().to_owned();
     }
@@ -201,7 +201,7 @@ pub async fn open(context: &Context, slug: &Slug) -> Result<(), Failure> {
     Ok(())
 }
 
-fn path_of(slug: &Slug) -> String {
+pub(super) fn path_of(slug: &Slug) -> String {
     format!("{ARTIFACTS}/{slug}")
 }
 

@@ -66,6 +66,9 @@ fn meaning(kind: RefusalKind) -> &'static str {
             "The provisional account has reached its storage limit. Claiming the account removes the limit."
         }
         RefusalKind::SlugTaken => "Another request on the account took this slug a moment ago.",
+        RefusalKind::SlugInUse => "A deleted artifact cannot be restored, because another one has its slug.",
+        RefusalKind::VersionLive => "The live version cannot be deleted.",
+        RefusalKind::VersionHeld => "The moderators keep the version as evidence, so it cannot be deleted.",
         RefusalKind::AmbiguousSlug => "Several artifacts have this slug. Use the host, which is unique.",
         RefusalKind::NotFound => "The resource does not exist, or the caller may not see it.",
         RefusalKind::MethodNotAllowed => {
@@ -178,6 +181,9 @@ fn example(kind: RefusalKind) -> Refusal {
             Refusal::StorageFull { limit: "a provisional account stores at most 20 MB".into() }
         }
         RefusalKind::SlugTaken => Refusal::SlugTaken { slug: "my-page".into() },
+        RefusalKind::SlugInUse => Refusal::SlugInUse { slug: "my-page".into() },
+        RefusalKind::VersionLive => Refusal::VersionLive { seq: 3 },
+        RefusalKind::VersionHeld => Refusal::VersionHeld { seq: 2 },
         RefusalKind::AmbiguousSlug => Refusal::AmbiguousSlug { slug: "my-page".into() },
         RefusalKind::NotFound => Refusal::NotFound(Missing::Artifact),
         RefusalKind::MethodNotAllowed => Refusal::MethodNotAllowed { allowed: "GET, HEAD".into() },

@@ -11,6 +11,8 @@ pub enum Missing {
     ClaimLink,
     Account,
     Artifact,
+    /// A deleted artifact that could be restored or purged.
+    DeletedArtifact,
     Version,
     File,
     Endpoint,
@@ -90,6 +92,7 @@ impl Missing {
             Missing::ClaimLink => "claim link",
             Missing::Account => "account",
             Missing::Artifact => "artifact",
+            Missing::DeletedArtifact => "deleted artifact: it was purged, or deleted more than 30 days ago",
             Missing::Version | Missing::ReviewedVersion => "version",
             Missing::Endpoint => "endpoint",
             Missing::Invite => "invite",
@@ -113,6 +116,9 @@ impl Missing {
             Missing::Account => {
                 "send the request again with the account's handle, such as acct_k3x9m2, or \
                  its id"
+            }
+            Missing::DeletedArtifact => {
+                "publish the page again with POST /v1/publish; GET /v1/artifacts lists your artifacts"
             }
             Missing::Artifact => "GET /v1/artifacts lists your artifacts",
             Missing::Host => {

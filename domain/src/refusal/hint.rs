@@ -60,6 +60,21 @@ impl Refusal {
             Refusal::SlugTaken { .. } => {
                 "send POST /v1/publish again to add a version to it, or choose another slug".into()
             }
+            Refusal::SlugInUse { .. } => {
+                "delete the other artifact with DELETE /v1/artifacts/{slug}?purge=true, then send POST \
+                 /v1/artifacts/{slug}/restore again; a plain DELETE would make it the one to restore"
+                    .into()
+            }
+            Refusal::VersionLive { .. } => {
+                "make another version live with POST /v1/artifacts/{slug}/activate, then delete this one; or \
+                 delete the artifact with DELETE /v1/artifacts/{slug}?purge=true"
+                    .into()
+            }
+            Refusal::VersionHeld { .. } => {
+                "appeal with POST /v1/artifacts/{slug}/appeal while the version is live; it can be deleted \
+                 after a moderator has passed it"
+                    .into()
+            }
             Refusal::AmbiguousSlug { .. } => {
                 "use the artifact's host instead of the slug; the host is the part of the page's URL such \
                  as my-page-a1b2".into()

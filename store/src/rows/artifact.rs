@@ -9,7 +9,7 @@ use domain::{
 };
 use sea_orm::sea_query::{Query, SelectStatement};
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, FromQueryResult, QueryFilter,
+    ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, FromQueryResult, QueryFilter, QueryOrder,
     QuerySelect, Select, Statement,
 };
 
@@ -30,6 +30,16 @@ pub(crate) fn live_of_anyone() -> Select<entity::artifact::Entity> {
 /// page.
 pub(crate) fn ids_even_deleted() -> SelectStatement {
     Query::select().column(entity::artifact::Column::Id).from(entity::artifact::Entity).to_owned()
+}
+
+/// The account's artifacts that were deleted since a time, last deleted first. Some may be purged.
+pub(crate) fn deleted_since(account: AccountId, since: Time) -> Select<entity::artifact::Entity> {
+    use entity::artifact::Column;
+    entity::artifact::Entity::find()
+        .filter(Column::AccountId.eq(account.to_string()))
+        .filter(Column::DeletedAt.gt(since.millis()))
+        .order_by_desc(Column::DeletedAt)
+        .order_by_desc(Column::Id)
 }
 
 pub(crate) async fn find(

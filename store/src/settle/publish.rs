@@ -134,6 +134,7 @@ fn new_artifact(
         deleted_at: None,
         versions_kept: None,
         versions_days: None,
+        purged_at: None,
     }
 }
 

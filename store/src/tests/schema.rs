@@ -10,7 +10,7 @@ const BLOCKED: ModerationStatus = ModerationStatus::Blocked;
 const PASS: ModerationStatus = ModerationStatus::Pass;
 
 /// Tables that the older schema does not have.
-const LATER_TABLES: [&str; 13] = [
+const LATER_TABLES: [&str; 14] = [
     "former_versions",
     "rescan_walks",
     "rulings",
@@ -21,6 +21,7 @@ const LATER_TABLES: [&str; 13] = [
     "held_pages",
     "appeals",
     "content_verdicts",
+    "erasures",
     "route_changes",
     "route_log",
     "bundles",
@@ -81,6 +82,7 @@ impl StoreHarness {
         for column in ["bundle", "bundle_offset", "lost_at"] {
             self.sql(&format!("ALTER TABLE blobs DROP COLUMN {column}")).await;
         }
+        self.sql("ALTER TABLE artifacts DROP COLUMN purged_at").await;
         self.sql("ALTER TABLE reports DROP COLUMN category").await;
         self.sql("ALTER TABLE routes DROP COLUMN held_from").await;
         for table in LATER_TABLES {

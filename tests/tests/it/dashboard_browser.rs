@@ -179,6 +179,7 @@ async fn roll_back(session: &BrowserSession, agent: &Agent, url: &str) {
     let framed = session.browser.evaluate("document.querySelector('iframe').src").await;
     assert_eq!(framed, json!(format!("{url}?version=2")));
     assert_eq!(preview_of(&session.browser).await, "second");
+    look_at_changes(session).await;
     session.browser.follow("tbody tr:nth-child(2) button").await;
     assert!(session.notice().await.contains("The version is live"));
     assert_eq!(agent.artifact("my-page").await.expect(200).integer("version"), 1);
@@ -188,6 +189,22 @@ async fn roll_back(session: &BrowserSession, agent: &Agent, url: &str) {
     assert!(forward.starts_with("Make live"), "{forward}");
     assert_eq!(preview_of(&session.browser).await, "first");
     session.inspect("page-rolled-back").await;
+}
+
+/// Opens the changes of the second version by their link, and compares the other way round.
+async fn look_at_changes(session: &BrowserSession) {
+    session.browser.follow("tbody tr:first-child a[href*=changes]").await;
+    assert_eq!(session.browser.status().await, 200);
+    assert!(session.browser.text("caption").await.contains("1 changed"));
+    let diff = session.browser.text("pre.diff").await;
+    assert!(diff.contains("+++ b/index.html") && diff.contains("first") && diff.contains("second"), "{diff}");
+    session.inspect("changes").await;
+    session.browser.fill("#from", "live").await;
+    session.browser.fill("#to", "1").await;
+    session.browser.follow("form[action$=changes] button").await;
+    let heading = session.browser.text("main").await;
+    assert!(heading.contains("From version 2 to version 1"), "{heading}");
+    session.open("/pages/my-page").await;
 }
 
 /// The text of the page in the frame, which loads when it scrolls into view.

@@ -28,7 +28,7 @@ async fn keeper(world: &World) -> (Agent, Human) {
 }
 
 #[track_caller]
-fn succeeded(finished: Finished) -> String {
+pub fn succeeded(finished: Finished) -> String {
     assert!(finished.status.success(), "{finished:?}");
     finished.output
 }
@@ -41,7 +41,7 @@ fn failed(finished: Finished) -> String {
 }
 
 /// The directory of a world's objects.
-fn objects_of(world: &World) -> PathBuf {
+pub fn objects_of(world: &World) -> PathBuf {
     match world.mode() {
         Mode::Embedded => world.folder().join("data/blobs/blobs"),
         Mode::Production => world.folder().join("s3/handbill/blobs/blobs"),
@@ -49,7 +49,7 @@ fn objects_of(world: &World) -> PathBuf {
 }
 
 /// The file of a content.
-fn object_of(objects: &Path, content: &str) -> PathBuf {
+pub fn object_of(objects: &Path, content: &str) -> PathBuf {
     let hash = domain::BlobHash::of(content.as_bytes()).to_string();
     objects.join(&hash[..2]).join(hash)
 }

@@ -8,6 +8,7 @@ use domain::BlobHash;
 use handbill_tests::Mode;
 
 use super::reply_to;
+use crate::model::state::{Artifacts, OpId};
 use crate::scene::Scene;
 
 /// Longer than any grace period.
@@ -52,7 +53,7 @@ async fn check_ledgers(scene: &Scene) {
     }
 }
 
-/// Checks that every published content is stored, and no other.
+/// Checks that every content of an existing or restorable version is stored, and no other.
 fn check_objects(scene: &Scene) {
     if scene
         .all_accounts()
@@ -62,20 +63,25 @@ fn check_objects(scene: &Scene) {
     {
         return;
     }
-    let (mut possible, mut needed) = (BTreeSet::new(), BTreeSet::new());
+    let (mut possible, mut needed, mut published) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for account in scene.all_accounts() {
         for site in &account.sites {
             let model = site.model.lock().unwrap();
             let hashes = |files: &crate::model::files::FileSet| {
                 files.files.values().map(|content| BlobHash::of(content).to_string()).collect::<Vec<_>>()
             };
-            model.contents().for_each(|files| possible.extend(hashes(files)));
-            let pages = model.pages();
-            let versions = pages.iter().flatten().flat_map(|page| &page.versions);
+            model.contents().for_each(|files| published.extend(hashes(files)));
+            let artifacts = model.artifacts();
+            let versions: BTreeSet<OpId> = artifacts.iter().flat_map(Artifacts::versions).collect();
+            let contents = versions.iter().filter_map(|version| model.files_of(*version)).flat_map(hashes);
+            let contents: Vec<String> = contents.collect();
             // If two states are possible, only contents of both are needed.
-            if pages.len() == 1 {
-                versions.for_each(|version| needed.extend(hashes(model.files_of(*version))));
+            if artifacts.len() == 1 {
+                needed.extend(contents.iter().cloned());
             }
+            possible.extend(contents);
+            let kept = artifacts.iter().flat_map(Artifacts::kept);
+            possible.extend(kept.filter_map(|version| model.files_of(version)).flat_map(hashes));
         }
     }
     possible.insert(BlobHash::of(super::leftovers::PROBE.as_bytes()).to_string());
@@ -85,7 +91,12 @@ fn check_objects(scene: &Scene) {
         let text = format!("{} objects are unused, such as {:?}", strays.len(), strays.first());
         scene.journal.violation("the blob store", text);
     }
-    stored.extend(bundled(&folder_of_objects(scene).join("bundles"), &possible, scene));
+    let bundled = bundled(&folder_of_objects(scene).join("bundles"), &possible, scene);
+    let purged: BTreeSet<String> = published.difference(&possible).cloned().collect();
+    if let Some(purged) = bundled.intersection(&purged).next() {
+        scene.journal.violation("the blob store", format!("a bundle has the purged content {purged}"));
+    }
+    stored.extend(bundled);
     let missing: Vec<_> = needed.difference(&stored).collect();
     if !missing.is_empty() {
         let text = format!("{} contents are missing, such as {:?}", missing.len(), missing.first());

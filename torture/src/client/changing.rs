@@ -1,6 +1,6 @@
-//! Changes of an artifact without content: its live version, its visibility and its deletion.
+//! Changes of an artifact without content: its live version, its visibility, and what is deleted or restored.
 
-use handbill_tests::Call;
+use handbill_tests::{Call, Method};
 use rand::RngExt;
 
 use super::response::{ClientResponse, ask, ask_finally, code};
@@ -13,12 +13,7 @@ impl Client {
     pub(super) async fn activate(&mut self) {
         let (identity, place) = self.somewhere();
         let site = &identity.account.sites[place];
-        let versions = {
-            let pages = site.model.lock().unwrap().pages();
-            pages.iter().flatten().map(|page| page.versions.len()).max().unwrap_or(0)
-        };
-        // Sometimes a version that does not exist.
-        let seq = u32::try_from(self.rng.random_range(1..=versions + 1)).expect("few versions");
+        let seq = self.draw_seq(site);
         let Some(pending) = self.begin(site, Change::Activate(seq)) else { return };
         let call = self.agent(&identity).activate(&site.slug, i64::from(seq));
         self.perform(&identity, site, pending, "activate", &seq.to_string(), call).await;
@@ -30,6 +25,41 @@ impl Client {
         let Some(pending) = self.begin(site, Change::Delete) else { return };
         let call = self.agent(&identity).delete(&site.slug);
         self.perform(&identity, site, pending, "delete", "", call).await;
+    }
+
+    /// Deletes an artifact for good. It may be deleted already.
+    pub(super) async fn purge(&mut self) {
+        let (identity, place) = self.somewhere();
+        let site = &identity.account.sites[place];
+        let Some(pending) = self.begin(site, Change::Purge) else { return };
+        let path = format!("/v1/artifacts/{}?purge=true", site.slug);
+        let call = self.agent(&identity).call(Method::DELETE, &path);
+        self.perform(&identity, site, pending, "purge", "", call).await;
+    }
+
+    pub(super) async fn restore(&mut self) {
+        let (identity, place) = self.somewhere();
+        let site = &identity.account.sites[place];
+        let Some(pending) = self.begin(site, Change::Restore) else { return };
+        let call = self.agent(&identity).post(&format!("/v1/artifacts/{}/restore", site.slug));
+        self.perform(&identity, site, pending, "restore", "", call).await;
+    }
+
+    pub(super) async fn delete_version(&mut self) {
+        let (identity, place) = self.somewhere();
+        let site = &identity.account.sites[place];
+        let seq = self.draw_seq(site);
+        let Some(pending) = self.begin(site, Change::DeleteVersion(seq)) else { return };
+        let path = format!("/v1/artifacts/{}/versions/{seq}", site.slug);
+        let call = self.agent(&identity).call(Method::DELETE, &path);
+        self.perform(&identity, site, pending, "delete version", &seq.to_string(), call).await;
+    }
+
+    /// The number of a version, sometimes of one that does not exist.
+    fn draw_seq(&mut self, site: &Site) -> u32 {
+        let pages = site.model.lock().unwrap().pages();
+        let newest = pages.iter().flatten().map(|page| page.newest).max().unwrap_or(0);
+        self.rng.random_range(1..=newest + 1)
     }
 
     /// Leaving public visibility costs money, unless the month is paid already.

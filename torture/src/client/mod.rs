@@ -47,6 +47,7 @@ pub struct Client {
 /// A change that was requested.
 struct PendingChange {
     id: OpId,
+    change: Change,
     read: ReadId,
 }
 
@@ -71,12 +72,15 @@ impl Client {
         }
         match self.rng.random_range(0..100) {
             0..24 => self.publish().await,
-            24..34 => self.activate().await,
-            34..42 => self.show().await,
-            42..46 => self.delete().await,
-            46..68 => self.visit().await,
-            68..76 => self.read_artifact().await,
-            76..81 => self.buy_credit().await,
+            24..32 => self.activate().await,
+            32..39 => self.show().await,
+            39..43 => self.delete().await,
+            43..45 => self.purge().await,
+            45..50 => self.restore().await,
+            50..54 => self.delete_version().await,
+            54..71 => self.visit().await,
+            71..77 => self.read_artifact().await,
+            77..81 => self.buy_credit().await,
             81..84 => self.claim().await,
             84..87 => self.invite().await,
             87..90 => self.join().await,
@@ -142,8 +146,8 @@ impl Client {
             return None;
         }
         let (id, read) = (self.scene.next_operation(), model.begin_read());
-        model.begin(id, change);
-        Some(PendingChange { id, read })
+        model.begin(id, change.clone());
+        Some(PendingChange { id, change, read })
     }
 
     /// Applies a response to the model, and reports it if it cannot be true. `is_doubtful` after an earlier
@@ -162,13 +166,15 @@ impl Client {
             ClientResponse::Unknown(_) => Ok(()),
             ClientResponse::Done(reply) => acknowledge(&mut model, pending.id, reply),
             ClientResponse::Refused(reply) => {
-                let is_missing = match code(reply).as_str() {
-                    "not_found" => seen.iter().any(|page| is_missing(page.as_ref(), reply)),
-                    _ => self.is_refusable(identity, reply),
-                };
+                let (change, code) = (&pending.change, code(reply));
+                // Two publishes may create the same slug.
+                let is_race = code == "slug_taken" && matches!(change, Change::Publish(_));
+                let is_justified = is_race
+                    || seen.iter().any(|artifacts| artifacts.may_refuse(change, &code))
+                    || self.is_refusable(identity, reply);
                 let refused = if is_doubtful { Ok(()) } else { model.refuse(pending.id) };
                 let unreasonable = || Untrue(format!("it was refused without reason: {}", reply.text()));
-                if is_missing { refused } else { Err(unreasonable()) }
+                if is_justified { refused } else { Err(unreasonable()) }
             }
         };
         if let Err(untrue) = untrue {
@@ -180,7 +186,7 @@ impl Client {
     /// Refusals that depend on the account, and not on the slug.
     fn is_refusable(&self, identity: &Identity, reply: &Reply) -> bool {
         match code(reply).as_str() {
-            "payment_required" | "slug_taken" | OVERLOADED => true,
+            "payment_required" | OVERLOADED => true,
             // A provisional account may store at most twenty megabytes.
             "too_large" => !identity.account.is_surely_claimed(),
             "unauthorized" => {
@@ -239,9 +245,4 @@ fn acknowledge(model: &mut SiteModel, id: OpId, reply: &Reply) -> Result<(), Unt
 pub fn names(answer: &Value) -> Option<Names> {
     let id = answer["artifact_id"].as_str().or(answer["id"].as_str())?;
     Some(Names { artifact_id: id.to_owned(), host: answer["host"].as_str()?.to_owned() })
-}
-
-/// Whether "not found" is right for a page: it does not exist, or it lacks the requested version.
-fn is_missing(page: Option<&crate::model::state::Page>, reply: &Reply) -> bool {
-    page.is_none() || reply.call.ends_with("/activate")
 }

@@ -11,8 +11,8 @@ use rand::seq::IteratorRandom;
 use super::Client;
 use super::response::{ClientResponse, ask, body};
 use crate::model::files::{FRONT_PAGE, is_worn};
-use crate::model::site::{SiteModel, page_text};
-use crate::model::state::{OpId, Page, Visibility};
+use crate::model::site::{SiteModel, artifacts_text};
+use crate::model::state::{Artifacts, OpId, Page, Visibility};
 
 /// What a visitor opens.
 struct Sight {
@@ -45,12 +45,12 @@ impl Client {
         let seen = model.end_read(read);
         let (ClientResponse::Done(reply) | ClientResponse::Refused(reply)) = &response else { return };
         if model.is_given_up()
-            || seen.iter().any(|page| is_right_response(&model, page.as_ref(), &sight, reply))
+            || seen.iter().any(|artifacts| is_right_response(&model, artifacts, &sight, reply))
         {
             return;
         }
         model.give_up();
-        let expected: Vec<_> = seen.iter().map(|page| page_text(page.as_ref())).collect();
+        let expected: Vec<_> = seen.iter().map(artifacts_text).collect();
         let shown = version_text(&model, reply);
         let text = format!("answered {} with {shown}, while it was {}", reply.status, expected.join(" or "));
         self.scene.journal.violation(&site.name, format!("{sight} {text}"));
@@ -67,9 +67,11 @@ impl Client {
         let seen = model.end_read(read);
         let is_true = match &response {
             ClientResponse::Unknown(_) => true,
-            ClientResponse::Done(reply) => seen.iter().flatten().any(|page| is_described_by(page, reply)),
+            ClientResponse::Done(reply) => {
+                seen.iter().filter_map(|one| one.page.as_ref()).any(|page| is_described_by(page, reply))
+            }
             ClientResponse::Refused(reply) => match reply.status {
-                404 => seen.contains(&None),
+                404 => seen.iter().any(|artifacts| artifacts.page.is_none()),
                 _ => self.is_refusable(&identity, reply),
             },
         };
@@ -77,7 +79,7 @@ impl Client {
             return;
         }
         model.give_up();
-        let expected: Vec<_> = seen.iter().map(|page| page_text(page.as_ref())).collect();
+        let expected: Vec<_> = seen.iter().map(artifacts_text).collect();
         let (ClientResponse::Done(reply) | ClientResponse::Refused(reply)) = &response else { return };
         let text = format!("the API returned {} while it was {}", reply.text(), expected.join(" or "));
         self.scene.journal.violation(&site.name, text);
@@ -111,7 +113,8 @@ impl Client {
         let pages: BTreeSet<Page> =
             model.pages().into_iter().flatten().filter(|page| page.made_by == made_by).collect();
         let versions = pages.iter().map(|page| version.unwrap_or_else(|| page.live_version()));
-        let paths = versions.flat_map(|version| model.files_of(version).files.keys());
+        let paths =
+            versions.filter_map(|version| model.files_of(version)).flat_map(|files| files.files.keys());
         paths.choose(&mut self.rng).cloned().unwrap_or_else(|| FRONT_PAGE.to_owned())
     }
 }
@@ -133,7 +136,8 @@ impl fmt::Display for Sight {
 }
 
 /// Whether this is the right response to a visitor while the slug is in this state.
-fn is_right_response(model: &SiteModel, page: Option<&Page>, sight: &Sight, reply: &Reply) -> bool {
+fn is_right_response(model: &SiteModel, artifacts: &Artifacts, sight: &Sight, reply: &Reply) -> bool {
+    let page = artifacts.page.as_ref();
     let Some(page) = page.filter(|page| page.made_by == sight.made_by) else { return reply.status == 404 };
     let is_locked = page.visibility == Visibility::Private && sight.signature.is_none();
     // A locked version must not show whether it exists.
@@ -141,10 +145,10 @@ fn is_right_response(model: &SiteModel, page: Option<&Page>, sight: &Sight, repl
         return reply.status == 403;
     }
     let version = sight.version.unwrap_or_else(|| page.live_version());
-    if !page.versions.contains(&version) {
+    if !page.has(version) {
         return reply.status == 404;
     }
-    let files = model.files_of(version);
+    let Some(files) = model.files_of(version) else { return false };
     // Only the checker knows whether it was scanned already.
     if files.is_abusive && reply.status == 451 {
         return true;
@@ -174,10 +178,11 @@ fn version_text(model: &SiteModel, reply: &Reply) -> String {
 /// Whether the API's description of a page is right.
 fn is_described_by(page: &Page, reply: &Reply) -> bool {
     let answer = body(reply);
-    let versions = answer["versions"].as_array().map_or(0, Vec::len);
+    let versions = answer["versions"].as_array().map_or(&[][..], Vec::as_slice);
+    let seqs = versions.iter().rev().map(|version| version["seq"].as_u64());
     answer["version"].as_u64() == Some(u64::from(page.live))
         && answer["visibility"] == page.visibility.name()
-        && versions == page.versions.len()
+        && seqs.eq(page.versions.keys().map(|seq| Some(u64::from(*seq))))
 }
 
 /// Whether a host serves only these files of a page. For the checker, which reads every file.

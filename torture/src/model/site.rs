@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::Moment;
 use super::addresses::Addresses;
 use super::files::FileSet;
-use super::state::{Change, Effect, OpId, Page, State, Visibility};
+use super::state::{Artifacts, Change, Effect, OpId, Page, State, Visibility};
 
 /// The limit of concurrent changes on a slug, which keeps the number of states small.
 pub const OPEN_MAX: usize = 4;
@@ -47,7 +47,7 @@ pub struct SiteModel {
     contents: BTreeMap<OpId, Arc<FileSet>>,
     names: BTreeMap<OpId, Names>,
     pub addresses: Addresses,
-    reads: BTreeMap<u64, BTreeSet<Option<Page>>>,
+    reads: BTreeMap<u64, BTreeSet<Artifacts>>,
     reads_begun: u64,
     /// Acknowledged versions of this round.
     uses: Vec<Use>,
@@ -152,21 +152,26 @@ impl SiteModel {
     /// Begins a read. Every state from now until its end may be the result.
     pub fn begin_read(&mut self) -> ReadId {
         self.reads_begun += 1;
-        self.reads.insert(self.reads_begun, self.pages());
+        self.reads.insert(self.reads_begun, self.artifacts());
         ReadId(self.reads_begun)
     }
 
     /// Ends a read. Returns the possible results.
-    pub fn end_read(&mut self, read: ReadId) -> BTreeSet<Option<Page>> {
+    pub fn end_read(&mut self, read: ReadId) -> BTreeSet<Artifacts> {
         self.reads.remove(&read.0).unwrap_or_default()
     }
 
     pub fn pages(&self) -> BTreeSet<Option<Page>> {
-        self.states.iter().map(|state| state.page.clone()).collect()
+        self.states.iter().map(|state| state.artifacts.page.clone()).collect()
     }
 
-    pub fn files_of(&self, version: OpId) -> &Arc<FileSet> {
-        &self.contents[&version]
+    pub fn artifacts(&self) -> BTreeSet<Artifacts> {
+        self.states.iter().map(|state| state.artifacts.clone()).collect()
+    }
+
+    /// The files of a version. `None` if its publish was refused.
+    pub fn files_of(&self, version: OpId) -> Option<&FileSet> {
+        self.contents.get(&version).map(Arc::as_ref)
     }
 
     /// The version that contains such a file.
@@ -196,7 +201,7 @@ impl SiteModel {
 
     /// Keeps only the states that agree with a read when no change was in flight.
     pub fn see(&mut self, what: &str, agrees: impl Fn(Option<&Page>) -> bool) -> Result<(), Untrue> {
-        self.keep(what, |state| agrees(state.page.as_ref()))
+        self.keep(what, |state| agrees(state.artifacts.page.as_ref()))
     }
 
     /// Records that the checker activated a version, with no concurrent changes.
@@ -205,7 +210,7 @@ impl SiteModel {
         self.states = states
             .into_iter()
             .map(|mut state| {
-                if let Some(page) = state.page.as_mut() {
+                if let Some(page) = state.artifacts.page.as_mut() {
                     page.live = seq;
                 }
                 state
@@ -217,7 +222,7 @@ impl SiteModel {
     pub fn mark_seen(&mut self, seq: u32) {
         let pages = self.pages();
         if let (1, Some(Some(page))) = (pages.len(), pages.first()) {
-            self.seen.extend(page.versions.get(seq as usize - 1));
+            self.seen.extend(page.versions.get(&seq));
         }
     }
 
@@ -231,8 +236,7 @@ impl SiteModel {
 
     /// Records the names of the slug's current artifact.
     pub fn name(&mut self, names: Names) {
-        let makers: BTreeSet<_> =
-            self.states.iter().filter_map(|state| Some(state.page.as_ref()?.made_by)).collect();
+        let makers: BTreeSet<_> = self.pages().iter().flatten().map(|page| page.made_by).collect();
         if let (1, Some(maker)) = (makers.len(), makers.first()) {
             self.names.entry(*maker).or_insert(names);
         }
@@ -251,8 +255,11 @@ impl SiteModel {
                 self.contents.remove(&id);
             }
         }
-        self.states =
-            self.pages().into_iter().map(|page| State { page, happened: BTreeMap::new() }).collect();
+        self.states = self
+            .artifacts()
+            .into_iter()
+            .map(|artifacts| State { artifacts, happened: BTreeMap::new() })
+            .collect();
         uses
     }
 
@@ -274,9 +281,10 @@ impl SiteModel {
                 if state.happened.contains_key(id) {
                     continue;
                 }
-                let Some(next) = state.after(*id, &open.change) else { continue };
-                if self.states.insert(next.clone()) {
-                    fresh.push(next);
+                for next in state.after(*id, &open.change) {
+                    if self.states.insert(next.clone()) {
+                        fresh.push(next);
+                    }
                 }
             }
             assert!(self.states.len() < STATES_MAX, "too many ways to follow");
@@ -288,8 +296,8 @@ impl SiteModel {
         if self.reads.is_empty() {
             return;
         }
-        let pages = self.pages();
-        self.reads.values_mut().for_each(|seen| seen.extend(pages.iter().cloned()));
+        let artifacts = self.artifacts();
+        self.reads.values_mut().for_each(|seen| seen.extend(artifacts.iter().cloned()));
     }
 
     /// The effect of a change, if its artifact is the same in all states.
@@ -314,16 +322,19 @@ impl SiteModel {
 
     fn description(&self) -> String {
         const LISTED_MAX: usize = 6;
-        let listed: Vec<_> =
-            self.pages().iter().take(LISTED_MAX).map(|page| page_text(page.as_ref())).collect();
+        let listed: Vec<_> = self.artifacts().iter().take(LISTED_MAX).map(artifacts_text).collect();
         listed.join(" or ")
     }
 }
 
-pub fn page_text(page: Option<&Page>) -> String {
-    let Some(page) = page else { return "nothing".to_owned() };
-    let versions: Vec<_> = page.versions.iter().map(|id| format!("#{}", id.0)).collect();
-    format!("{} with versions [{}], {} live", page.visibility.name(), versions.join(" "), page.live)
+pub fn artifacts_text(Artifacts { page, deleted, .. }: &Artifacts) -> String {
+    let current = page.as_ref().map_or("nothing".to_owned(), page_text);
+    if deleted.is_empty() { current } else { format!("{current} (and {} deleted)", deleted.len()) }
+}
+
+fn page_text(page: &Page) -> String {
+    let versions: Vec<_> = page.versions.iter().map(|(seq, id)| format!("{seq}: #{}", id.0)).collect();
+    format!("{} with versions [{}], {} live", page.visibility.name(), versions.join(", "), page.live)
 }
 
 #[cfg(test)]

@@ -1,9 +1,12 @@
 //! The states of a slug, and the effects of changes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::files::FileSet;
+
+/// How many artifacts of a slug are deleted within the difference of two clocks, at most.
+const LAST_DELETED_MAX: usize = 3;
 
 /// One requested change with all its attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,6 +46,11 @@ pub enum Change {
     Activate(u32),
     Show(Visibility),
     Delete,
+    /// Deletes the slug's artifact for good, or a deleted one.
+    Purge,
+    /// Brings a deleted artifact back.
+    Restore,
+    DeleteVersion(u32),
 }
 
 impl Change {
@@ -58,15 +66,162 @@ impl Change {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Page {
     pub made_by: OpId,
-    /// The change that created each version. The first has number 1.
-    pub versions: Vec<OpId>,
+    /// The change that created each version, by number.
+    pub versions: BTreeMap<u32, OpId>,
+    /// The versions that a scan blocks, once it has run.
+    pub abusive: BTreeSet<u32>,
+    /// The highest number that a version has had. No number is used again.
+    pub newest: u32,
     pub live: u32,
     pub visibility: Visibility,
 }
 
 impl Page {
+    fn new(made_by: OpId) -> Self {
+        Self {
+            made_by,
+            versions: BTreeMap::new(),
+            abusive: BTreeSet::new(),
+            newest: 0,
+            live: 0,
+            visibility: Visibility::Public,
+        }
+    }
+
     pub fn live_version(&self) -> OpId {
-        self.versions[self.live as usize - 1]
+        self.versions[&self.live]
+    }
+
+    pub fn has(&self, version: OpId) -> bool {
+        self.versions.values().any(|one| *one == version)
+    }
+
+    /// What may be kept as evidence when it is purged. `None` if there is nothing.
+    fn evidence(&self) -> Option<Self> {
+        let mut kept = self.clone();
+        kept.versions.retain(|seq, _| self.abusive.contains(seq));
+        (!kept.versions.is_empty()).then_some(kept)
+    }
+
+    /// Returns the number of the version that the change creates, or 0.
+    fn apply(&mut self, id: OpId, change: &Change) -> u32 {
+        match change {
+            Change::Publish(files) | Change::AddVersion { files, .. } => {
+                self.newest += 1;
+                self.versions.insert(self.newest, id);
+                if files.is_abusive {
+                    self.abusive.insert(self.newest);
+                }
+                if !matches!(change, Change::AddVersion { activates: false, .. }) {
+                    self.live = self.newest;
+                }
+                return self.newest;
+            }
+            Change::Activate(seq) => self.live = *seq,
+            Change::DeleteVersion(seq) => {
+                self.versions.remove(seq);
+                self.abusive.remove(seq);
+            }
+            Change::Show(visibility) => self.visibility = *visibility,
+            Change::Delete | Change::Purge | Change::Restore => {}
+        }
+        0
+    }
+}
+
+/// The artifacts that have or had a slug.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Artifacts {
+    pub page: Option<Page>,
+    /// Those that can be restored. Clocks differ, so any of the last `LAST_DELETED_MAX` may count as the one that
+    /// was deleted last.
+    pub deleted: Vec<Page>,
+    /// Purged ones, with the versions that may be kept as evidence.
+    evidence: Vec<Page>,
+}
+
+impl Artifacts {
+    /// Whether the change may be refused now with this code.
+    pub fn may_refuse(&self, change: &Change, code: &str) -> bool {
+        let is_missing = code == "not_found";
+        match (change, &self.page) {
+            (Change::Publish(_), _) => false,
+            (Change::Restore, Some(_)) => code == "slug_taken",
+            // A purged artifact may have been deleted last.
+            (Change::Restore, None) => is_missing && (self.deleted.is_empty() || !self.evidence.is_empty()),
+            (Change::Purge, None) => is_missing && self.deleted.is_empty(),
+            (_, None) => is_missing,
+            (Change::Activate(seq) | Change::DeleteVersion(seq), Some(page))
+                if !page.versions.contains_key(seq) =>
+            {
+                is_missing
+            }
+            (Change::DeleteVersion(seq), Some(page)) if page.live == *seq => code == "version_live",
+            (Change::DeleteVersion(seq), Some(page)) => code == "version_held" && page.abusive.contains(seq),
+            _ => false,
+        }
+    }
+
+    /// Every version that can be read or restored.
+    pub fn versions(&self) -> impl Iterator<Item = OpId> {
+        self.page.iter().chain(&self.deleted).flat_map(|page| page.versions.values().copied())
+    }
+
+    /// Every version whose contents may be kept only as evidence.
+    pub fn kept(&self) -> impl Iterator<Item = OpId> {
+        self.evidence.iter().flat_map(|page| page.versions.values().copied())
+    }
+
+    /// What the change may lead to. Empty if it would be refused.
+    fn after(&self, id: OpId, change: &Change) -> Vec<(Self, Effect)> {
+        let unchanged = |page: &Page| (self.clone(), Effect { made_by: page.made_by, seq: 0 });
+        let deleted = self.deleted.len().saturating_sub(LAST_DELETED_MAX)..self.deleted.len();
+        match (change, &self.page) {
+            (Change::Restore, Some(_)) => vec![],
+            (Change::Restore, None) => deleted.map(|place| self.restored(place)).collect(),
+            (Change::Purge, None) => {
+                let purged = deleted.map(|place| {
+                    let mut next = self.clone();
+                    let page = next.deleted.remove(place);
+                    next.purged(&page)
+                });
+                purged.chain(self.evidence.iter().map(unchanged)).collect()
+            }
+            (Change::Purge, Some(page)) => vec![Self { page: None, ..self.clone() }.purged(page)],
+            (Change::Delete, Some(page)) => {
+                let mut next = Self { page: None, ..self.clone() };
+                next.deleted.push(page.clone());
+                vec![(next, Effect { made_by: page.made_by, seq: 0 })]
+            }
+            (Change::Publish(_), None) => vec![self.with(Page::new(id), id, change)],
+            (_, None) => vec![],
+            (Change::Activate(seq) | Change::DeleteVersion(seq), Some(page))
+                if !page.versions.contains_key(seq) =>
+            {
+                vec![]
+            }
+            (Change::DeleteVersion(seq), Some(page)) if page.live == *seq => vec![],
+            (_, Some(page)) => vec![self.with(page.clone(), id, change)],
+        }
+    }
+
+    fn with(&self, mut page: Page, id: OpId, change: &Change) -> (Self, Effect) {
+        let effect = Effect { made_by: page.made_by, seq: page.apply(id, change) };
+        (Self { page: Some(page), ..self.clone() }, effect)
+    }
+
+    fn restored(&self, place: usize) -> (Self, Effect) {
+        let mut next = self.clone();
+        let page = next.deleted.remove(place);
+        let effect = Effect { made_by: page.made_by, seq: 0 };
+        next.page = Some(page);
+        (next, effect)
+    }
+
+    /// These, without a purged artifact that is none of them any more.
+    fn purged(mut self, page: &Page) -> (Self, Effect) {
+        self.evidence.extend(page.evidence());
+        (self, Effect { made_by: page.made_by, seq: 0 })
     }
 }
 
@@ -81,41 +236,19 @@ pub struct Effect {
 /// One state in which all responses can be true.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct State {
-    pub page: Option<Page>,
+    pub artifacts: Artifacts,
     /// Changes without a response that have happened.
     pub happened: BTreeMap<OpId, Effect>,
 }
 
 impl State {
-    /// The state after a change, or `None` if it would be refused.
-    pub fn after(&self, id: OpId, change: &Change) -> Option<State> {
-        let (page, effect) = apply(self.page.as_ref(), id, change)?;
-        let mut happened = self.happened.clone();
-        happened.insert(id, effect);
-        Some(State { page, happened })
+    /// The states after a change. None if it would be refused.
+    pub fn after(&self, id: OpId, change: &Change) -> Vec<State> {
+        let next = |(artifacts, effect): (Artifacts, Effect)| {
+            let mut happened = self.happened.clone();
+            happened.insert(id, effect);
+            State { artifacts, happened }
+        };
+        self.artifacts.after(id, change).into_iter().map(next).collect()
     }
-}
-
-fn apply(page: Option<&Page>, id: OpId, change: &Change) -> Option<(Option<Page>, Effect)> {
-    let Some(page) = page else {
-        let Change::Publish(_) = change else { return None };
-        let page = Page { made_by: id, versions: vec![id], live: 1, visibility: Visibility::Public };
-        return Some((Some(page), Effect { made_by: id, seq: 1 }));
-    };
-    let mut page = page.clone();
-    let mut effect = Effect { made_by: page.made_by, seq: 0 };
-    match change {
-        Change::Publish(_) | Change::AddVersion { .. } => {
-            page.versions.push(id);
-            effect.seq = u32::try_from(page.versions.len()).expect("few versions");
-            if !matches!(change, Change::AddVersion { activates: false, .. }) {
-                page.live = effect.seq;
-            }
-        }
-        Change::Activate(seq) if (1..=page.versions.len()).contains(&(*seq as usize)) => page.live = *seq,
-        Change::Activate(_) => return None,
-        Change::Show(visibility) => page.visibility = *visibility,
-        Change::Delete => return Some((None, effect)),
-    }
-    Some((Some(page), effect))
 }

@@ -20,6 +20,7 @@ const SCANS_WAITING_MAX: u64 = 100;
 const UNSERVED_AFTER: Duration = Duration::from_secs(3600);
 
 pub(super) async fn scans(service: &Service, queues: &Queues) -> anyhow::Result<()> {
+    erase_purged(service).await;
     let queued = service.sweep_scans().await?;
     if queued > 0 {
         tracing::warn!(scans.queued = queued, "scans of versions without a verdict were queued again");
@@ -35,6 +36,18 @@ pub(super) async fn scans(service: &Service, queues: &Queues) -> anyhow::Result<
         }
     }
     Ok(())
+}
+
+/// Erases what the process of a purge could not erase, because it was killed or the file store was slow. This
+/// sweep is the one that runs most often.
+async fn erase_purged(service: &Service) {
+    match service.erase_purged().await {
+        Ok(0) => {}
+        Ok(done) => tracing::info!(erasures.done = done, "purged contents erased"),
+        Err(error) => {
+            tracing::warn!(error = format!("{error:#}"), "purged contents could not be erased yet");
+        }
+    }
 }
 
 /// How many rescans may be queued now.

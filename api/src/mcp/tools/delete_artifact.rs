@@ -21,8 +21,9 @@ impl Tool for DeleteArtifact {
     const NAME: &'static str = "delete_artifact";
     const TITLE: &'static str = "Delete a page";
     const DESCRIPTION: &'static str = "\
-Delete a published page or site for good: its URL stops working at once for everyone, and this cannot be \
-undone. Use it only if your human asked for it or agreed. To undo a publish, use rollback_artifact \
+Delete a published page or site: its URL stops working at once for everyone. For 30 days it can be restored, \
+with POST /v1/artifacts/{slug}/restore. Use it only if your human asked for it or agreed. To undo a \
+publish, use rollback_artifact \
 instead; to change a page, publish to the same slug again.
 
 Returns {slug, deleted: true}. Free, and it ends the monthly charge of an unlisted or private page. The \

@@ -3,7 +3,7 @@
 
 use askama::Template;
 use domain::{
-    AppealMessage, Artifact, CreatedVia, List, Micro, ModerationStatus, Refusal, Version, Visibility,
+    AppealMessage, Artifact, CreatedVia, List, Micro, ModerationStatus, Paged, Refusal, Version, Visibility,
 };
 use poem::http::StatusCode;
 use poem::web::Data;
@@ -55,6 +55,8 @@ pub struct VersionRow {
     pub message: Option<String>,
     pub moderation: ModerationStatus,
     pub state: VersionState,
+    /// The `seq` of the version before it, with which it is compared. `None` for the first one.
+    pub before: Option<u32>,
     /// The version's own address, signed if the page is private.
     pub url: String,
 }
@@ -244,12 +246,7 @@ impl<'a> ArtifactPage<'a> {
             notice: detail.moderation.clone(),
             appeal: AppealForm::default(),
             views: Count(views),
-            versions: detail
-                .versions
-                .rows
-                .iter()
-                .map(|row| VersionRow::new(row, live_seq, detail.version_links.link(row.seq)))
-                .collect(),
+            versions: version_rows(detail, live_seq),
             pager: None,
             choices: choices(artifact.visibility, price),
             price: Dollars(price.month),
@@ -258,8 +255,19 @@ impl<'a> ArtifactPage<'a> {
     }
 }
 
+fn version_rows(detail: &ArtifactDetail, live_seq: Option<u32>) -> Vec<VersionRow> {
+    let Paged { rows, next, .. } = &detail.versions;
+    let row = |(at, version): (usize, &Version)| {
+        // The row after the last one is on the next page, if there is one.
+        let following = rows.get(at + 1).map(|row| row.seq);
+        let before = following.or_else(|| next.as_ref().and(version.seq.checked_sub(1)));
+        VersionRow::new(version, live_seq, before, detail.version_links.link(version.seq))
+    };
+    rows.iter().enumerate().map(row).collect()
+}
+
 impl VersionRow {
-    fn new(version: &Version, live_seq: Option<u32>, url: String) -> Self {
+    fn new(version: &Version, live_seq: Option<u32>, before: Option<u32>, url: String) -> Self {
         Self {
             seq: version.seq,
             made_at: Moment(version.created_at),
@@ -269,6 +277,7 @@ impl VersionRow {
             message: version.message.as_ref().map(ToString::to_string),
             moderation: version.moderation,
             state: VersionState::of(version.seq, live_seq),
+            before,
             url,
         }
     }

@@ -4,17 +4,20 @@ use askama::Template;
 use domain::link::{Addresses, UrlStyle, VersionLinks};
 use domain::signing_key::LinkKey;
 use domain::{
-    Account, AccountId, AccountStatus, AccountSummary, Artifact, ArtifactId, AuditEntry, AuditId, Chance,
-    DayUse, Invite, InviteCode, JobId, LedgerEntry, LiveVersion, Maker, Message, Micro, ModerationStatus,
-    MonthlyUse, Origin, Paged, Reason, Refusal, Retention, Rights, Role, Scopes, StoredBytes, Tariff, Time,
-    Token, TokenId, TokenName, UserId, Version, VersionId, Via, Visibility,
+    Account, AccountId, AccountStatus, AccountSummary, Artifact, ArtifactId, AuditEntry, AuditId, BlobHash,
+    Chance, DayUse, Invite, InviteCode, JobId, LedgerEntry, LiveVersion, Maker, ManifestFile, Message, Micro,
+    ModerationStatus, MonthlyUse, Origin, Paged, Reason, Refusal, Retention, Rights, Role, Scopes,
+    StoredBytes, Tariff, Time, Token, TokenId, TokenName, UserId, Version, VersionId, Via, Visibility,
 };
-use service::{ArtifactDetail, Caller, CallerIdentity, Member, ModerationNotice, Person};
+use service::{
+    ArtifactDetail, Caller, CallerIdentity, Differences, FileDifference, Member, ModerationNotice, Person,
+};
 
 use super::NoAccountPage;
 use super::artifact_page::{self, ArtifactPage};
 use super::artifacts::{ArtifactRow, ArtifactsPage, LiveRow};
 use super::audit::{TrailPage, TrailRow};
+use super::changes::ChangesPage;
 use super::credit::{self, AmountForm, CheckoutPage, CreditPage, CreditStep};
 use super::ledger::{EntryRow, Slugs};
 use super::page::{AccountLink, DashboardPage, Frame, Tab, done};
@@ -108,6 +111,7 @@ pub fn samples() -> Vec<(String, String)> {
         none(),
         artifacts(),
         artifact_pages(),
+        changes_pages(),
         usage(),
         credit_pages(),
         team_pages(),
@@ -260,6 +264,37 @@ fn artifact_pages() -> Vec<(String, String)> {
         ("dashboard-page-private".into(), page(&private)),
         ("dashboard-page-staged".into(), page(&staged)),
         sample("page-delete", &AskPage { frame: &frame, question: &question, back: &back }),
+    ]
+}
+
+fn changes_pages() -> Vec<(String, String)> {
+    let frame = frame(Role::Member, Tab::Pages);
+    let file = |path: &str, text: &str| ManifestFile {
+        path: path.parse().unwrap(),
+        hash: BlobHash::of(text.as_bytes()),
+        size_bytes: text.len() as u64,
+        content_type: "text/plain".into(),
+        variants: Vec::new(),
+        bundled: None,
+    };
+    let difference = |path: &str, before: Option<&str>, after: Option<&str>| FileDifference {
+        path: path.parse().unwrap(),
+        before: before.map(|text| file(path, text)),
+        after: after.map(|text| file(path, text)),
+    };
+    let files = vec![
+        difference("a folder/ü.txt", None, Some("new\n")),
+        difference("gone.css", Some("p {}\n"), None),
+        difference("index.html", Some("<p>Hello</p>\n"), Some("<p>Hello, &amp; welcome</p>\n")),
+    ];
+    let diff = "diff --git a/index.html b/index.html\n--- a/index.html\n+++ b/index.html\n@@ -1 +1 @@\n\
+                -<p>Hello</p>\n+<p>Hello, &amp; welcome</p>\n";
+    let (some, none) = (Differences { from: 1, to: 2, files }, Differences { from: 2, to: 2, files: vec![] });
+    let page = |differences, diff| ChangesPage::new(&frame, "my-page", differences, diff);
+    vec![
+        sample("changes", &page(&some, diff)),
+        sample("changes-long", &ChangesPage { is_cut: true, ..page(&some, diff) }),
+        sample("changes-none", &page(&none, "")),
     ]
 }
 

@@ -28,6 +28,13 @@ in_both_modes! {
         shell.run(&["download", "my-site", "never", "--version", "3"]).await.failed(4);
         assert!(!shell.path("never").exists());
 
+        assert_eq!(shell.run(&["export"]).await.ok().line(), "handbill-export.tar.gz");
+        shell.run(&["export"]).await.failed(2);
+        shell.run(&["export", "all.tar.gz"]).await.ok();
+        let archives = ["all.tar.gz", "handbill-export.tar.gz"].map(|name| std::fs::read(shell.path(name)).unwrap());
+        assert!(archives[0] == archives[1] && archives[0].starts_with(b"\x1f\x8b"));
+        assert!(!shell.path("all.tar.gz.partial").exists());
+
         let diff = shell.run(&["diff", "my-site"]).await.ok();
         assert!(diff.out.ends_with("@@ -1 +1 @@\n-a {}\n+b {}\n"), "{}", diff.out);
         assert_eq!(shell.run(&["diff", "my-site", "1", "2"]).await.ok().out, diff.out);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::shell::Shell;
 
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 21] = [
     "signup",
     "publish",
     "list",
@@ -18,6 +18,7 @@ const COMMANDS: [&str; 20] = [
     "account",
     "usage",
     "claim-link",
+    "export",
     "tokens",
     "invites",
     "members",

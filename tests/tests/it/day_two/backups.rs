@@ -346,6 +346,7 @@ async fn age(backup: &Path) {
         ALTER TABLE accounts DROP COLUMN versions_kept; ALTER TABLE accounts DROP COLUMN versions_days;
         ALTER TABLE artifacts DROP COLUMN versions_kept; ALTER TABLE artifacts DROP COLUMN versions_days;
         DROP TRIGGER routes_repointed; DROP TABLE former_versions;
+        DROP TABLE erasures; ALTER TABLE artifacts DROP COLUMN purged_at;
         DROP TRIGGER routes_inserted; DROP TRIGGER routes_updated; DROP TRIGGER routes_deleted;
         DROP TABLE route_changes; DROP TABLE route_log; DROP TABLE appeals; DROP TABLE held_pages; DROP TABLE blocked_contents;
         ALTER TABLE reports DROP COLUMN category; DROP TABLE rulings; DROP TABLE monthly_limits;

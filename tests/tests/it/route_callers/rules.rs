@@ -113,6 +113,9 @@ pub fn rules() -> Vec<Rule> {
         of_account("PATCH /v1/artifacts/{slug}", WRITE, Member, 200),
         // For a page that has passed.
         of_account("POST /v1/artifacts/{slug}/appeal", WRITE, Member, 409),
+        // The live version, and an artifact that is not deleted.
+        of_account("DELETE /v1/artifacts/{slug}/versions/{seq}", WRITE, Member, 409),
+        of_account("POST /v1/artifacts/{slug}/restore", WRITE, Member, 404),
         of_account("DELETE /v1/artifacts/{slug}", WRITE, Member, 200),
         of_account("GET /v1/tokens", TOKENS, Member, 200).pinned(200),
         of_account("POST /v1/tokens", TOKENS, Member, 201).pinned(201),
@@ -126,6 +129,12 @@ pub fn rules() -> Vec<Rule> {
         of_team("GET /v1/account/ledger", Member, 200),
         of_team("GET /v1/account/members", Member, 200),
         of_team("GET /v1/account/audit", Admin, 200),
+        // It needs three scopes, and each token of the table has one.
+        rule(
+            "GET /v1/account/export",
+            May::ForAccount(Needs { scope: "all of them", role: Admin, is_of_the_team: true, pinned: 403 }),
+            200,
+        ),
         of_team("DELETE /v1/account/members/{user_id}", Admin, 200),
         of_team("GET /v1/account/invites", Admin, 200),
         of_team("POST /v1/account/invites", Admin, 201),

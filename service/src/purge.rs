@@ -1,0 +1,99 @@
+//! Deletes artifacts and versions for good, and restores deleted artifacts.
+//!
+//! An operation returns only once no edge serves the old state. The contents are erased before it returns, or
+//! within seconds by a job if the file store is slow.
+
+use std::time::Duration;
+
+use domain::{Artifact, Host, Missing, Refusal, Scope, Slug};
+
+use crate::{Caller, Service, ServiceResult};
+
+/// How long a purge waits for the erasure of its contents.
+const ERASURE_WAIT_MAX: Duration = Duration::from_secs(10);
+/// Deleted artifacts that are listed.
+const DELETED_SHOWN_MAX: u64 = 100;
+
+/// What a purge left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PurgedPage {
+    pub slug: Slug,
+    /// The versions that moderators keep as evidence, oldest first.
+    pub held: Vec<u32>,
+}
+
+impl Service {
+    /// Deletes an artifact with all of its versions and contents. If no artifact has the slug, it purges the
+    /// one that was deleted last.
+    pub async fn purge(&self, caller: &Caller, slug: &Slug) -> ServiceResult<PurgedPage> {
+        let now = self.0.clock.now();
+        caller.may_write(Scope::ArtifactsWrite, now)?;
+        let artifacts = self.0.store.artifacts();
+        let id = match artifacts.find(caller.account, slug).await? {
+            Some(artifact) => Some(artifact.id),
+            None => artifacts.find_deleted(caller.account, slug, now).await?,
+        };
+        let id = id.filter(|id| caller.may_touch(*id).is_ok()).ok_or_else(|| caller.no_such_artifact())?;
+        let purged = artifacts.purge(&self.change_by(caller), id).await?;
+        let purged = purged.ok_or_else(|| caller.no_such_artifact())?;
+        self.finish_purge(&purged.host).await;
+        tracing::info!(artifact.host = %purged.host, versions.held = purged.held.len(), "artifact purged");
+        Ok(PurgedPage { slug: slug.clone(), held: purged.held })
+    }
+
+    /// Deletes a version that is not live.
+    pub async fn delete_version(&self, caller: &Caller, slug: &Slug, seq: u32) -> ServiceResult<()> {
+        caller.may_write(Scope::ArtifactsWrite, self.0.clock.now())?;
+        let artifact = self.find(caller, slug).await?;
+        let deleted =
+            self.0.store.artifacts().delete_version(&self.change_by(caller), artifact.id, seq).await?;
+        let host = deleted.ok_or_else(|| caller.no_such_artifact())?;
+        self.finish_purge(&host).await;
+        tracing::info!(artifact.host = %host, version.seq = seq, "version deleted");
+        Ok(())
+    }
+
+    /// Restores the artifact with this slug that was deleted last, with its host.
+    pub async fn restore_artifact(&self, caller: &Caller, slug: &Slug) -> ServiceResult<Artifact> {
+        let now = self.0.clock.now();
+        caller.may_write(Scope::ArtifactsWrite, now)?;
+        let artifacts = self.0.store.artifacts();
+        let found = artifacts.find_deleted(caller.account, slug, now).await?;
+        let missing = || match caller.pinned_to() {
+            Some(_) => caller.no_such_artifact(),
+            None => Refusal::NotFound(Missing::DeletedArtifact),
+        };
+        let id = found.filter(|id| caller.may_touch(*id).is_ok()).ok_or_else(missing)?;
+        let artifacts_max = self.0.rules.tariff.claimed_artifacts_max;
+        let restored = artifacts.restore(&self.change_by(caller), id, artifacts_max).await?;
+        let artifact = restored.ok_or_else(missing)?;
+        self.0.bus.notify_edges(std::slice::from_ref(&artifact.host)).await;
+        tracing::info!(artifact.host = %artifact.host, "artifact restored");
+        Ok(artifact)
+    }
+
+    /// The account's artifacts that can be restored, last deleted first. A pinned token sees only its own.
+    pub async fn deleted_artifacts(&self, caller: &Caller) -> ServiceResult<Vec<Artifact>> {
+        caller.may(Scope::ArtifactsRead)?;
+        let (pin, now) = (caller.pinned_to(), self.0.clock.now());
+        Ok(self.0.store.artifacts().list_restorable(caller.account, pin, now, DELETED_SHOWN_MAX).await?)
+    }
+
+    /// Erases purged contents that are still in the file store.
+    pub async fn erase_purged(&self) -> anyhow::Result<u64> {
+        self.0.store.blob_index().erase_purged(&self.0.blobs, self.0.clock.now()).await
+    }
+
+    /// Nothing may change the response any more, so an erasure that fails or takes too long is left to the
+    /// job.
+    async fn finish_purge(&self, host: &Host) {
+        self.0.bus.notify_edges(std::slice::from_ref(host)).await;
+        match tokio::time::timeout(ERASURE_WAIT_MAX, self.erase_purged()).await {
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => {
+                tracing::warn!(error = format!("{error:#}"), "purged contents could not be erased yet");
+            }
+            Err(_) => tracing::warn!("the erasure of purged contents continues in a job"),
+        }
+    }
+}

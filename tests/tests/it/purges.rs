@@ -1,0 +1,177 @@
+//! Deleting for good: what is purged is nowhere any more, and what was only deleted can be restored.
+
+use std::path::Path;
+use std::time::Duration;
+
+use handbill_tests::{Agent, Method, PATIENCE, World, eventually, in_both_modes, json};
+
+use crate::day_two::{objects_of, succeeded};
+use crate::expectations::{front_page, page_saying};
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+async fn storage_of(agent: &Agent) -> i64 {
+    agent.usage().await.expect(200).integer("storage.bytes")
+}
+
+async fn publish_site(agent: &Agent, slug: &str, files: &[(&str, &str)]) -> handbill_tests::Reply {
+    let call = agent.post("/v1/publish").field("slug", slug.to_owned());
+    files.iter().fold(call, |call, (path, text)| call.file(path, (*text).to_owned())).await.expect(201)
+}
+
+fn purge(agent: &Agent, slug: &str) -> handbill_tests::Call {
+    agent.call(Method::DELETE, &format!("/v1/artifacts/{slug}?purge=true"))
+}
+
+fn delete_version(agent: &Agent, slug: &str, seq: u32) -> handbill_tests::Call {
+    agent.call(Method::DELETE, &format!("/v1/artifacts/{slug}/versions/{seq}"))
+}
+
+fn restore(agent: &Agent, slug: &str) -> handbill_tests::Call {
+    agent.post(&format!("/v1/artifacts/{slug}/restore"))
+}
+
+/// The folder of all objects.
+fn store_of(world: &World) -> std::path::PathBuf {
+    objects_of(world).parent().unwrap().to_owned()
+}
+
+/// The objects below a folder that contain these bytes.
+fn objects_with(folder: &Path, text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(objects_with(&path, text));
+        } else if let Ok(bytes) = std::fs::read(&path)
+            && bytes.windows(text.len()).any(|window| window == text.as_bytes())
+        {
+            found.push(path.display().to_string());
+        }
+    }
+    found
+}
+
+async fn erased(world: &World, text: &str) {
+    let objects = store_of(world);
+    eventually(PATIENCE, "the erasure of every byte", async || {
+        objects_with(&objects, text).is_empty().then_some(())
+    })
+    .await;
+}
+
+in_both_modes! {
+    async fn a_purged_artifact_is_gone_with_every_byte_and_its_storage(world: World) {
+        let (agent, visitor) = (world.agent().await, world.visitor());
+        let kept = [("index.html", "<p>kept index</p>"), ("shared.css", "shared-by-both{color:red}")];
+        publish_site(&agent, "kept", &kept).await;
+        let before = storage_of(&agent).await;
+        let files = [("index.html", "<p>secret-front</p>"), ("a.css", "secret-style{}"), ("shared.css", kept[1].1)];
+        let first = publish_site(&agent, "gone", &files).await;
+        let version = first.string("version_url");
+        publish_site(&agent, "gone", &[("index.html", "<p>secret-second</p>"), ("b.css", "secret-other{}")]).await;
+        assert!(storage_of(&agent).await > before);
+
+        let purged = purge(&agent, "gone").await.expect(200);
+        assert_eq!(purged.json(), json!({ "slug": "gone", "deleted": true, "purged": true }));
+        assert_eq!(storage_of(&agent).await, before);
+        front_page(&visitor, &first).await.expect(404);
+        visitor.open(&version).await.expect(404);
+        for text in ["secret-front", "secret-style", "secret-second", "secret-other"] {
+            erased(&world, text).await;
+        }
+        assert!(!objects_with(&store_of(&world), "shared-by-both").is_empty());
+        succeeded(world.command(&["scrub"], &[]).await);
+        purge(&agent, "gone").await.refused(404, "not_found");
+        restore(&agent, "gone").await.refused(404, "not_found");
+        agent.artifact("gone").await.refused(404, "not_found");
+    }
+
+    async fn a_version_that_is_not_live_is_deleted_with_its_part_of_a_bundle(world: World) {
+        let (agent, visitor) = (world.agent().await, world.visitor());
+        let one = [("index.html", "<p>first-front</p>"), ("only.css", "first-only{}"), ("both.css", "in-both{}")];
+        let first = publish_site(&agent, "my-page", &one).await;
+        let before = storage_of(&agent).await;
+        let two = [("index.html", "<p>second-front</p>"), ("both.css", one[2].1)];
+        let second = publish_site(&agent, "my-page", &two).await;
+        delete_version(&agent, "my-page", 2).await.refused(409, "version_live");
+        visitor.open(&first.string("version_url")).await.expect(200);
+
+        delete_version(&agent, "my-page", 1).await.expect(200);
+        visitor.open(&first.string("version_url")).await.expect(404);
+        delete_version(&agent, "my-page", 1).await.refused(404, "not_found").naming("version");
+        agent.activate("my-page", 1).await.refused(404, "not_found");
+        assert!(storage_of(&agent).await < before + 30);
+        erased(&world, "first-front").await;
+        erased(&world, "first-only").await;
+        // The rest of the bundle is unharmed.
+        front_page(&visitor, &second).await.expect(200);
+        let style = format!("{}both.css", second.string("url"));
+        assert_eq!(visitor.open(&style).await.expect(200).text(), "in-both{}");
+        succeeded(world.command(&["scrub"], &[]).await);
+        let versions = agent.artifact("my-page").await.expect(200);
+        assert_eq!(versions.at("versions").as_array().unwrap().len(), 1);
+        assert_eq!(agent.publish("my-page", page_saying("three")).await.expect(201).integer("version"), 3);
+    }
+
+    async fn a_deleted_artifact_is_restored_with_its_host_for_30_days(world: World) {
+        let (agent, _) = crate::teams::claimed_by(&world, "olga").await;
+        let visitor = world.visitor();
+        let page = agent.publish("my-page", page_saying("old")).await.expect(201);
+        restore(&agent, "my-page").await.refused(404, "not_found");
+        agent.delete("my-page").await.expect(200);
+        front_page(&visitor, &page).await.expect(404);
+        let restored = restore(&agent, "my-page").await.expect(200);
+        assert_eq!(restored.string("host"), page.string("host"));
+        front_page(&visitor, &page).await.expect(200);
+        agent.delete("my-page").await.expect(200);
+        agent.publish("my-page", page_saying("new")).await.expect(201);
+        restore(&agent, "my-page").await.refused(409, "slug_taken");
+        purge(&agent, "my-page").await.expect(200);
+        restore(&agent, "my-page").await.expect(200);
+        agent.delete("my-page").await.expect(200);
+        world.advance(DAY * 31);
+        restore(&agent, "my-page").await.refused(404, "not_found");
+        purge(&agent, "my-page").await.refused(404, "not_found");
+    }
+
+    async fn blocked_versions_are_kept_as_evidence_and_the_response_says_so(world: World) {
+        let agent = world.agent().await;
+        let page = agent.publish("my-page", page_saying("evidence of a crime")).await.expect(201);
+        let decide = format!("/internal/moderation/{}", page.string("host"));
+        world.operator().post(&decide).header("X-Operator", "alice").json(&json!({ "action": "block" })).await.expect(200);
+        agent.publish("my-page", page_saying("harmless")).await.expect(201);
+        delete_version(&agent, "my-page", 1).await.refused(409, "version_held");
+        let purged = purge(&agent, "my-page").await.expect(200);
+        assert_eq!(purged.at("purged"), false);
+        assert!(purged.at("held_versions").as_array().unwrap().contains(&json!(1)));
+        assert!(purged.string("message").contains("evidence"));
+        restore(&agent, "my-page").await.refused(404, "not_found");
+        assert!(!objects_with(&store_of(&world), "evidence of a crime").is_empty());
+    }
+
+    async fn purges_and_publishes_of_the_same_content_at_once_never_lose_a_served_byte(world: World) {
+        let (one, other, visitor) = (world.agent().await, world.agent().await, world.visitor());
+        let files = [("index.html", "<p>the same front</p>"), ("same.css", "same-style{}")];
+        publish_site(&one, "page", &files).await;
+        let published = async {
+            let mut last = None;
+            for number in 0..3 {
+                last = Some(publish_site(&other, &format!("copy-{number}"), &files).await);
+            }
+            last.unwrap()
+        };
+        let purged = async {
+            purge(&one, "page").await.expect(200);
+            publish_site(&one, "page", &files).await;
+            purge(&one, "page").await.expect(200);
+        };
+        let activated = async { one.activate("page", 1).await };
+        let (last, (), _) = tokio::join!(published, purged, activated);
+        assert!(front_page(&visitor, &last).await.expect(200).text().contains("the same front"));
+        let style = format!("{}same.css", last.string("url"));
+        assert_eq!(visitor.open(&style).await.expect(200).text(), "same-style{}");
+        succeeded(world.command(&["scrub"], &[]).await);
+        assert_eq!(storage_of(&one).await, 0);
+    }
+}
