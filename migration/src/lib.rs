@@ -32,7 +32,11 @@ mod m0021_suspensions;
 mod m0022_bundles;
 mod m0022_contents_of_bundles;
 mod m0023_route_changes;
-r
+mod m0025_retention;
+mod m0025_retention_indexes;
+mod m0026_former_versions;
+mod m0027_purges;
+
 pub struct Migrator;
 
 #[async_trait::async_trait]
@@ -62,7 +66,11 @@ impl MigratorTrait for Migrator {
             Box::new(m0022_bundles::Migration),
             Box::new(m0022_contents_of_bundles::Migration),
             Box::new(m0023_route_changes::Migration),
-r        ]
+            Box::new(m0025_retention::Migration),
+            Box::new(m0025_retention_indexes::Migration),
+            Box::new(m0026_former_versions::Migration),
+            Box::new(m0027_purges::Migration),
+        ]
     }
 }
 
