@@ -115,6 +115,8 @@ pub(crate) fn account_json(account: &Account) -> String {
         "balance_micro": account.balance.get(),
         "storage_bytes": account.storage_bytes,
         "allow_agent_join": account.allow_agent_join,
+        "versions_kept": account.retention.versions_kept,
+        "versions_days": account.retention.versions_days,
     });
     value.to_string()
 }
@@ -154,6 +156,8 @@ pub(crate) fn artifact_json(artifact: &Artifact) -> String {
         "version": artifact.live.map(|live| live.seq),
         "created_at": artifact.created_at.rfc3339(),
         "updated_at": artifact.updated_at.rfc3339(),
+        "versions_kept": artifact.retention.versions_kept,
+        "versions_days": artifact.retention.versions_days,
     });
     value.to_string()
 }

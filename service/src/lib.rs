@@ -100,7 +100,7 @@ pub use people::{Client, Credentials, PasswordUpdate, SignedIn};
 pub use publish::{Addressed, Publication};
 pub use publish_bounds::PublishBounds;
 pub use publish_request::PublishRequest;
-pub use purge::PurgedPage;
+pub use purge::{DeletedArtifact, PurgedPage};
 pub use queue::{IfKnown, JobQueue, Push, PushResult};
 pub use rehearsal::{Rehearsal, SiteChanges};
 pub use rescan::{RescanScope, ScanState};

@@ -5,7 +5,9 @@
 
 use std::time::Duration;
 
-use domain::{Artifact, Host, Missing, Refusal, Scope, Slug};
+use domain::{Artifact, ArtifactId, Host, Missing, Refusal, Scope, Slug, Time};
+
+use store::RESTORABLE_FOR;
 
 use crate::{Caller, Service, ServiceResult};
 
@@ -22,23 +24,48 @@ pub struct PurgedPage {
     pub held: Vec<u32>,
 }
 
+/// An artifact that can be restored.
+#[derive(Clone, Debug)]
+pub struct DeletedArtifact {
+    pub artifact: Artifact,
+    pub deleted_at: Time,
+    pub restorable_until: Time,
+}
+
+/// The deletion was the last update.
+impl From<Artifact> for DeletedArtifact {
+    fn from(artifact: Artifact) -> Self {
+        let deleted_at = artifact.updated_at;
+        Self { artifact, deleted_at, restorable_until: deleted_at.plus(RESTORABLE_FOR) }
+    }
+}
+
 impl Service {
     /// Deletes an artifact with all of its versions and contents. If no artifact has the slug, it purges the
     /// one that was deleted last.
     pub async fn purge(&self, caller: &Caller, slug: &Slug) -> ServiceResult<PurgedPage> {
-        let now = self.0.clock.now();
+        let (account, now) = (caller.account, self.0.clock.now());
         caller.may_write(Scope::ArtifactsWrite, now)?;
         let artifacts = self.0.store.artifacts();
-        let id = match artifacts.find(caller.account, slug).await? {
-            Some(artifact) => Some(artifact.id),
-            None => artifacts.find_deleted(caller.account, slug, now).await?,
-        };
-        let id = id.filter(|id| caller.may_touch(*id).is_ok()).ok_or_else(|| caller.no_such_artifact())?;
-        let purged = artifacts.purge(&self.change_by(caller), id).await?;
+        let mut id = artifacts.find(account, slug).await?.map(|artifact| artifact.id);
+        if id.is_none() {
+            id = artifacts.find_deleted(account, slug, now).await?;
+        }
+        if id.is_none() {
+            id = artifacts.find_evidence(account, slug, now).await?;
+        }
+        self.purge_by_id(caller, id.ok_or_else(|| caller.no_such_artifact())?).await
+    }
+
+    /// Like `purge`, for an artifact whose slug another one may have in the meantime.
+    pub async fn purge_by_id(&self, caller: &Caller, id: ArtifactId) -> ServiceResult<PurgedPage> {
+        caller.may_write(Scope::ArtifactsWrite, self.0.clock.now())?;
+        caller.may_touch(id).map_err(|_| caller.no_such_artifact())?;
+        let purged = self.0.store.artifacts().purge(&self.change_by(caller), id).await?;
         let purged = purged.ok_or_else(|| caller.no_such_artifact())?;
         self.finish_purge(&purged.host).await;
         tracing::info!(artifact.host = %purged.host, versions.held = purged.held.len(), "artifact purged");
-        Ok(PurgedPage { slug: slug.clone(), held: purged.held })
+        Ok(PurgedPage { slug: purged.slug, held: purged.held })
     }
 
     /// Deletes a version that is not live.
@@ -57,26 +84,29 @@ impl Service {
     pub async fn restore_artifact(&self, caller: &Caller, slug: &Slug) -> ServiceResult<Artifact> {
         let now = self.0.clock.now();
         caller.may_write(Scope::ArtifactsWrite, now)?;
-        let artifacts = self.0.store.artifacts();
-        let found = artifacts.find_deleted(caller.account, slug, now).await?;
-        let missing = || match caller.pinned_to() {
-            Some(_) => caller.no_such_artifact(),
-            None => Refusal::NotFound(Missing::DeletedArtifact),
-        };
-        let id = found.filter(|id| caller.may_touch(*id).is_ok()).ok_or_else(missing)?;
+        let found = self.0.store.artifacts().find_deleted(caller.account, slug, now).await?;
+        self.restore_by_id(caller, found.ok_or_else(|| not_restorable(caller))?).await
+    }
+
+    /// Like `restore_artifact`, for one of several deleted artifacts that had the same slug.
+    pub async fn restore_by_id(&self, caller: &Caller, id: ArtifactId) -> ServiceResult<Artifact> {
+        caller.may_write(Scope::ArtifactsWrite, self.0.clock.now())?;
+        caller.may_touch(id).map_err(|_| not_restorable(caller))?;
         let artifacts_max = self.0.rules.tariff.claimed_artifacts_max;
-        let restored = artifacts.restore(&self.change_by(caller), id, artifacts_max).await?;
-        let artifact = restored.ok_or_else(missing)?;
+        let restored = self.0.store.artifacts().restore(&self.change_by(caller), id, artifacts_max).await?;
+        let artifact = restored.ok_or_else(|| not_restorable(caller))?;
         self.0.bus.notify_edges(std::slice::from_ref(&artifact.host)).await;
         tracing::info!(artifact.host = %artifact.host, "artifact restored");
         Ok(artifact)
     }
 
     /// The account's artifacts that can be restored, last deleted first. A pinned token sees only its own.
-    pub async fn deleted_artifacts(&self, caller: &Caller) -> ServiceResult<Vec<Artifact>> {
+    pub async fn deleted_artifacts(&self, caller: &Caller) -> ServiceResult<Vec<DeletedArtifact>> {
         caller.may(Scope::ArtifactsRead)?;
         let (pin, now) = (caller.pinned_to(), self.0.clock.now());
-        Ok(self.0.store.artifacts().list_restorable(caller.account, pin, now, DELETED_SHOWN_MAX).await?)
+        let found =
+            self.0.store.artifacts().list_restorable(caller.account, pin, now, DELETED_SHOWN_MAX).await?;
+        Ok(found.into_iter().map(DeletedArtifact::from).collect())
     }
 
     /// Erases purged contents that are still in the file store.
@@ -95,5 +125,13 @@ impl Service {
             }
             Err(_) => tracing::warn!("the erasure of purged contents continues in a job"),
         }
+    }
+}
+
+/// A pinned token does not learn which other artifacts exist.
+fn not_restorable(caller: &Caller) -> Refusal {
+    match caller.pinned_to() {
+        Some(_) => caller.no_such_artifact(),
+        None => Refusal::NotFound(Missing::DeletedArtifact),
     }
 }

@@ -3,14 +3,16 @@
 //! A version that a moderator has to keep as evidence stays, with its contents. Every change here holds the
 //! lock of the account's row, as publishes, activations, verdicts and decisions of moderators do.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anyhow::Context;
 use domain::{
     AccountId, ArtifactId, BundleId, Host, Manifest, Missing, ModerationStatus, Refusal, Slug, Time,
 };
+use entity::artifact::Column;
 use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::SimpleExpr;
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
 use crate::artifacts::take_down;
@@ -19,8 +21,9 @@ use crate::change_result::ChangeResult;
 use crate::erasures::{self, ErasureKind};
 use crate::handles::ArtifactStore;
 use crate::held_pages::status_for_edge;
-use crate::many::{among, known_pairs};
+use crate::many::among;
 use crate::rows::artifact::{find_by_id, find_even_deleted};
+use crate::version_deletion::delete_versions;
 use crate::{blocked_contents, rows};
 
 /// For this long after its deletion, an artifact can be restored, and also purged.
@@ -32,6 +35,7 @@ const VERSIONS_PAGE: u64 = 200;
 /// A purged artifact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PurgedArtifact {
+    pub slug: Slug,
     pub host: Host,
     /// The versions that are kept as evidence, oldest first.
     pub held: Vec<u32>,
@@ -64,12 +68,12 @@ impl ArtifactStore<'_> {
             held.extend(kept.iter().map(|version| version.seq));
             remove(&transaction, &mut owner, &purged).await?;
         }
-        write_storage(&transaction, &owner).await?;
         mark_purged(&transaction, &row, &held, change.now).await?;
         change.note(&transaction, "artifact.purged", &row.host, kept_as_evidence(&held)).await?;
         transaction.commit().await.context("commit a purge of an artifact")?;
         let held = held.into_iter().map(|seq| u32::try_from(seq).unwrap_or(0)).collect();
-        Ok(Some(PurgedArtifact { host: rows::parse(&row.host, "a host")?, held }))
+        let (slug, host) = (rows::parse(&row.slug, "a slug")?, rows::parse(&row.host, "a host")?);
+        Ok(Some(PurgedArtifact { slug, host, held }))
     }
 
     /// Deletes a version that is not live. Returns the host, or `None` if there is no such artifact.
@@ -95,23 +99,41 @@ impl ArtifactStore<'_> {
             return Err(Refusal::VersionHeld { seq }.into());
         }
         remove(&transaction, &mut owner, &purged).await?;
-        write_storage(&transaction, &owner).await?;
         change.note(&transaction, "version.deleted", &row.host, format!("version {seq}")).await?;
         transaction.commit().await.context("commit a deletion of a version")?;
         Ok(Some(rows::parse(&row.host, "a host")?))
     }
 
-    /// The artifact with this slug that was deleted last, if that is not too long ago. A purged one is found
-    /// only while a version of it is kept as evidence.
+    /// The artifact with this slug that was deleted last, if that is not too long ago and it was not purged.
     pub async fn find_deleted(
         self,
         account: AccountId,
         slug: &Slug,
         now: Time,
     ) -> anyhow::Result<Option<ArtifactId>> {
-        let since = now.minus(RESTORABLE_FOR);
-        let found = rows::artifact::deleted_since(account, since)
-            .filter(entity::artifact::Column::Slug.eq(slug.as_str()))
+        self.last_deleted(account, slug, now, Column::PurgedAt.is_null()).await
+    }
+
+    /// The same for a purged artifact of which versions are kept as evidence.
+    pub async fn find_evidence(
+        self,
+        account: AccountId,
+        slug: &Slug,
+        now: Time,
+    ) -> anyhow::Result<Option<ArtifactId>> {
+        self.last_deleted(account, slug, now, Column::PurgedAt.is_not_null()).await
+    }
+
+    async fn last_deleted(
+        self,
+        account: AccountId,
+        slug: &Slug,
+        now: Time,
+        is_it: SimpleExpr,
+    ) -> anyhow::Result<Option<ArtifactId>> {
+        let found = rows::artifact::deleted_since(account, now.minus(RESTORABLE_FOR))
+            .filter(Column::Slug.eq(slug.as_str()))
+            .filter(is_it)
             .limit(1)
             .one(&self.0.database.reader)
             .await?;
@@ -152,9 +174,8 @@ async fn split_by_hold(
     Ok(versions.into_iter().partition(is_held))
 }
 
-/// Deletes versions with their references, subtracts from the account's storage what it no longer holds, and
-/// requests the erasure of the contents. Whether other accounts refer to them is decided by the erasure:
-/// another purge may be about to delete their last other reference.
+/// Deletes versions, and requests the erasure of their contents. Whether other accounts refer to them is
+/// decided by the erasure: another purge may be about to delete their last other reference.
 async fn remove(
     transaction: &DatabaseTransaction,
     owner: &mut entity::account::Model,
@@ -163,27 +184,14 @@ async fn remove(
     if versions.is_empty() {
         return Ok(());
     }
-    let ids: Vec<String> = versions.iter().map(|version| version.id.clone()).collect();
-    let (mut sizes, mut bundles) = (BTreeMap::new(), BTreeSet::new());
+    let mut bundles = BTreeSet::new();
     for version in versions {
-        let manifest = rows::manifest(&version.manifest)?;
-        sizes.extend(manifest.files().iter().map(|file| (file.hash.to_string(), file.size_bytes)));
-        bundles.extend(bundles_of(version, &manifest)?);
+        bundles.extend(bundles_of(version, &rows::manifest(&version.manifest)?)?);
     }
-    entity::version::Entity::delete_many()
-        .filter(among(transaction, entity::version::Column::Id, ids))
-        .exec(transaction)
-        .await
-        .context("delete versions")?;
-    let pairs = sizes.keys().map(|hash| (owner.id.clone(), hash.clone()));
-    let columns = (entity::blob_ref::Column::AccountId, entity::blob_ref::Column::Hash);
-    let still_held = known_pairs::<entity::blob_ref::Entity>(transaction, columns, pairs).await?;
-    let still_held: BTreeSet<String> = still_held.into_iter().map(|(_, hash)| hash).collect();
-    let freed = sizes.iter().filter(|(hash, _)| !still_held.contains(*hash));
-    let freed_bytes: u64 = freed.map(|(_, size_bytes)| size_bytes).sum();
-    owner.storage_bytes = owner.storage_bytes.saturating_sub(rows::number(freed_bytes)).max(0);
-    bundles.extend(current_bundles(transaction, sizes.keys().cloned()).await?);
-    erasures::request(transaction, ErasureKind::Content, sizes.into_keys()).await?;
+    let ids = versions.iter().map(|version| version.id.clone()).collect();
+    let contents = delete_versions(transaction, owner, ids).await?;
+    bundles.extend(current_bundles(transaction, contents.iter().cloned()).await?);
+    erasures::request(transaction, ErasureKind::Content, contents).await?;
     erasures::request(transaction, ErasureKind::Bundle, bundles).await
 }
 
@@ -211,19 +219,6 @@ async fn current_bundles(
         .await
         .context("find the bundles of purged contents")?;
     Ok(found.into_iter().flatten().collect())
-}
-
-async fn write_storage(
-    transaction: &DatabaseTransaction,
-    owner: &entity::account::Model,
-) -> anyhow::Result<()> {
-    let change = entity::account::ActiveModel {
-        id: Set(owner.id.clone()),
-        storage_bytes: Set(owner.storage_bytes),
-        ..Default::default()
-    };
-    entity::account::Entity::update(change).exec_without_returning(transaction).await?;
-    Ok(())
 }
 
 /// Deletes the row of the artifact, or marks it as purged if versions are kept.

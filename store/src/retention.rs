@@ -3,23 +3,23 @@
 //! The versions are found again under the lock of the account's row. An activation, a publish or a change of
 //! the rule takes the same lock, so no live version and none that a new rule keeps is deleted.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use anyhow::Context;
 use domain::{AccountId, Artifact, Chance, Host, Retention, RetentionChange, Slug, Time};
 use sea_orm::ActiveValue::Set;
-use sea_orm::{DatabaseTransaction, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::EntityTrait;
 
 use crate::audit::{self, Entry};
 use crate::change::Change;
 use crate::change_result::ChangeResult;
 use crate::handles::{ArtifactStore, Upkeep};
-use crate::many::{among, known_pairs};
 use crate::rows;
 use crate::rows::account::lock_account;
 use crate::rows::artifact::{
     OutdatedVersion, accounts_with_retention, find, outdated_versions, with_live_version,
 };
+use crate::version_deletion::delete_versions;
 
 /// Versions that are deleted in one transaction. Publishes of the account wait until it ends.
 const DELETED_AT_ONCE: u64 = 200;
@@ -88,11 +88,12 @@ impl Upkeep<'_> {
             return Ok(OutdatedVersions::default());
         }
         let transaction = self.0.database.begin().await?;
-        let Some(owner) = lock_account(&transaction, account).await? else {
+        let Some(mut owner) = lock_account(&transaction, account).await? else {
             return Ok(OutdatedVersions::default());
         };
         let outdated = outdated_versions(&transaction, account, now, DELETED_AT_ONCE).await?;
-        delete_versions(&transaction, account, &owner, &outdated).await?;
+        let ids = outdated.iter().map(|version| version.id.clone()).collect();
+        delete_versions(&transaction, &mut owner, ids).await?;
         let by_host = by_host(&outdated);
         for (host, seqs) in &by_host {
             let entry = Entry {
@@ -121,62 +122,6 @@ pub(crate) fn column(setting: Option<u32>) -> Option<i32> {
 pub(crate) fn detail(rule: Retention) -> String {
     let shown = |setting: Option<u32>| setting.map_or_else(|| "off".to_owned(), |number| number.to_string());
     format!("versions_kept {}, versions_days {}", shown(rule.versions_kept), shown(rule.versions_days))
-}
-
-/// Deletes versions with their references, and subtracts the contents that the account no longer refers to.
-/// The transaction must hold the account's row.
-async fn delete_versions(
-    transaction: &DatabaseTransaction,
-    account: AccountId,
-    owner: &entity::account::Model,
-    outdated: &[OutdatedVersion],
-) -> anyhow::Result<()> {
-    let ids = || outdated.iter().map(|version| version.id.clone());
-    let referred: HashSet<String> = entity::blob_ref::Entity::find()
-        .select_only()
-        .column(entity::blob_ref::Column::Hash)
-        .filter(among(transaction, entity::blob_ref::Column::VersionId, ids()))
-        .into_tuple()
-        .all(transaction)
-        .await?
-        .into_iter()
-        .collect();
-    entity::version::Entity::delete_many()
-        .filter(among(transaction, entity::version::Column::Id, ids()))
-        .exec(transaction)
-        .await
-        .context("delete outdated versions")?;
-    let freed_bytes = bytes_no_longer_held(transaction, account, referred).await?;
-    let storage = entity::account::ActiveModel {
-        id: Set(owner.id.clone()),
-        storage_bytes: Set(owner.storage_bytes.saturating_sub(freed_bytes).max(0)),
-        ..Default::default()
-    };
-    entity::account::Entity::update(storage).exec_without_returning(transaction).await?;
-    Ok(())
-}
-
-/// The size of those of these contents that no version of the account refers to.
-async fn bytes_no_longer_held(
-    transaction: &DatabaseTransaction,
-    account: AccountId,
-    mut contents: HashSet<String>,
-) -> anyhow::Result<i64> {
-    use entity::blob_ref::Column;
-    let account = account.to_string();
-    let pairs: Vec<_> = contents.iter().map(|hash| (hash.clone(), account.clone())).collect();
-    let key = (Column::Hash, Column::AccountId);
-    for (held, _) in known_pairs::<entity::blob_ref::Entity>(transaction, key, pairs).await? {
-        contents.remove(&held);
-    }
-    let sizes: Vec<i64> = entity::blob::Entity::find()
-        .select_only()
-        .column(entity::blob::Column::SizeBytes)
-        .filter(among(transaction, entity::blob::Column::Hash, contents))
-        .into_tuple()
-        .all(transaction)
-        .await?;
-    Ok(sizes.into_iter().fold(0, i64::saturating_add))
 }
 
 fn by_host(versions: &[OutdatedVersion]) -> BTreeMap<&str, Vec<i32>> {

@@ -212,7 +212,7 @@ pub fn page_to_open(path: &str) -> &str {
         match segments {
             [None | Some(""), ..] => 1,
             [_, Some("pages"), Some(_)] => 4,
-            [_, Some("usage" | "credit" | "team" | "tokens"), _] => 3,
+            [_, Some("usage" | "credit" | "team" | "tokens" | "deleted"), _] => 3,
             _ => 2,
         },
     )

@@ -176,7 +176,7 @@ impl Artifacts {
     /// Delete an artifact
     ///
     /// Its URL stops working at once, and the slug can be used again. For 30 days,
-    /// `POST /v1/artifacts/{slug}/restore` undoes it; until then the versions count as storage.
+    /// `POST /v1/artifacts/{slug}/restore` undoes it. The versions count as storage until they are purged.
     ///
     /// With `purge=true` it cannot be undone: the versions are deleted too, and the contents that nothing
     /// else refers to. If no artifact has the slug, this purges the one that was deleted last, within 30

@@ -196,6 +196,13 @@ pub const DASHBOARD: &[RouteLine] = pages! {
     get  "/dashboard/:handle/pages/:slug/changes",       dashboard::changes::show,                 Small, Request, Person;
     get  "/dashboard/:handle/pages/:slug/delete",        dashboard::artifact_page::ask_to_delete,  Small, Request, Person;
     post "/dashboard/:handle/pages/:slug/delete",        dashboard::artifact_page::delete,         Small, Request, Person;
+    get  "/dashboard/:handle/pages/:slug/delete/:seq",   dashboard::version_deletion::ask,         Small, Request, Person;
+    post "/dashboard/:handle/pages/:slug/delete/:seq",   dashboard::version_deletion::delete,      Small, Request, Person;
+    get  "/dashboard/:handle/deleted",                   dashboard::deleted::show,                 Small, Request, Person;
+    get  "/dashboard/:handle/deleted/:id/restore",       dashboard::to_the_form,                   Small, Request, Person;
+    post "/dashboard/:handle/deleted/:id/restore",       dashboard::deleted::restore,              Small, Request, Person;
+    get  "/dashboard/:handle/deleted/:id/purge",         dashboard::deleted::ask_to_purge,         Small, Request, Person;
+    post "/dashboard/:handle/deleted/:id/purge",         dashboard::deleted::purge,                Small, Request, Person;
     get  "/dashboard/:handle/usage",                     dashboard::usage::show,                   Small, Request, Person;
     get  "/dashboard/:handle/credit",                    dashboard::credit::show,                  Small, Request, Person;
     get  "/dashboard/:handle/credit/top-up",             dashboard::to_the_form,                   Small, Request, Person;

@@ -33,8 +33,7 @@ mod value;
 pub use account::{Account, AccountDetail, AccountWithMembers, SignUp};
 pub use artifact::{
     Activate, Appeal, AppealTaken, Artifact, ArtifactChange, ArtifactDetail, ChangeArtifact, Deleted,
-    DeletedVersion,
-    ShownArtifact, Version, read_appeal,
+    DeletedVersion, ShownArtifact, Version, read_appeal,
 };
 pub use audit::AuditEntry;
 pub use blocked_contents::{BlockedContents, ContentUnblocked};

@@ -3,17 +3,18 @@
 
 use askama::Template;
 use domain::{
-    AppealMessage, Artifact, CreatedVia, List, Micro, ModerationStatus, Paged, Refusal, Version, Visibility,
+    AppealMessage, Artifact, CreatedVia, List, Micro, ModerationStatus, Page, Refusal, Version, Visibility,
 };
 use poem::http::StatusCode;
 use poem::web::Data;
 use poem::{Request, Response, handler};
 use serde::Deserialize;
-use service::{ArtifactDetail, ModerationNotice, Service, VisibilityRequest};
+use service::{ArtifactDetail, Caller, ModerationNotice, Service, VisibilityRequest};
 
+use super::deleted::purged_flash;
 use super::page::{DashboardPage, Frame, Tab, kept_alive, slug_of, to_show, to_sign_in};
 use super::pager::{Pager, page_of};
-use super::question::Question;
+use super::question::{Question, QuestionOption};
 use crate::html::faults::Faults;
 use crate::html::fields::Fields;
 use crate::html::figures::{Count, Dollars, Moment, Size};
@@ -109,6 +110,7 @@ async fn render(
 ) -> Result<Response, RefusedCall> {
     let page = page_of(request, List::Versions)?;
     let detail = service.artifact(&dashboard.caller, &slug_of(request)?, &page).await?;
+    let before_last = seq_on_next_page(service, &dashboard.caller, &detail).await?;
     let host = &detail.artifact.host;
     let views = service.views_by_host(&dashboard.caller, std::slice::from_ref(host)).await?;
     let views = views.get(host).copied().unwrap_or_default();
@@ -116,10 +118,25 @@ async fn render(
     let price = Price { due, month: service.tariff().visibility_price };
     let url = service.member_url(&detail.artifact);
     let pager = Pager::of(&page, &detail.versions, &path_of(&dashboard.frame, &detail.artifact), "versions");
-    let template =
+    let mut template =
         ArtifactPage { pager, appeal, ..ArtifactPage::new(&dashboard.frame, &detail, url, views, price) };
+    if let Some(last) = template.versions.last_mut() {
+        last.before = before_last;
+    }
     let answer = framing_page(status, &template, service.addresses())?;
     Ok(kept_alive(request, service, answer))
+}
+
+/// The first version of the next page of the list, with which the last one of this page is compared.
+async fn seq_on_next_page(
+    service: &Service,
+    caller: &Caller,
+    detail: &ArtifactDetail,
+) -> Result<Option<u32>, RefusedCall> {
+    let Some(next) = &detail.versions.next else { return Ok(None) };
+    let page = Page::after(next.clone(), 1);
+    let following = service.versions(caller, detail.artifact.id, &page).await?;
+    Ok(following.rows.first().map(|version| version.seq))
 }
 
 #[derive(Default, Deserialize)]
@@ -208,10 +225,26 @@ pub async fn ask_to_delete(request: &Request, service: Data<&Service>) -> Result
     question(&dashboard.frame, &artifact).render(request, &service, &dashboard.frame, &back)
 }
 
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct DeleteForm {
+    purge: bool,
+}
+
 #[handler]
-pub async fn delete(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
+pub async fn delete(
+    request: &Request,
+    Fields(form): Fields<DeleteForm>,
+    service: Data<&Service>,
+) -> Result<Response, RefusedCall> {
     let dashboard = DashboardPage::change(request, &service, Tab::Pages).await?;
-    service.delete(&dashboard.caller, &slug_of(request)?).await?;
+    let slug = slug_of(request)?;
+    if form.purge {
+        let artifact = service.artifact_alone(&dashboard.caller, &slug).await?;
+        let purged = service.purge_by_id(&dashboard.caller, artifact.id).await?;
+        return Ok(found_at(&dashboard.path(&format!("?done={}", purged_flash(&purged.held)))));
+    }
+    service.delete(&dashboard.caller, &slug).await?;
     Ok(found_at(&dashboard.path("?done=deleted")))
 }
 
@@ -224,7 +257,7 @@ fn lacks_credit(refusal: &Refusal, request: &Request) -> bool {
     matches!(refusal, Refusal::PaymentRequired(_)) && accepts_html(request)
 }
 
-fn path_of(frame: &Frame, artifact: &Artifact) -> String {
+pub fn path_of(frame: &Frame, artifact: &Artifact) -> String {
     frame.path(&format!("/pages/{}", artifact.slug))
 }
 
@@ -256,11 +289,9 @@ impl<'a> ArtifactPage<'a> {
 }
 
 fn version_rows(detail: &ArtifactDetail, live_seq: Option<u32>) -> Vec<VersionRow> {
-    let Paged { rows, next, .. } = &detail.versions;
+    let rows = &detail.versions.rows;
     let row = |(at, version): (usize, &Version)| {
-        // The row after the last one is on the next page, if there is one.
-        let following = rows.get(at + 1).map(|row| row.seq);
-        let before = following.or_else(|| next.as_ref().and(version.seq.checked_sub(1)));
+        let before = rows.get(at + 1).map(|row| row.seq);
         VersionRow::new(version, live_seq, before, detail.version_links.link(version.seq))
     };
     rows.iter().enumerate().map(row).collect()
@@ -343,11 +374,15 @@ pub fn question(frame: &Frame, artifact: &Artifact) -> Question {
         subject: format!("{slug}"),
         title: format!("Delete {slug}?"),
         text: format!(
-            "The URL stops working at once and cannot be restored. The versions are kept, but if you publish {slug} \
-             again, it gets a new URL."
+            "The URL stops working at once. You can restore the page with its URL for 30 days. If you publish {slug} \
+             again before you restore it, that page gets a new URL."
         ),
         keep: "Cancel",
-        option: None,
+        option: Some(QuestionOption {
+            field: "purge",
+            label: "Delete it forever, with all of its versions. This cannot be undone.",
+            is_checked: false,
+        }),
     }
 }
 

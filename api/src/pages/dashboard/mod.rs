@@ -10,6 +10,7 @@ pub mod artifacts;
 pub mod audit;
 pub mod changes;
 pub mod credit;
+pub mod deleted;
 pub mod export;
 pub mod ledger;
 pub mod page;
@@ -20,6 +21,7 @@ pub mod team;
 pub mod tests;
 pub mod tokens;
 pub mod usage;
+pub mod version_deletion;
 
 use askama::Template;
 use poem::web::Data;

@@ -216,7 +216,13 @@ pub fn done(request: &Request) -> Option<&'static str> {
         }
         "private" => "The page is now private. Only people with the signed link can see it.",
         "appealed" => "Appeal sent. A moderator will review the page.",
-        "deleted" => "Page deleted.",
+        "deleted" => "Page deleted. You can restore it for 30 days.",
+        "restored" => "Page restored.",
+        "purged" => "Page deleted forever, with all of its versions.",
+        "purged-with-evidence" => {
+            "Page deleted forever, except for versions that moderators keep as evidence."
+        }
+        "version-deleted" => "Version deleted.",
         "credited" => "Credit added.",
         "paid-by-card" => "Thank you. The credit is added when the card processor confirms the payment.",
         "invited" => "Invite created. Anyone with its link can join.",

@@ -33,6 +33,7 @@ pub struct QuestionOption {
     /// The name of the field, whose value is `true`.
     pub field: &'static str,
     pub label: &'static str,
+    pub is_checked: bool,
 }
 
 #[derive(Template)]

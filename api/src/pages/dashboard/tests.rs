@@ -10,7 +10,8 @@ use domain::{
     StoredBytes, Tariff, Time, Token, TokenId, TokenName, UserId, Version, VersionId, Via, Visibility,
 };
 use service::{
-    ArtifactDetail, Caller, CallerIdentity, Differences, FileDifference, Member, ModerationNotice, Person,
+    ArtifactDetail, Caller, CallerIdentity, DeletedArtifact, Differences, FileDifference, Member,
+    ModerationNotice, Person,
 };
 
 use super::NoAccountPage;
@@ -19,6 +20,7 @@ use super::artifacts::{ArtifactRow, ArtifactsPage, LiveRow};
 use super::audit::{TrailPage, TrailRow};
 use super::changes::ChangesPage;
 use super::credit::{self, AmountForm, CheckoutPage, CreditPage, CreditStep};
+use super::deleted::{DeletedPage, DeletedRow};
 use super::ledger::{EntryRow, Slugs};
 use super::page::{AccountLink, DashboardPage, Frame, Tab, done};
 use super::pager::Pager;
@@ -26,6 +28,7 @@ use super::question::AskPage;
 use super::team::{self, InviteForm, InviteRow, MemberRow, TeamPage};
 use super::tokens::{self, MintForm, MintedTokenBox, TokenRow, TokensPage};
 use super::usage::UsagePage;
+use super::version_deletion;
 use crate::html::faults::Faults;
 use crate::html::figures::{Count, Dollars, Moment, Size, SuspendedSince};
 
@@ -111,6 +114,7 @@ pub fn samples() -> Vec<(String, String)> {
         none(),
         artifacts(),
         artifact_pages(),
+        deleted_pages(),
         changes_pages(),
         usage(),
         credit_pages(),
@@ -258,12 +262,27 @@ fn artifact_pages() -> Vec<(String, String)> {
             .unwrap()
     };
     let question = artifact_page::question(&frame, &public);
+    let version_question = version_deletion::question(&frame, &public, 1);
     let back = frame.path("/pages/my-page");
     vec![
         ("dashboard-page".into(), page(&public)),
         ("dashboard-page-private".into(), page(&private)),
         ("dashboard-page-staged".into(), page(&staged)),
         sample("page-delete", &AskPage { frame: &frame, question: &question, back: &back }),
+        sample("version-delete", &AskPage { frame: &frame, question: &version_question, back: &back }),
+    ]
+}
+
+fn deleted_pages() -> Vec<(String, String)> {
+    let mut frame = frame(Role::Member, Tab::Pages);
+    frame.done = done(&poem::Request::builder().uri_str("/dashboard/x?done=purged").finish());
+    let row = |number, slug| {
+        let deleted = DeletedArtifact::from(artifact(number, slug, Visibility::Public, None));
+        DeletedRow::new(&deleted, &frame)
+    };
+    vec![
+        sample("deleted", &DeletedPage { frame: &frame, rows: vec![row(1, "my-page"), row(2, "my-page")] }),
+        sample("deleted-none", &DeletedPage { frame: &frame, rows: vec![] }),
     ]
 }
 

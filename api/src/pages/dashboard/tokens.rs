@@ -326,6 +326,7 @@ pub fn revocation(token: &Token, frame: &Frame) -> Question {
             } else {
                 "Also revoke the tokens that it created"
             },
+            is_checked: true,
         }),
     }
 }
