@@ -89,9 +89,10 @@ pub enum Command {
         #[command(flatten)]
         named: Named,
         /// Delete only this version, for good. It must not be live.
-        #[arg(long, value_name = "VERSION", conflicts_with = "purge", value_parser = clap::value_parser!(u32).range(1..))]
+        #[arg(long, value_name = "VERSION", conflicts_with = "purge",
+            value_parser = clap::value_parser!(u32).range(1..))]
         version: Option<u32>,
-        /// Delete the versions and their contents too, for good. This also purges a page that is already deleted.
+        /// Delete the versions and their contents too, for good. Works on a deleted page too.
         #[arg(long)]
         purge: bool,
     },
@@ -107,8 +108,8 @@ pub enum Command {
     ClaimLink,
     /// Write everything of the account to one archive, and print its name.
     ///
-    /// The archive has all versions of all pages, the ledger, the members, the tokens without their secrets, and the
-    /// audit log. A file that exists is not overwritten.
+    /// The archive has all versions of all pages, the ledger, the members, the tokens without their secrets, and
+    /// the audit log. A file that exists is not overwritten.
     Export {
         /// The file. Default: handbill-export.tar.gz.
         file: Option<PathBuf>,

@@ -6,7 +6,10 @@ use poem::endpoint::make_sync;
 
 use super::RouteLine;
 use crate::http::terms::{Area, Audience, BodyLimit, PermitClass, Terms};
-use crate::pages::dashboard;
+use crate::pages::dashboard::{
+    self, artifact_page, artifacts, audit, changes, credit, deleted, export, team, tokens, usage,
+    version_deletion, visibility,
+};
 use crate::{admin, documents, mcp, netlify, pages};
 
 macro_rules! terms {
@@ -183,48 +186,48 @@ pub const PAGES: &[RouteLine] = pages! {
 
 /// Pages of the account dashboard.
 pub const DASHBOARD: &[RouteLine] = pages! {
-    get  "/dashboard",                                   dashboard::index,                         Small, Request, Person;
-    get  "/dashboard/",                                  dashboard::index,                         Small, Request, Person;
-    get  "/dashboard/:handle",                           dashboard::artifacts::show,               Small, Request, Person;
-    get  "/dashboard/:handle/pages/:slug",               dashboard::artifact_page::show,           Small, Request, Person;
-    get  "/dashboard/:handle/pages/:slug/activate",      dashboard::to_the_form,                   Small, Request, Person;
-    post "/dashboard/:handle/pages/:slug/activate",      dashboard::artifact_page::activate,       Small, Request, Person;
-    get  "/dashboard/:handle/pages/:slug/appeal",        dashboard::to_the_form,                   Small, Request, Person;
-    post "/dashboard/:handle/pages/:slug/appeal",        dashboard::artifact_page::send_appeal,    Small, Request, Person;
-    get  "/dashboard/:handle/pages/:slug/visibility",    dashboard::to_the_form,                   Small, Request, Person;
-    post "/dashboard/:handle/pages/:slug/visibility",    dashboard::artifact_page::set_visibility, Small, Request, Person;
-    get  "/dashboard/:handle/pages/:slug/changes",       dashboard::changes::show,                 Small, Request, Person;
-    get  "/dashboard/:handle/pages/:slug/delete",        dashboard::artifact_page::ask_to_delete,  Small, Request, Person;
-    post "/dashboard/:handle/pages/:slug/delete",        dashboard::artifact_page::delete,         Small, Request, Person;
-    get  "/dashboard/:handle/pages/:slug/delete/:seq",   dashboard::version_deletion::ask,         Small, Request, Person;
-    post "/dashboard/:handle/pages/:slug/delete/:seq",   dashboard::version_deletion::delete,      Small, Request, Person;
-    get  "/dashboard/:handle/deleted",                   dashboard::deleted::show,                 Small, Request, Person;
-    get  "/dashboard/:handle/deleted/:id/restore",       dashboard::to_the_form,                   Small, Request, Person;
-    post "/dashboard/:handle/deleted/:id/restore",       dashboard::deleted::restore,              Small, Request, Person;
-    get  "/dashboard/:handle/deleted/:id/purge",         dashboard::deleted::ask_to_purge,         Small, Request, Person;
-    post "/dashboard/:handle/deleted/:id/purge",         dashboard::deleted::purge,                Small, Request, Person;
-    get  "/dashboard/:handle/usage",                     dashboard::usage::show,                   Small, Request, Person;
-    get  "/dashboard/:handle/credit",                    dashboard::credit::show,                  Small, Request, Person;
-    get  "/dashboard/:handle/credit/top-up",             dashboard::to_the_form,                   Small, Request, Person;
-    post "/dashboard/:handle/credit/top-up",             dashboard::credit::top_up,                Small, Request, Person;
-    get  "/dashboard/:handle/credit/checkout",           dashboard::to_the_form,                   Small, Request, Person;
-    post "/dashboard/:handle/credit/checkout",           dashboard::credit::check_out,             Small, Request, Person;
-    get  "/dashboard/:handle/team",                      dashboard::team::show,                    Small, Request, Person;
-    get  "/dashboard/:handle/team/agent-join",           dashboard::to_the_form,                   Small, Request, Person;
-    post "/dashboard/:handle/team/agent-join",           dashboard::team::set_agent_join,          Small, Request, Person;
-    get  "/dashboard/:handle/team/invites",              dashboard::to_the_form,                   Small, Request, Person;
-    post "/dashboard/:handle/team/invites",              dashboard::team::make_invite,             Small, Request, Person;
-    get  "/dashboard/:handle/team/invites/:code/revoke", dashboard::team::ask_to_revoke,           Small, Request, Person;
-    post "/dashboard/:handle/team/invites/:code/revoke", dashboard::team::revoke,                  Small, Request, Person;
-    get  "/dashboard/:handle/team/members/:id/remove",   dashboard::team::ask_to_remove,           Small, Request, Person;
-    post "/dashboard/:handle/team/members/:id/remove",   dashboard::team::remove,                  Small, Request, Person;
-    get  "/dashboard/:handle/export",                    dashboard::export::download,              Small, Request, Person;
-    get  "/dashboard/:handle/audit",                     dashboard::audit::show,                   Small, Request, Person;
-    get  "/dashboard/:handle/tokens",                    dashboard::tokens::show,                  Small, Request, Person;
-    get  "/dashboard/:handle/tokens/mint",               dashboard::to_the_form,                   Small, Request, Person;
-    post "/dashboard/:handle/tokens/mint",               dashboard::tokens::mint,                  Small, Request, Person;
-    get  "/dashboard/:handle/tokens/:id/revoke",         dashboard::tokens::ask_to_revoke,         Small, Request, Person;
-    post "/dashboard/:handle/tokens/:id/revoke",         dashboard::tokens::revoke,                Small, Request, Person;
+    get  "/dashboard",                                   dashboard::index,             Small, Request, Person;
+    get  "/dashboard/",                                  dashboard::index,             Small, Request, Person;
+    get  "/dashboard/:handle",                           artifacts::show,              Small, Request, Person;
+    get  "/dashboard/:handle/pages/:slug",               artifact_page::show,          Small, Request, Person;
+    get  "/dashboard/:handle/pages/:slug/activate",      dashboard::to_the_form,       Small, Request, Person;
+    post "/dashboard/:handle/pages/:slug/activate",      artifact_page::activate,      Small, Request, Person;
+    get  "/dashboard/:handle/pages/:slug/appeal",        dashboard::to_the_form,       Small, Request, Person;
+    post "/dashboard/:handle/pages/:slug/appeal",        artifact_page::send_appeal,   Small, Request, Person;
+    get  "/dashboard/:handle/pages/:slug/visibility",    dashboard::to_the_form,       Small, Request, Person;
+    post "/dashboard/:handle/pages/:slug/visibility",    visibility::set,              Small, Request, Person;
+    get  "/dashboard/:handle/pages/:slug/changes",       changes::show,                Small, Request, Person;
+    get  "/dashboard/:handle/pages/:slug/delete",        artifact_page::ask_to_delete, Small, Request, Person;
+    post "/dashboard/:handle/pages/:slug/delete",        artifact_page::delete,        Small, Request, Person;
+    get  "/dashboard/:handle/pages/:slug/delete/:seq",   version_deletion::ask,        Small, Request, Person;
+    post "/dashboard/:handle/pages/:slug/delete/:seq",   version_deletion::delete,     Small, Request, Person;
+    get  "/dashboard/:handle/deleted",                   deleted::show,                Small, Request, Person;
+    get  "/dashboard/:handle/deleted/:id/restore",       dashboard::to_the_form,       Small, Request, Person;
+    post "/dashboard/:handle/deleted/:id/restore",       deleted::restore,             Small, Request, Person;
+    get  "/dashboard/:handle/deleted/:id/purge",         deleted::ask_to_purge,        Small, Request, Person;
+    post "/dashboard/:handle/deleted/:id/purge",         deleted::purge,               Small, Request, Person;
+    get  "/dashboard/:handle/usage",                     usage::show,                  Small, Request, Person;
+    get  "/dashboard/:handle/credit",                    credit::show,                 Small, Request, Person;
+    get  "/dashboard/:handle/credit/top-up",             dashboard::to_the_form,       Small, Request, Person;
+    post "/dashboard/:handle/credit/top-up",             credit::top_up,               Small, Request, Person;
+    get  "/dashboard/:handle/credit/checkout",           dashboard::to_the_form,       Small, Request, Person;
+    post "/dashboard/:handle/credit/checkout",           credit::check_out,            Small, Request, Person;
+    get  "/dashboard/:handle/team",                      team::show,                   Small, Request, Person;
+    get  "/dashboard/:handle/team/agent-join",           dashboard::to_the_form,       Small, Request, Person;
+    post "/dashboard/:handle/team/agent-join",           team::set_agent_join,         Small, Request, Person;
+    get  "/dashboard/:handle/team/invites",              dashboard::to_the_form,       Small, Request, Person;
+    post "/dashboard/:handle/team/invites",              team::make_invite,            Small, Request, Person;
+    get  "/dashboard/:handle/team/invites/:code/revoke", team::ask_to_revoke,          Small, Request, Person;
+    post "/dashboard/:handle/team/invites/:code/revoke", team::revoke,                 Small, Request, Person;
+    get  "/dashboard/:handle/team/members/:id/remove",   team::ask_to_remove,          Small, Request, Person;
+    post "/dashboard/:handle/team/members/:id/remove",   team::remove,                 Small, Request, Person;
+    get  "/dashboard/:handle/export",                    export::download,             Small, Request, Person;
+    get  "/dashboard/:handle/audit",                     audit::show,                  Small, Request, Person;
+    get  "/dashboard/:handle/tokens",                    tokens::show,                 Small, Request, Person;
+    get  "/dashboard/:handle/tokens/mint",               dashboard::to_the_form,       Small, Request, Person;
+    post "/dashboard/:handle/tokens/mint",               tokens::mint,                 Small, Request, Person;
+    get  "/dashboard/:handle/tokens/:id/revoke",         tokens::ask_to_revoke,        Small, Request, Person;
+    post "/dashboard/:handle/tokens/:id/revoke",         tokens::revoke,               Small, Request, Person;
 };
 
 /// Pages of the operator's staff.

@@ -8,6 +8,7 @@ mod blocked_contents;
 mod checkout;
 mod credits;
 mod decision;
+mod deletion;
 mod differences;
 mod error;
 mod files;
@@ -32,14 +33,15 @@ mod value;
 
 pub use account::{Account, AccountDetail, AccountWithMembers, SignUp};
 pub use artifact::{
-    Activate, Appeal, AppealTaken, Artifact, ArtifactChange, ArtifactDetail, ChangeArtifact, Deleted,
-    DeletedVersion, ShownArtifact, Version, read_appeal,
+    Activate, Appeal, AppealTaken, Artifact, ArtifactChange, ArtifactDetail, ChangeArtifact, ShownArtifact,
+    Version, read_appeal,
 };
 pub use audit::AuditEntry;
 pub use blocked_contents::{BlockedContents, ContentUnblocked};
 pub use checkout::{CardEvent, Checkout, EventTaken, OpenCheckout};
 pub use credits::{CreditBought, CreditPurchase, Purchasable};
 pub use decision::{Decide, DecisionMade};
+pub use deletion::{Deleted, DeletedVersion};
 pub use differences::Differences;
 pub use error::{Challenge, EditMismatch, Error, VersionConflict};
 pub use files::{FileText, VersionFile, VersionFiles};

@@ -61,18 +61,16 @@ impl Refusal {
                 "send POST /v1/publish again to add a version to it, or choose another slug".into()
             }
             Refusal::SlugInUse { .. } => {
-                "delete the other artifact with DELETE /v1/artifacts/{slug}?purge=true, then send POST \
-                 /v1/artifacts/{slug}/restore again; a plain DELETE would make it the one to restore"
+                "purge the other artifact with DELETE /v1/artifacts/{slug}?purge=true, then send this request again"
                     .into()
             }
             Refusal::VersionLive { .. } => {
-                "make another version live with POST /v1/artifacts/{slug}/activate, then delete this one; or \
-                 delete the artifact with DELETE /v1/artifacts/{slug}?purge=true"
+                "make another version live with POST /v1/artifacts/{slug}/activate, then send this request again"
                     .into()
             }
             Refusal::VersionHeld { .. } => {
-                "appeal with POST /v1/artifacts/{slug}/appeal while the version is live; it can be deleted \
-                 after a moderator has passed it"
+                "a moderator must pass it first; while it is live, appeal with POST \
+                 /v1/artifacts/{slug}/appeal"
                     .into()
             }
             Refusal::AmbiguousSlug { .. } => {

@@ -3,6 +3,7 @@
 mod checks;
 mod concurrent;
 mod orphans;
+mod purges;
 
 use domain::{BundleId, WrittenBundle};
 use futures::TryStreamExt;

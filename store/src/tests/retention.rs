@@ -29,7 +29,7 @@ impl StoreHarness {
     }
 
     /// A change by the account's first token.
-    async fn change_by_token(&self, account: AccountId) -> Change<'_> {
+    pub(super) async fn change_by_token(&self, account: AccountId) -> Change<'_> {
         let tokens = self.store.tokens().list(account, crate::Reach::All, START, &Page::whole()).await;
         let by = Maker { user: None, token: tokens.unwrap().rows.first().map(|token| token.id) };
         Change { by, ..self.change(account, START) }

@@ -3,22 +3,23 @@
 
 use askama::Template;
 use domain::{
-    AppealMessage, Artifact, CreatedVia, List, Micro, ModerationStatus, Page, Refusal, Version, Visibility,
+    AppealMessage, Artifact, CreatedVia, List, ModerationStatus, Page, Refusal, Version, Visibility,
 };
 use poem::http::StatusCode;
 use poem::web::Data;
 use poem::{Request, Response, handler};
 use serde::Deserialize;
-use service::{ArtifactDetail, Caller, ModerationNotice, Service, VisibilityRequest};
+use service::{ArtifactDetail, Caller, ModerationNotice, Service};
 
 use super::deleted::purged_flash;
 use super::page::{DashboardPage, Frame, Tab, kept_alive, slug_of, to_show, to_sign_in};
 use super::pager::{Pager, page_of};
 use super::question::{Question, QuestionOption};
+use super::visibility::{Price, VisibilityChoice, choices};
 use crate::html::faults::Faults;
 use crate::html::fields::Fields;
 use crate::html::figures::{Count, Dollars, Moment, Size};
-use crate::html::{accepts_html, found_at, framing_page};
+use crate::html::{found_at, framing_page};
 use crate::http::refusal::{RefusedCall, status_of};
 use crate::wire::read_appeal;
 
@@ -68,21 +69,6 @@ pub enum VersionState {
     Live,
     Before,
     After,
-}
-
-/// The price of an unlisted or private page.
-#[derive(Clone, Copy, Debug)]
-pub struct Price {
-    /// Charged immediately when a public page becomes unlisted or private.
-    pub due: Micro,
-    pub month: Micro,
-}
-
-/// A visibility that the page does not have, with its button.
-pub struct VisibilityChoice {
-    pub to: Visibility,
-    pub button: String,
-    pub text: &'static str,
 }
 
 /// The text of an appeal that was refused.
@@ -187,34 +173,6 @@ pub async fn activate(
     Ok(found_at(&dashboard.path(&format!("/pages/{slug}?done=live"))))
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct VisibilityForm {
-    visibility: String,
-}
-
-/// Without enough credit, redirects to the page where credit is bought.
-#[handler]
-pub async fn set_visibility(
-    request: &Request,
-    Fields(form): Fields<VisibilityForm>,
-    service: Data<&Service>,
-) -> Result<Response, RefusedCall> {
-    let dashboard = DashboardPage::change(request, &service, Tab::Pages).await?;
-    let slug = slug_of(request)?;
-    let to = visibility_named(&form.visibility)
-        .ok_or_else(|| Refusal::invalid("visibility", "must be public, unlisted or private"))?;
-    let change = VisibilityRequest { slug: slug.clone(), to, payment: None };
-    let done = to.as_str();
-    match service.set_visibility(&dashboard.caller, change).await.map_err(RefusedCall::from) {
-        Ok(_) => Ok(found_at(&dashboard.path(&format!("/pages/{slug}?done={done}")))),
-        Err(RefusedCall(refusal)) if lacks_credit(&refusal, request) => {
-            Ok(found_at(&dashboard.path(&format!("/credit?page={slug}&visibility={done}"))))
-        }
-        Err(refused) => Err(refused),
-    }
-}
-
 #[handler]
 pub async fn ask_to_delete(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
     let Some(dashboard) = DashboardPage::begin(request, &service, Tab::Pages).await? else {
@@ -246,15 +204,6 @@ pub async fn delete(
     }
     service.delete(&dashboard.caller, &slug).await?;
     Ok(found_at(&dashboard.path("?done=deleted")))
-}
-
-pub fn visibility_named(name: &str) -> Option<Visibility> {
-    let all = [Visibility::Public, Visibility::Unlisted, Visibility::Private];
-    all.into_iter().find(|visibility| visibility.as_str() == name)
-}
-
-fn lacks_credit(refusal: &Refusal, request: &Request) -> bool {
-    matches!(refusal, Refusal::PaymentRequired(_)) && accepts_html(request)
 }
 
 pub fn path_of(frame: &Frame, artifact: &Artifact) -> String {
@@ -338,33 +287,6 @@ fn created_via_label(created_via: CreatedVia) -> &'static str {
     }
 }
 
-/// The visibilities that the page does not have.
-fn choices(now: Visibility, price: Price) -> Vec<VisibilityChoice> {
-    let others = [Visibility::Public, Visibility::Unlisted, Visibility::Private];
-    let others = others.into_iter().filter(|to| *to != now);
-    others.map(|to| VisibilityChoice { to, button: button(now, to, price), text: text(to) }).collect()
-}
-
-fn button(now: Visibility, to: Visibility, price: Price) -> String {
-    let (name, month) = (to.as_str(), Dollars(price.month));
-    match (now, to) {
-        (_, Visibility::Public) => "Make public (free)".to_owned(),
-        (Visibility::Public, _) if price.due.is_zero() => {
-            format!("Make {name} (this month is already paid, then {month} a month)")
-        }
-        (Visibility::Public, _) => format!("Make {name} ({month} a month)"),
-        _ => format!("Make {name} (still {month} a month)"),
-    }
-}
-
-fn text(visibility: Visibility) -> &'static str {
-    match visibility {
-        Visibility::Public => "Everyone can see it, and search engines can list it.",
-        Visibility::Unlisted => "Anyone with the link can see it. Search engines are asked not to list it.",
-        Visibility::Private => "Only people with the signed link can see it.",
-    }
-}
-
 pub fn question(frame: &Frame, artifact: &Artifact) -> Question {
     let slug = &artifact.slug;
     Question {
@@ -374,8 +296,8 @@ pub fn question(frame: &Frame, artifact: &Artifact) -> Question {
         subject: format!("{slug}"),
         title: format!("Delete {slug}?"),
         text: format!(
-            "The URL stops working at once. You can restore the page with its URL for 30 days. If you publish {slug} \
-             again before you restore it, that page gets a new URL."
+            "The URL stops working at once. You can restore the page with its URL for 30 days. If you publish \
+             {slug} again in the meantime, that page gets a new URL."
         ),
         keep: "Cancel",
         option: Some(QuestionOption {
@@ -389,27 +311,6 @@ pub fn question(frame: &Frame, artifact: &Artifact) -> Question {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn visibility_buttons_show_the_price() {
-        let month = Micro::new(500_000);
-        let buttons = |now, due| {
-            let choices = choices(now, Price { due, month }).into_iter();
-            choices.map(|choice| choice.button).collect::<Vec<_>>()
-        };
-        assert_eq!(
-            buttons(Visibility::Public, month),
-            ["Make unlisted ($0.50 a month)", "Make private ($0.50 a month)"]
-        );
-        assert_eq!(
-            buttons(Visibility::Public, Micro::ZERO)[1],
-            "Make private (this month is already paid, then $0.50 a month)"
-        );
-        assert_eq!(
-            buttons(Visibility::Unlisted, Micro::ZERO),
-            ["Make public (free)", "Make private (still $0.50 a month)"]
-        );
-    }
 
     #[test]
     fn version_button_says_roll_back_or_roll_forward() {

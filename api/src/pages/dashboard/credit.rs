@@ -10,10 +10,10 @@ use poem::{Request, Response, handler};
 use serde::Deserialize;
 use service::{CheckoutRequest, CreditRequest, Failure, Service};
 
-use super::artifact_page::visibility_named;
 use super::ledger::{EntryRow, Slugs, artifact_of};
 use super::page::{DashboardPage, Frame, Tab, render_page, to_show, to_sign_in};
 use super::pager::{Pager, page_of};
+use super::visibility::visibility_named;
 use crate::html::faults::Faults;
 use crate::html::fields::Fields;
 use crate::html::figures::Dollars;

@@ -1,5 +1,5 @@
-//! The pages that were deleted in the last 30 days: a person restores them, or deletes them for good. Several of
-//! them may have had the same slug, so each is named by its id.
+//! The pages that were deleted in the last 30 days: a person restores them, or deletes them for good. Several
+//! of them may have had the same slug, so each is named by its id.
 
 use askama::Template;
 use domain::{ArtifactId, Missing, Refusal};

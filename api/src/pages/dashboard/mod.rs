@@ -22,6 +22,7 @@ pub mod tests;
 pub mod tokens;
 pub mod usage;
 pub mod version_deletion;
+pub mod visibility;
 
 use askama::Template;
 use poem::web::Data;

@@ -29,6 +29,7 @@ use super::team::{self, InviteForm, InviteRow, MemberRow, TeamPage};
 use super::tokens::{self, MintForm, MintedTokenBox, TokenRow, TokensPage};
 use super::usage::UsagePage;
 use super::version_deletion;
+use super::visibility::Price;
 use crate::html::faults::Faults;
 use crate::html::figures::{Count, Dollars, Moment, Size, SuspendedSince};
 
@@ -257,9 +258,7 @@ fn artifact_pages() -> Vec<(String, String)> {
             _ => PAGE_URL.into(),
         };
         let price = Tariff::default().visibility_price;
-        ArtifactPage::new(&frame, &detail, url, 1_234, artifact_page::Price { due: price, month: price })
-            .render()
-            .unwrap()
+        ArtifactPage::new(&frame, &detail, url, 1_234, Price { due: price, month: price }).render().unwrap()
     };
     let question = artifact_page::question(&frame, &public);
     let version_question = version_deletion::question(&frame, &public, 1);

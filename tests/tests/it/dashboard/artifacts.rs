@@ -117,7 +117,7 @@ in_both_modes! {
         let url = agent.publish("my-page", PAGE).await.expect(201).string("url");
         let dashboard = DashboardDriver::of(&owner, &agent);
         let question = dashboard.open("/pages/my-page/delete").await;
-        assert_has(&question, &["Delete my-page?", "stops working at once", "if you publish my-page again", "Cancel"]);
+        assert_has(&question, &["Delete my-page?", "stops working at once", "for 30 days", "Cancel"]);
         world.visitor().open(&url).await.expect(200);
         let list = dashboard.submit("/pages/my-page/delete", &[]).await;
         assert_has(&list, &["Page deleted", "No pages yet"]);
@@ -125,4 +125,56 @@ in_both_modes! {
         assert_page(&dashboard.post("/pages/my-page/delete", &[]).await, 404);
         assert_page(&dashboard.get("/pages/my-page/delete").await, 404);
     }
+
+    async fn deleted_page_is_restored_or_deleted_forever(world: World) {
+        let (agent, owner) = claimed_by(&world, "olga").await;
+        let (first, second) = ("<p>first</p>", "<p>second</p>");
+        let url = agent.publish("my-page", first).await.expect(201).string("url");
+        let dashboard = DashboardDriver::of(&owner, &agent);
+        assert_has(&dashboard.open("/deleted").await, &["No deleted pages"]);
+        agent.delete("my-page").await.expect(200);
+        // Another page with the same slug is untouched by what happens to the deleted one.
+        let other = agent.publish("my-page", second).await.expect(201).string("url");
+        let list = dashboard.open("/deleted").await;
+        assert_has(&list, &["my-page", "Restore until", "Delete forever"]);
+        let form = path_ending(&list, "/restore");
+        assert_page(&dashboard.post(&form, &[]).await, 409);
+        agent.delete("my-page").await.expect(200);
+        let restored = dashboard.submit(&form, &[]).await;
+        assert_has(&restored, &["Page restored", &url]);
+        world.visitor().open(&url).await.expect(200);
+        world.visitor().open(&other).await.expect(404);
+
+        let list = dashboard.open("/deleted").await;
+        let form = path_ending(&list, "/purge");
+        assert_has(&dashboard.open(&form).await, &["Delete my-page forever?", "cannot be undone"]);
+        let list = dashboard.submit(&form, &[]).await;
+        assert_has(&list, &["Page deleted forever", "No deleted pages"]);
+        world.visitor().open(&url).await.expect(200);
+        assert_page(&dashboard.post(&form, &[]).await, 404);
+        let list = dashboard.submit("/pages/my-page/delete", &[("purge", "true")]).await;
+        assert_has(&list, &["Page deleted forever", "No pages yet"]);
+        assert_has(&dashboard.open("/deleted").await, &["No deleted pages"]);
+    }
+
+    async fn version_that_is_not_live_is_deleted_after_confirmation(world: World) {
+        let (agent, owner) = claimed_by(&world, "olga").await;
+        agent.publish("my-page", PAGE).await.expect(201);
+        agent.publish("my-page", "<p>second</p>").await.expect(201);
+        let dashboard = DashboardDriver::of(&owner, &agent);
+        assert_has(&dashboard.open("/pages/my-page").await, &["/pages/my-page/delete/1"]);
+        assert_has(&dashboard.open("/pages/my-page/delete/1").await, &["Delete version 1 of my-page?"]);
+        assert_page(&dashboard.post("/pages/my-page/delete/2", &[]).await, 409);
+        let page = dashboard.submit("/pages/my-page/delete/1", &[]).await;
+        assert_has(&page, &["Version deleted"]);
+        assert_eq!(agent.artifact("my-page").await.expect(200).at("versions").as_array().unwrap().len(), 1);
+        assert_page(&dashboard.post("/pages/my-page/delete/1", &[]).await, 404);
+    }
+}
+
+/// The path below the account of the first link or form that ends like this.
+fn path_ending(page: &str, end: &str) -> String {
+    let until = page.find(&format!("{end}\"")).expect("a path") + end.len();
+    let start = page[..until].rfind("/deleted/").expect("a path of a deleted page");
+    page[start..until].to_owned()
 }
