@@ -8,9 +8,13 @@ pub fn of(schema: &Value, components: &Value) -> Option<Value> {
     Examples { components }.of(schema, "", "")
 }
 
-/// The example text of a field name.
+/// The example text of a field name. `None` if its example is neither a text nor a number.
 pub fn of_field(name: &str) -> Option<String> {
-    of_name(name)?.as_str().map(str::to_owned)
+    match of_name(name)? {
+        Value::String(text) => Some(text),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
 }
 
 struct Examples<'a> {

@@ -54,18 +54,20 @@ impl Refusal {
             }
             Refusal::StorageFull { .. } => {
                 "ask a person to open the claim_url from GET /v1/account, which removes the limit, then \
-                 publish again; deleting pages does not free storage"
+                 publish again; or free storage with DELETE /v1/artifacts/{slug}?purge=true"
                     .into()
             }
             Refusal::SlugTaken { .. } => {
                 "send POST /v1/publish again to add a version to it, or choose another slug".into()
             }
             Refusal::SlugInUse { .. } => {
-                "purge the other artifact with DELETE /v1/artifacts/{slug}?purge=true, then send this request again"
+                "purge the other artifact with DELETE /v1/artifacts/{slug}?purge=true, then send this \
+                 request again"
                     .into()
             }
             Refusal::VersionLive { .. } => {
-                "make another version live with POST /v1/artifacts/{slug}/activate, then send this request again"
+                "make another version live with POST /v1/artifacts/{slug}/activate, then send this \
+                 request again"
                     .into()
             }
             Refusal::VersionHeld { .. } => {

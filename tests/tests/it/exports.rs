@@ -57,7 +57,7 @@ in_both_modes! {
         assert_eq!(manifests(&copied), manifests(&account));
         assert_eq!(manifests(&account).len(), 4);
         let listed = agent.get("/v1/artifacts/my-site/files?version=1").await.expect(200);
-        assert_eq!(manifests(&account)[&("my-site".to_owned(), 1)], listed.at("files"));
+        assert_eq!(manifests(&account)[&("my-site".to_owned(), 1)], listed.json());
     }
 
     async fn an_export_has_the_account_without_secrets(world: World) {
