@@ -66,10 +66,12 @@ in_both_modes! {
         let kept = [("index.html", "<p>kept index</p>"), ("shared.css", "shared-by-both{color:red}")];
         publish_site(&agent, "kept", &kept).await;
         let before = storage_of(&agent).await;
-        let files = [("index.html", "<p>secret-front</p>"), ("a.css", "secret-style{}"), ("shared.css", kept[1].1)];
+        let shared = ("shared.css", kept[1].1);
+        let files = [("index.html", "<p>secret-front</p>"), ("a.css", "secret-style{}"), shared];
         let first = publish_site(&agent, "gone", &files).await;
         let version = first.string("version_url");
-        publish_site(&agent, "gone", &[("index.html", "<p>secret-second</p>"), ("b.css", "secret-other{}")]).await;
+        let next = [("index.html", "<p>secret-second</p>"), ("b.css", "secret-other{}")];
+        publish_site(&agent, "gone", &next).await;
         assert!(storage_of(&agent).await > before);
 
         let purged = purge(&agent, "gone").await.expect(200);
@@ -89,7 +91,8 @@ in_both_modes! {
 
     async fn a_version_that_is_not_live_is_deleted_with_its_part_of_a_bundle(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
-        let one = [("index.html", "<p>first-front</p>"), ("only.css", "first-only{}"), ("both.css", "in-both{}")];
+        let one =
+            [("index.html", "<p>first-front</p>"), ("only.css", "first-only{}"), ("both.css", "in-both{}")];
         let first = publish_site(&agent, "my-page", &one).await;
         let before = storage_of(&agent).await;
         let two = [("index.html", "<p>second-front</p>"), ("both.css", one[2].1)];
@@ -139,7 +142,8 @@ in_both_modes! {
         let agent = world.agent().await;
         let page = agent.publish("my-page", page_saying("evidence of a crime")).await.expect(201);
         let decide = format!("/internal/moderation/{}", page.string("host"));
-        world.operator().post(&decide).header("X-Operator", "alice").json(&json!({ "action": "block" })).await.expect(200);
+        let decision = world.operator().post(&decide).header("X-Operator", "alice");
+        decision.json(&json!({ "action": "block" })).await.expect(200);
         agent.publish("my-page", page_saying("harmless")).await.expect(201);
         delete_version(&agent, "my-page", 1).await.refused(409, "version_held");
         let purged = purge(&agent, "my-page").await.expect(200);

@@ -133,8 +133,8 @@ impl Page {
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Artifacts {
     pub page: Option<Page>,
-    /// Those that can be restored. Clocks differ, so any of the last `LAST_DELETED_MAX` may count as the one that
-    /// was deleted last.
+    /// Those that can be restored. Clocks differ, so any of the last `LAST_DELETED_MAX` may count as the one
+    /// that was deleted last.
     pub deleted: Vec<Page>,
     /// Purged ones, with the versions that may be kept as evidence.
     evidence: Vec<Page>,
@@ -147,9 +147,7 @@ impl Artifacts {
         match (change, &self.page) {
             (Change::Publish(_), _) => false,
             (Change::Restore, Some(_)) => code == "slug_taken",
-            // A purged artifact may have been deleted last.
-            (Change::Restore, None) => is_missing && (self.deleted.is_empty() || !self.evidence.is_empty()),
-            (Change::Purge, None) => is_missing && self.deleted.is_empty(),
+            (Change::Restore | Change::Purge, None) => is_missing && self.deleted.is_empty(),
             (_, None) => is_missing,
             (Change::Activate(seq) | Change::DeleteVersion(seq), Some(page))
                 if !page.versions.contains_key(seq) =>

@@ -48,21 +48,22 @@ on_both_databases! {
         assert_eq!((harness.objects().await, harness.bundle_rows().await), (vec![], 0));
     }
 
-    async fn an_erasure_that_was_interrupted_in_a_bundle_is_repeated_two_minutes_later(harness: &StoreHarness) {
+    async fn an_interrupted_erasure_in_a_bundle_is_repeated_two_minutes_later(harness: &StoreHarness) {
         let (owner, keeper) = (harness.claimed().await, harness.claimed().await);
         let purged = harness.site(owner, &["one", "two"], START).await;
         harness.site(keeper, &["two"], START).await;
         harness.purge_rows(owner, START).await;
         // The process that has claimed the bundles was killed.
         let claimed_until = START.plus(Duration::from_secs(120)).millis();
-        harness.sql(&format!("UPDATE erasures SET claimed_until = {claimed_until} WHERE kind = 'bundle'")).await;
+        let claim = format!("UPDATE erasures SET claimed_until = {claimed_until} WHERE kind = 'bundle'");
+        harness.sql(&claim).await;
         harness.erase(START).await;
         assert!(harness.has_bytes(&purged, "one").await);
         harness.erase(START.plus(Duration::from_secs(121))).await;
         assert!(!harness.has_bytes(&purged, "one").await);
     }
 
-    async fn an_erasure_that_was_interrupted_in_a_content_is_repeated_a_minute_later(harness: &StoreHarness) {
+    async fn an_interrupted_erasure_of_a_content_is_repeated_a_minute_later(harness: &StoreHarness) {
         let owner = harness.claimed().await;
         let purged = harness.site(owner, &["one"], START).await;
         assert_eq!(purged.bundle, None);
@@ -98,7 +99,8 @@ on_both_databases! {
                 tokio::time::sleep(Duration::from_micros(u64::from(round) * 300)).await;
                 harness.erase(START).await
             };
-            let (_, site) = Box::pin(join(purged, harness.site_until_settled(publisher, &texts, START))).await;
+            let published = harness.site_until_settled(publisher, &texts, START);
+            let (_, site) = Box::pin(join(purged, published)).await;
             harness.assert_readable(&site).await;
             harness.purge_rows(publisher, START).await;
             harness.erase(START).await;

@@ -31,7 +31,8 @@ in_both_modes! {
         assert_eq!(shell.run(&["export"]).await.ok().line(), "handbill-export.tar.gz");
         shell.run(&["export"]).await.failed(2);
         shell.run(&["export", "all.tar.gz"]).await.ok();
-        let archives = ["all.tar.gz", "handbill-export.tar.gz"].map(|name| std::fs::read(shell.path(name)).unwrap());
+        let names = ["all.tar.gz", "handbill-export.tar.gz"];
+        let archives = names.map(|name| std::fs::read(shell.path(name)).unwrap());
         assert!(archives[0] == archives[1] && archives[0].starts_with(b"\x1f\x8b"));
         assert!(!shell.path("all.tar.gz.partial").exists());
 
