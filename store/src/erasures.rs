@@ -48,7 +48,7 @@ impl ErasureKind {
     }
 }
 
-/// Requests erasures, in the transaction of the purge.
+/// Requests erasures, in the transaction of the purge or of the refusal of a publish.
 pub(crate) async fn request(
     transaction: &DatabaseTransaction,
     kind: ErasureKind,
@@ -112,6 +112,11 @@ impl BlobIndex<'_> {
         now: Time,
     ) -> anyhow::Result<u64> {
         let hashes: Vec<String> = erasures.iter().map(|erasure| erasure.name.clone()).collect();
+        let parsed = hashes.iter().map(|hash| rows::parse(hash, "a blob hash"));
+        for hash in self.find_unknown(&parsed.collect::<anyhow::Result<Vec<_>>>()?).await? {
+            // The object of a refused publish, if there is one.
+            self.sweep_orphan(blobs, hash, 0, now).await?;
+        }
         for row in self.mark_purged(hashes.clone(), now).await? {
             self.delete_marked(blobs, row, now).await?;
         }

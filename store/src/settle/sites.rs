@@ -15,6 +15,7 @@ use sea_orm::{ActiveModelTrait, DatabaseTransaction, IntoActiveModel};
 
 use super::Batch;
 use super::conditions::LiveVersions;
+use crate::erasures::{self, ErasureKind};
 use crate::many::known_pairs;
 use crate::script::Script;
 use crate::{blob_index, blob_sweep, blocked_contents, bundle_rows, held_pages, routes, rows};
@@ -194,19 +195,22 @@ impl<'a> Sites<'a> {
         script.insert::<entity::artifact::Entity>(rows, Some(change))
     }
 
-    /// Adds the contents of refused publishes. If an immediate sweep ran in the meantime, they may be
-    /// deleted, and a row must not claim otherwise. An object without a row is reused by the next publish of
-    /// the same content.
+    /// Adds the contents of refused publishes. If an immediate sweep or a purge ran in the meantime, they may
+    /// be deleted, and a row must not claim otherwise. Then an erasure deletes the objects without a row.
     async fn add_refused(&mut self, transaction: &DatabaseTransaction) -> anyhow::Result<()> {
         if self.refused.is_empty() {
             return Ok(());
         }
         let number = blob_sweep::exclude_sweeps(transaction).await?;
-        let refused = std::mem::take(&mut self.refused);
-        for operation in refused.into_iter().filter(|operation| operation.blobs_as_of == number) {
-            self.add_contents(operation)?;
+        let mut unrecorded = BTreeSet::new();
+        for operation in std::mem::take(&mut self.refused) {
+            if operation.blobs_as_of == number {
+                self.add_contents(operation)?;
+            } else {
+                unrecorded.extend(operation.manifest.files().iter().map(|file| file.hash.to_string()));
+            }
         }
-        Ok(())
+        erasures::request(transaction, ErasureKind::Content, unrecorded).await
     }
 
     fn add_contents(&mut self, operation: &PublishOperation) -> anyhow::Result<()> {

@@ -146,7 +146,8 @@ impl Artifacts {
         let is_missing = code == "not_found";
         match (change, &self.page) {
             (Change::Publish(_), _) => false,
-            (Change::Restore, Some(_)) => code == "slug_taken",
+            (Change::Restore, Some(_)) if !self.deleted.is_empty() => code == "slug_taken",
+            (Change::Restore, Some(_)) => is_missing,
             (Change::Restore | Change::Purge, None) => is_missing && self.deleted.is_empty(),
             (_, None) => is_missing,
             (Change::Activate(seq) | Change::DeleteVersion(seq), Some(page))

@@ -75,6 +75,23 @@ on_both_databases! {
         assert_eq!(harness.objects().await, []);
     }
 
+    async fn the_content_of_a_refused_publish_is_erased_if_a_sweep_came_in_between(harness: &StoreHarness) {
+        let (account, leaver) = (harness.claimed().await, harness.account().await);
+        harness.site(leaver, &["left"], START).await;
+        let attempt = harness.prepare(harness.version(), &["alone"], START).await.unwrap();
+        harness.leave_at(leaver).await;
+        assert_eq!(harness.sweep_at_once(START).await, 1);
+        harness.settle_site(account, Target::Existing, &attempt).await.unwrap();
+        assert_eq!(harness.objects().await.len(), 1);
+        assert_eq!(harness.erase(START).await, 1);
+        assert_eq!(harness.objects().await, []);
+        // Without a sweep, the settlement records it for the hourly sweep.
+        let attempt = harness.prepare(harness.version(), &["other"], START).await.unwrap();
+        harness.settle_site(account, Target::Existing, &attempt).await.unwrap();
+        assert_eq!((harness.erase(START).await, harness.objects().await.len()), (0, 1));
+        assert_eq!(harness.sweep_hourly(START.plus(LATER)).await, (1, 0));
+    }
+
     async fn a_publish_that_has_found_a_purged_content_checks_again(harness: &StoreHarness) {
         let (owner, publisher) = (harness.claimed().await, harness.claimed().await);
         let texts = ["one", "two"];
