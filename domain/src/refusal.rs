@@ -290,7 +290,7 @@ impl Refusal {
             Refusal::SlugInUse { slug } => format!("another artifact of this account has the slug {slug:?}"),
             Refusal::VersionLive { seq } => format!("version {seq} is live"),
             Refusal::VersionHeld { seq } => {
-                format!("version {seq} is blocked; the moderators keep it as evidence")
+                format!("version {seq} is kept as evidence, because it is blocked")
             }
             Refusal::AmbiguousSlug { slug } => format!("several artifacts have the slug {slug:?}"),
             Refusal::NotFound(missing) => format!("there is no such {}", missing.name()),

@@ -1,5 +1,5 @@
 //! The texts of an account's export. A tar needs the size of a file before its content, so each text is first
-//! made in memory, row by row and compressed, which takes about a tenth of its size.
+//! made in memory, row by row and compressed.
 
 use std::future::Future;
 use std::io::{self, Read, Write};

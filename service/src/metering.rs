@@ -108,7 +108,7 @@ impl Service {
     }
 
     /// Returns the new charges. A reason that was charged already is not charged again.
-    async fn charge(&self, charges: Vec<ChargeOperation>) -> Result<Vec<Micro>, LedgerError> {
+    pub(crate) async fn charge(&self, charges: Vec<ChargeOperation>) -> Result<Vec<Micro>, LedgerError> {
         let settled = join_all(charges.into_iter().map(|charge| async move {
             let amount = charge.amount;
             let outcome = self.0.ledgers.settle(LedgerOperation::Charge(charge)).await?;

@@ -5,7 +5,9 @@
 
 use std::time::Duration;
 
-use domain::{Artifact, ArtifactId, Host, Missing, Refusal, Scope, Slug, Time};
+use domain::{
+    Artifact, ArtifactId, ChargeOperation, Host, Missing, Reason, Refusal, Scope, Slug, Time, Visibility,
+};
 
 use store::RESTORABLE_FOR;
 
@@ -49,10 +51,7 @@ impl Service {
         let artifacts = self.0.store.artifacts();
         let mut id = artifacts.find(account, slug).await?.map(|artifact| artifact.id);
         if id.is_none() {
-            id = artifacts.find_deleted(account, slug, now).await?;
-        }
-        if id.is_none() {
-            id = artifacts.find_evidence(account, slug, now).await?;
+            id = artifacts.find_purgeable(account, slug, now).await?;
         }
         self.purge_by_id(caller, id.ok_or_else(|| caller.no_such_artifact())?).await
     }
@@ -80,11 +79,20 @@ impl Service {
         Ok(())
     }
 
-    /// Restores the artifact with this slug that was deleted last, with its host.
-    pub async fn restore_artifact(&self, caller: &Caller, slug: &Slug) -> ServiceResult<Artifact> {
+    /// Restores the artifact with this slug that was deleted last, or the one with this host.
+    pub async fn restore_artifact(
+        &self,
+        caller: &Caller,
+        slug: &Slug,
+        host: Option<&Host>,
+    ) -> ServiceResult<Artifact> {
         let now = self.0.clock.now();
         caller.may_write(Scope::ArtifactsWrite, now)?;
-        let found = self.0.store.artifacts().find_deleted(caller.account, slug, now).await?;
+        let artifacts = self.0.store.artifacts();
+        let found = match host {
+            Some(host) => artifacts.find_deleted_at(caller.account, host, now).await?,
+            None => artifacts.find_deleted(caller.account, slug, now).await?,
+        };
         self.restore_by_id(caller, found.ok_or_else(|| not_restorable(caller))?).await
     }
 
@@ -97,7 +105,23 @@ impl Service {
         let artifact = restored.ok_or_else(|| not_restorable(caller))?;
         self.0.bus.notify_edges(std::slice::from_ref(&artifact.host)).await;
         tracing::info!(artifact.host = %artifact.host, "artifact restored");
+        if artifact.visibility != Visibility::Public && caller.account_expires_at.is_none() {
+            self.charge_restored(&artifact).await;
+        }
         Ok(artifact)
+    }
+
+    /// Charges the current month, unless it is paid: the metering has not seen the artifact while it was
+    /// deleted. Like the metering, this may leave a debt. The artifact is restored, so no error is returned.
+    async fn charge_restored(&self, artifact: &Artifact) {
+        let charge = ChargeOperation {
+            account: artifact.account,
+            amount: self.0.rules.tariff.visibility_price,
+            reason: Reason::Visibility(artifact.id, self.0.clock.now().month()).to_string(),
+        };
+        if let Err(error) = self.charge(vec![charge]).await {
+            tracing::error!(error = format!("{error:#}"), artifact.host = %artifact.host, "a restored artifact was not charged");
+        }
     }
 
     /// The account's artifacts that can be restored, last deleted first. A pinned token sees only its own.
@@ -118,8 +142,12 @@ impl Service {
     /// job.
     async fn finish_purge(&self, host: &Host) {
         self.0.bus.notify_edges(std::slice::from_ref(host)).await;
-        match tokio::time::timeout(ERASURE_WAIT_MAX, self.erase_purged()).await {
-            Ok(Ok(_)) => {}
+        let erased = async {
+            while self.erase_purged().await? > 0 {}
+            anyhow::Ok(())
+        };
+        match tokio::time::timeout(ERASURE_WAIT_MAX, erased).await {
+            Ok(Ok(())) => {}
             Ok(Err(error)) => {
                 tracing::warn!(error = format!("{error:#}"), "purged contents could not be erased yet");
             }

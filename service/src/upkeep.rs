@@ -46,6 +46,7 @@ impl Service {
         let now = self.0.clock.now();
         let accounts = self.purge_expired(now).await?;
         self.delete_outdated_versions().await?;
+        self.erase_purged().await?;
         let blobs = self.0.store.blob_index().sweep_at_once(&self.0.blobs, now).await?;
         tracing::info!(
             accounts.purged = accounts,

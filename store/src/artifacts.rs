@@ -253,7 +253,6 @@ pub(crate) async fn take_down(
     };
     entity::account::Entity::update(one_less).exec_without_returning(transaction).await?;
     entity::route::Entity::delete_by_id(artifact.host.as_str()).exec(transaction).await?;
-    held_pages::release(transaction, &artifact.id).await?;
     let id = rows::parse(&artifact.id, "an artifact id")?;
     reports::answer(transaction, id, Answered::All, now).await?;
     appeals::close(transaction, id, appeals::Closing::All, now).await?;

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use anyhow::Context;
 use bytes::Bytes;
 use domain::{BlobHash, BundledAt, ManifestFile};
-use futures::stream::BoxStream;
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
 use sea_orm::{EntityTrait, QuerySelect};
 
 use crate::blob_index::bundled_at;
@@ -46,7 +47,32 @@ impl ContentReader {
                 let (key, part) = self.moved(content, error).await?.place(&range);
                 self.0.blobs.read_range(key, part).await
             }
+            Ok(bytes) if content.bundled.is_some() && may_be_erased(&bytes) => {
+                self.read_unless_erased(content, range, bytes).await
+            }
             read => read,
+        }
+    }
+
+    /// A part of a content that is zeros, or the same part from where the content is by now. The missing
+    /// content of a purge is an error like any other missing content.
+    async fn read_unless_erased(
+        &self,
+        content: ContentAddress,
+        range: Range<u64>,
+        zeros: Bytes,
+    ) -> anyhow::Result<Bytes> {
+        match self.find_current(content).await? {
+            None => Err(object_store::Error::NotFound {
+                path: content.hash.to_string(),
+                source: "the content was erased from its bundle".into(),
+            }
+            .into()),
+            Some(now) if now == content => Ok(zeros),
+            Some(now) => {
+                let (key, part) = now.place(&range);
+                self.0.blobs.read_range(key, part).await
+            }
         }
     }
 
@@ -56,6 +82,11 @@ impl ContentReader {
         content: ContentAddress,
         range: Range<u64>,
     ) -> anyhow::Result<BoxStream<'static, std::io::Result<Bytes>>> {
+        if content.bundled.is_some() {
+            // Contents of bundles are small.
+            let bytes = self.read(content, range).await?;
+            return Ok(stream::once(async { Ok(bytes) }).boxed());
+        }
         let (key, part) = content.place(&range);
         match self.0.blobs.stream_range(key, part).await {
             Err(error) if is_missing(&error) => {
@@ -68,6 +99,14 @@ impl ContentReader {
 
     /// The current location of a content. Fails with the original error if it was not moved.
     async fn moved(&self, content: ContentAddress, missing: anyhow::Error) -> anyhow::Result<ContentAddress> {
+        match self.find_current(content).await? {
+            Some(now) if now != content => Ok(now),
+            _ => Err(missing),
+        }
+    }
+
+    /// Where a content is now. `None` if it is not stored any more.
+    async fn find_current(&self, content: ContentAddress) -> anyhow::Result<Option<ContentAddress>> {
         use entity::blob::Column;
         let place: Option<(Option<String>, Option<i64>)> =
             entity::blob::Entity::find_by_id(content.hash.to_string())
@@ -77,13 +116,15 @@ impl ContentReader {
                 .one(&self.0.store.database.reader)
                 .await
                 .context("find the location of a content")?;
-        let Some((bundle, offset)) = place else { return Err(missing) };
+        let Some((bundle, offset)) = place else { return Ok(None) };
         let bundled = bundled_at(bundle.as_deref(), offset)?;
-        if bundled == content.bundled {
-            return Err(missing);
-        }
-        Ok(ContentAddress { bundled, ..content })
+        Ok(Some(ContentAddress { bundled, ..content }))
     }
+}
+
+/// A purge overwrites contents in a bundle with zeros. Hardly any other content consists of zeros.
+fn may_be_erased(bytes: &Bytes) -> bool {
+    !bytes.is_empty() && bytes.iter().all(|byte| *byte == 0)
 }
 
 impl ContentAddress {

@@ -10,9 +10,12 @@
 //! used for different contents, even if the bundle is too new to be repacked. Only one process at a time
 //! overwrites a bundle, because two could restore each other's contents.
 
-use anyhow::Context;
+use std::collections::BTreeSet;
+
+use anyhow::{Context, ensure};
 use bytes::Bytes;
 use domain::{BlobHash, BundleId, Time};
+use futures::future::try_join_all;
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, ExprTrait, OnConflict};
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QuerySelect};
@@ -30,13 +33,22 @@ use crate::{Blobs, bundle, rows};
 const PAGE: u64 = 500;
 /// A longer erasure of one bundle was interrupted.
 const CLAIMED_FOR: std::time::Duration = std::time::Duration::from_secs(120);
-/// A content that was marked this long ago is no longer being deleted by the process that marked it.
-const DELETING_FOR: std::time::Duration = std::time::Duration::from_secs(60);
+/// A content that was marked this long ago is no longer being deleted by the process that marked it. Much longer
+/// than the deletion of one chunk takes.
+const DELETING_FOR: std::time::Duration = std::time::Duration::from_secs(600);
+/// Contents that are marked in one transaction and deleted at the same time.
+const DELETED_AT_ONCE: usize = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ErasureKind {
     Content,
     Bundle,
+}
+
+/// A bundle in which only this process erases until then.
+struct BundleClaim {
+    id: BundleId,
+    until: i64,
 }
 
 impl ErasureKind {
@@ -70,24 +82,20 @@ impl BlobIndex<'_> {
     /// Erases purged contents, and returns the number of contents and bundles that are done. What cannot be
     /// erased now is left for the next call.
     pub async fn erase_purged(self, blobs: &Blobs, now: Time) -> anyhow::Result<u64> {
-        let contents = self.requested(ErasureKind::Content).await?;
-        let bundles = self.requested(ErasureKind::Bundle).await?;
-        if contents.is_empty() && bundles.is_empty() {
-            return Ok(0);
+        let mut done = 0;
+        for erasures in self.requested(ErasureKind::Content).await?.chunks(DELETED_AT_ONCE) {
+            done += self.erase_contents(blobs, erasures.to_vec(), now).await?;
         }
-        let mut done = self.erase_contents(blobs, contents, now).await?;
-        for erasure in bundles {
-            let id = rows::parse(&erasure.name, "a bundle id")?;
-            if !self.claim_erasure(&erasure, now).await? {
-                continue;
-            }
-            match self.erase_in_bundle(blobs, id, now).await {
+        // After the contents, whose marks request the erasure of the bundles that have them now.
+        for erasure in self.requested(ErasureKind::Bundle).await? {
+            let Some(claim) = self.claim_erasure(&erasure, now).await? else { continue };
+            match self.erase_in_bundle(blobs, &claim, now).await {
                 Ok(true) => done += self.forget_erasures(vec![erasure]).await?,
-                Ok(false) => {}
+                Ok(false) => self.release_claim(&claim).await?,
                 // Its claim ends in two minutes. The other bundles are erased nevertheless.
                 Err(error) => {
                     let error = format!("{error:#}");
-                    tracing::warn!(error, bundle.id = %id, "could not erase in a bundle; retrying later");
+                    tracing::warn!(error, bundle.id = %claim.id, "could not erase in a bundle; retrying later");
                 }
             }
         }
@@ -117,9 +125,8 @@ impl BlobIndex<'_> {
             // The object of a refused publish, if there is one.
             self.sweep_orphan(blobs, hash, 0, now).await?;
         }
-        for row in self.mark_purged(hashes.clone(), now).await? {
-            self.delete_marked(blobs, row, now).await?;
-        }
+        let marked = self.mark_purged(hashes.clone(), now).await?.into_iter();
+        try_join_all(marked.map(|row| self.delete_marked(blobs, row, now))).await?;
         let left: Vec<String> = entity::blob::Entity::find()
             .select_only()
             .column(entity::blob::Column::Hash)
@@ -154,16 +161,24 @@ impl BlobIndex<'_> {
             .context("mark purged contents")?;
         if !marked.is_empty() {
             take_next_number(&transaction).await?;
+            // A repack may have moved the contents since the purge.
+            let bundles: BTreeSet<String> = marked.iter().filter_map(|row| row.bundle.clone()).collect();
+            request(&transaction, ErasureKind::Bundle, bundles).await?;
         }
         transaction.commit().await.context("commit the marks of purged contents")?;
         Ok(marked)
     }
 
-    /// Returns false if another process is erasing in this bundle.
-    async fn claim_erasure(self, erasure: &entity::erasure::Model, now: Time) -> anyhow::Result<bool> {
+    /// Returns `None` if another process is erasing in this bundle.
+    async fn claim_erasure(
+        self,
+        erasure: &entity::erasure::Model,
+        now: Time,
+    ) -> anyhow::Result<Option<BundleClaim>> {
         use entity::erasure::Column;
+        let until = now.plus(CLAIMED_FOR).millis();
         let claimed = entity::erasure::Entity::update_many()
-            .col_expr(Column::ClaimedUntil, Expr::value(now.plus(CLAIMED_FOR).millis()))
+            .col_expr(Column::ClaimedUntil, Expr::value(until))
             .filter(Column::Kind.eq(erasure.kind.as_str()))
             .filter(Column::Name.eq(erasure.name.as_str()))
             .filter(Column::Revision.eq(erasure.revision))
@@ -171,7 +186,31 @@ impl BlobIndex<'_> {
             .exec(&self.0.database.writer)
             .await
             .context("claim an erasure")?;
-        Ok(claimed.rows_affected == 1)
+        let id = rows::parse(&erasure.name, "a bundle id")?;
+        Ok((claimed.rows_affected == 1).then_some(BundleClaim { id, until }))
+    }
+
+    async fn release_claim(self, claim: &BundleClaim) -> anyhow::Result<()> {
+        use entity::erasure::Column;
+        entity::erasure::Entity::update_many()
+            .col_expr(Column::ClaimedUntil, Expr::value(0))
+            .filter(Column::Kind.eq(ErasureKind::Bundle.as_str()))
+            .filter(Column::Name.eq(claim.id.to_string()))
+            .filter(Column::ClaimedUntil.eq(claim.until))
+            .exec(&self.0.database.writer)
+            .await
+            .context("release the claim of an erasure")?;
+        Ok(())
+    }
+
+    /// Whether no other process has claimed the bundle since.
+    async fn is_claim_valid(self, claim: &BundleClaim) -> anyhow::Result<bool> {
+        let name = claim.id.to_string();
+        let found = entity::erasure::Entity::find_by_id((ErasureKind::Bundle.as_str().to_owned(), name))
+            .one(&self.0.database.writer)
+            .await
+            .context("read the claim of an erasure")?;
+        Ok(found.is_some_and(|erasure| erasure.claimed_until == claim.until))
     }
 
     /// Deletes erasures that are done. One that was requested again in the meantime is released instead.
@@ -198,26 +237,44 @@ impl BlobIndex<'_> {
     }
 
     /// Erases the contents without a row from a bundle. Returns false if that is not possible yet.
-    async fn erase_in_bundle(self, blobs: &Blobs, id: BundleId, now: Time) -> anyhow::Result<bool> {
-        if self.mark_empty_bundle(id, now).await? {
-            return self.delete_marked_bundle(blobs, &id.to_string(), now.plus(EMPTY_KEPT)).await;
-        }
+    async fn erase_in_bundle(self, blobs: &Blobs, claim: &BundleClaim, now: Time) -> anyhow::Result<bool> {
+        let id = claim.id;
         // Most versions have no bundle of their own.
         if entity::bundle::Entity::find_by_id(id.to_string()).one(&self.0.database.writer).await?.is_none() {
             return Ok(true);
+        }
+        if self.mark_empty_bundle(id, now).await? {
+            return self.delete_marked_bundle(blobs, &id.to_string(), now.plus(EMPTY_KEPT)).await;
         }
         // Keeps sweeps from deleting it. Otherwise it would be written again after its deletion.
         self.claim_bundle(id, now).await?;
         let Some(object) = blobs.read_bundle(id).await? else { return Ok(true) };
         let index = bundle::read_index(id, &object, object.len() as u64)?;
         let listed: Vec<BlobHash> = index.contents.iter().map(|blob| blob.hash).collect();
-        let unused = self.find_unknown(&listed).await?;
-        let is_erased = |hash: &BlobHash| *hash == bundle::ERASED;
-        if unused.iter().any(|hash| !is_erased(hash)) {
+        let is_left = |hash: &BlobHash| *hash != bundle::ERASED;
+        if self.find_unknown(&listed).await?.iter().any(is_left) {
+            // A redelivered publish may rely on what the bundle has now. It checks again.
+            self.take_number_for_overwrite().await?;
+            let unused = self.find_unknown(&listed).await?;
             let without = bundle::erase(&object, &index, |hash| unused.contains(hash))?;
+            ensure!(self.is_claim_valid(claim).await?, "another process erases in this bundle by now");
             blobs.overwrite_bundle(id, without).await?;
+            if !self.is_claim_valid(claim).await? {
+                // This process was suspended and may have undone another one's erasure.
+                let transaction = self.0.database.begin().await?;
+                request(&transaction, ErasureKind::Bundle, [id.to_string()]).await?;
+                transaction.commit().await.context("commit the request to erase again")?;
+                return Ok(false);
+            }
         }
-        Ok(!self.is_any_being_deleted(&listed).await?)
+        Ok(!self.is_any_being_deleted(&listed).await? && !self.is_any_requested(&listed).await?)
+    }
+
+    async fn take_number_for_overwrite(self) -> anyhow::Result<()> {
+        let transaction = self.0.database.begin().await?;
+        lock_references(&transaction, ReferenceLock::NoReference).await?;
+        take_next_number(&transaction).await?;
+        transaction.commit().await.context("commit the number of an erasure in a bundle")
     }
 
     /// Marks a bundle without contents to be deleted, even if it is not due. A publish that has claimed it
@@ -239,6 +296,17 @@ impl BlobIndex<'_> {
         }
         transaction.commit().await.context("commit the mark of a purged bundle")?;
         Ok(marked.rows_affected == 1)
+    }
+
+    /// Whether one of these contents is still to be erased. Its bytes must be erased from the bundle after
+    /// that.
+    async fn is_any_requested(self, hashes: &[BlobHash]) -> anyhow::Result<bool> {
+        use entity::erasure::Column;
+        let writer = &self.0.database.writer;
+        let found = entity::erasure::Entity::find()
+            .filter(among(writer, Column::Name, hashes.iter().map(BlobHash::to_string)))
+            .filter(Column::Kind.eq(ErasureKind::Content.as_str()));
+        Ok(found.one(writer).await?.is_some())
     }
 
     /// Whether a sweep is deleting one of these contents. Its bytes must be erased when it is done.

@@ -12,15 +12,16 @@ use domain::{
 };
 use entity::artifact::Column;
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::SimpleExpr;
-use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{
+    ColumnTrait, Condition, DatabaseTransaction, EntityTrait, QueryFilter, QueryOrder, QuerySelect,
+};
 
 use crate::artifacts::take_down;
 use crate::change::{Begun, Change};
 use crate::change_result::ChangeResult;
 use crate::erasures::{self, ErasureKind};
 use crate::handles::ArtifactStore;
-use crate::held_pages::status_for_edge;
+use crate::held_pages::{self, status_for_edge};
 use crate::many::among;
 use crate::rows::artifact::{find_by_id, find_even_deleted};
 use crate::version_deletion::delete_versions;
@@ -58,6 +59,7 @@ impl ArtifactStore<'_> {
         if row.deleted_at.is_none() {
             take_down(&transaction, &mut owner, &row, change.now).await?;
         }
+        held_pages::release(&transaction, &row.id).await?;
         let mut held = Vec::new();
         let mut after = 0;
         loop {
@@ -68,7 +70,10 @@ impl ArtifactStore<'_> {
             held.extend(kept.iter().map(|version| version.seq));
             remove(&transaction, &mut owner, &purged).await?;
         }
-        mark_purged(&transaction, &row, &held, change.now).await?;
+        if row.purged_at.is_some() && held.is_empty() {
+            return Ok(None);
+        }
+        mark_purged(&transaction, &row, change.now).await?;
         change.note(&transaction, "artifact.purged", &row.host, kept_as_evidence(&held)).await?;
         transaction.commit().await.context("commit a purge of an artifact")?;
         let held = held.into_iter().map(|seq| u32::try_from(seq).unwrap_or(0)).collect();
@@ -104,6 +109,17 @@ impl ArtifactStore<'_> {
         Ok(Some(rows::parse(&row.host, "a host")?))
     }
 
+    /// The artifact with this slug that was deleted last, if that is not too long ago. If it is purged
+    /// already, no older one is found, so that a repeated purge never deletes another artifact.
+    pub async fn find_purgeable(
+        self,
+        account: AccountId,
+        slug: &Slug,
+        now: Time,
+    ) -> anyhow::Result<Option<ArtifactId>> {
+        self.last_deleted(account, slug, now, Condition::all()).await
+    }
+
     /// The artifact with this slug that was deleted last, if that is not too long ago and it was not purged.
     pub async fn find_deleted(
         self,
@@ -111,17 +127,22 @@ impl ArtifactStore<'_> {
         slug: &Slug,
         now: Time,
     ) -> anyhow::Result<Option<ArtifactId>> {
-        self.last_deleted(account, slug, now, Column::PurgedAt.is_null()).await
+        self.last_deleted(account, slug, now, Condition::all().add(Column::PurgedAt.is_null())).await
     }
 
-    /// The same for a purged artifact of which versions are kept as evidence.
-    pub async fn find_evidence(
+    /// The same, by the host instead of the slug.
+    pub async fn find_deleted_at(
         self,
         account: AccountId,
-        slug: &Slug,
+        host: &Host,
         now: Time,
     ) -> anyhow::Result<Option<ArtifactId>> {
-        self.last_deleted(account, slug, now, Column::PurgedAt.is_not_null()).await
+        let found = rows::artifact::deleted_since(account, now.minus(RESTORABLE_FOR))
+            .filter(Column::Host.eq(host.as_str()))
+            .filter(Column::PurgedAt.is_null())
+            .one(&self.0.database.reader)
+            .await?;
+        found.map(|row| rows::parse(&row.id, "an artifact id")).transpose()
     }
 
     async fn last_deleted(
@@ -129,7 +150,7 @@ impl ArtifactStore<'_> {
         account: AccountId,
         slug: &Slug,
         now: Time,
-        is_it: SimpleExpr,
+        is_it: Condition,
     ) -> anyhow::Result<Option<ArtifactId>> {
         let found = rows::artifact::deleted_since(account, now.minus(RESTORABLE_FOR))
             .filter(Column::Slug.eq(slug.as_str()))
@@ -221,19 +242,15 @@ async fn current_bundles(
     Ok(found.into_iter().flatten().collect())
 }
 
-/// Deletes the row of the artifact, or marks it as purged if versions are kept.
+/// The row stays, so that a repeated purge finds that it is done.
 async fn mark_purged(
     transaction: &DatabaseTransaction,
     artifact: &entity::artifact::Model,
-    held: &[i32],
     now: Time,
 ) -> anyhow::Result<()> {
-    if held.is_empty() {
-        entity::artifact::Entity::delete_by_id(artifact.id.as_str()).exec(transaction).await?;
-        return Ok(());
-    }
     let purged = entity::artifact::ActiveModel {
         id: Set(artifact.id.clone()),
+        live_version_id: Set(None),
         purged_at: Set(Some(artifact.purged_at.unwrap_or(now.millis()))),
         ..Default::default()
     };

@@ -1,8 +1,9 @@
 //! Restores deleted artifacts, with their host and their versions.
 
 use anyhow::Context;
-use domain::{AccountId, AccountStatus, Artifact, ArtifactId, ModeratedBy, ModerationStatus, Refusal, Time};
+use domain::{AccountId, AccountStatus, Artifact, ArtifactId, Refusal, Time};
 use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QuerySelect};
 
 use crate::change::{Begun, Change};
@@ -12,7 +13,7 @@ use crate::purges::RESTORABLE_FOR;
 use crate::rows::artifact::{deleted_since, find, find_even_deleted};
 use crate::rows::version::live_version;
 use crate::script::Script;
-use crate::{blocked_contents, held_pages, routes, rows};
+use crate::{blocked_contents, routes, rows};
 
 impl ArtifactStore<'_> {
     /// Restores a deleted artifact. `None` if there is no such artifact, or if it was purged or was deleted
@@ -66,8 +67,7 @@ impl ArtifactStore<'_> {
     }
 }
 
-/// Writes the artifact, its count and its route. A page that a moderator has blocked is held again, because
-/// its deletion has released it.
+/// Writes the artifact, its count and its route.
 async fn bring_back(
     transaction: &DatabaseTransaction,
     change: &Change<'_>,
@@ -87,26 +87,16 @@ async fn bring_back(
         ..Default::default()
     };
     entity::account::Entity::update(one_more).exec_without_returning(transaction).await?;
-    if let Some(version) = version_not_served(transaction, &row.id).await? {
-        held_pages::hold_if_not_served(transaction, &version, change.now).await?;
-    }
+    // Rescans that were due meanwhile were postponed.
+    entity::version::Entity::update_many()
+        .col_expr(entity::version::Column::ScanAgainAt, Expr::value(0))
+        .filter(entity::version::Column::ArtifactId.eq(row.id.as_str()))
+        .exec(transaction)
+        .await
+        .context("make rescans due")?;
     let Some(mut version) = live_version(transaction, row).await? else { return Ok(()) };
     blocked_contents::block_if_listed(transaction, &mut version, change.chance, change.now).await?;
     let mut script = Script::for_the(transaction);
     routes::point(&mut script, [routes::row(owner, row, &version, change.now)], change.now)?;
     script.run(transaction).await
-}
-
-/// A version of the artifact that a moderator keeps from being served.
-async fn version_not_served(
-    transaction: &DatabaseTransaction,
-    artifact: &str,
-) -> anyhow::Result<Option<entity::version::Model>> {
-    use entity::version::Column;
-    let not_served = [ModerationStatus::Blocked.as_str(), ModerationStatus::Review.as_str()];
-    let version = entity::version::Entity::find()
-        .filter(Column::ArtifactId.eq(artifact))
-        .filter(Column::ModeratedBy.eq(ModeratedBy::Moderator.as_str()))
-        .filter(Column::ModerationStatus.is_in(not_served));
-    version.one(transaction).await.context("find a version that a moderator has blocked")
 }

@@ -1,7 +1,7 @@
 //! The caller's artifacts. A slug always means an artifact of the caller's account. Another account's
 //! artifact returns 404, so that its existence does not leak.
 
-use domain::Slug;
+use domain::{Host, Missing, Refusal, Slug};
 use poem::web::Data;
 use poem_openapi::param::Query;
 use poem_openapi::payload::Json;
@@ -202,16 +202,23 @@ impl Artifacts {
     /// Restore a deleted artifact
     ///
     /// Restores the artifact with this slug that was deleted last, with its host, versions and visibility.
-    /// Possible for 30 days, unless it was purged. Free. Needs the scope `artifacts:write`.
+    /// Possible for 30 days, unless it was purged. If another artifact has the slug now, delete that one
+    /// first, and then name this one by its `host`. The price of an unlisted or private artifact is charged
+    /// for the current month, unless it is paid. Needs the scope `artifacts:write`.
     #[oai(path = "/v1/artifacts/:slug/restore", method = "post", operation_id = "restore_artifact")]
     async fn restore(
         &self,
         caller: Token,
         /// The name that the artifact had within the account.
         slug: Path<Slug>,
+        /// The host of the artifact, such as `my-page-a1b2`. Without it, the one that was deleted last is
+        /// restored.
+        host: Query<Option<String>>,
         service: Data<&Service>,
     ) -> ApiResult<Json<wire::Artifact>, Restore> {
-        let artifact = service.restore_artifact(&caller.0, &slug.0).await?;
+        let host = host.0.map(|host| host.parse::<Host>()).transpose();
+        let host = host.map_err(|_| Refusal::NotFound(Missing::DeletedArtifact))?;
+        let artifact = service.restore_artifact(&caller.0, &slug.0, host.as_ref()).await?;
         Ok(Json(wire::Artifact::new(&artifact, service.addresses())))
     }
 }

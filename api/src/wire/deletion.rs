@@ -42,7 +42,7 @@ impl From<PurgedPage> for Deleted {
         let message = (!held.is_empty()).then(|| {
             let versions: Vec<String> = held.iter().map(u32::to_string).collect();
             format!(
-                "the moderators keep blocked versions as evidence, the rest was deleted; kept: {}",
+                "Blocked versions are kept as evidence: {}. Everything else was deleted.",
                 versions.join(", ")
             )
         });

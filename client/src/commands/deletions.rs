@@ -22,7 +22,9 @@ pub async fn delete_version(context: &Context, slug: &Slug, version: u32) -> Res
 
 pub async fn purge(context: &Context, slug: &Slug) -> Result<(), Failure> {
     let server = context.server()?;
-    let what = format!("Delete {slug} with all of its versions? This cannot be undone.");
+    let what = format!(
+        "Delete {slug} with all of its versions, or the deleted page with that name? This cannot be undone."
+    );
     confirm(context, &what).await?;
     let path = format!("{}?purge=true", path_of(slug));
     let reply = server.call(&Request::set(Method::DELETE, path)).await?;

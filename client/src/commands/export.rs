@@ -25,7 +25,8 @@ pub async fn export(context: &Context, file: Option<PathBuf>) -> Result<(), Fail
         ));
     }
     let partial = partial_of(&file);
-    let mut written = File::create_new(&partial).map_err(|error| unwritable(&partial, &error))?;
+    // An interrupted export has left the file.
+    let mut written = File::create(&partial).map_err(|error| unwritable(&partial, &error))?;
     let saved = match server.save(PATH, &mut written).await {
         Ok(size) => fs::rename(&partial, &file).map(|()| size).map_err(|error| unwritable(&file, &error)),
         Err(failure) => Err(failure),

@@ -92,7 +92,9 @@ impl Missing {
             Missing::ClaimLink => "claim link",
             Missing::Account => "account",
             Missing::Artifact => "artifact",
-            Missing::DeletedArtifact => "deleted artifact: it was purged, or deleted more than 30 days ago",
+            Missing::DeletedArtifact => {
+                "deleted artifact: it is not deleted, was purged, or was deleted more than 30 days ago"
+            }
             Missing::Version | Missing::ReviewedVersion => "version",
             Missing::Endpoint => "endpoint",
             Missing::Invite => "invite",

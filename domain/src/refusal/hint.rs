@@ -61,8 +61,8 @@ impl Refusal {
                 "send POST /v1/publish again to add a version to it, or choose another slug".into()
             }
             Refusal::SlugInUse { .. } => {
-                "purge the other artifact with DELETE /v1/artifacts/{slug}?purge=true, then send this \
-                 request again"
+                "delete the other artifact with DELETE /v1/artifacts/{slug}, then repeat this call with \
+                 ?host= and this artifact's host"
                     .into()
             }
             Refusal::VersionLive { .. } => {
@@ -71,7 +71,7 @@ impl Refusal {
                     .into()
             }
             Refusal::VersionHeld { .. } => {
-                "a moderator must pass it first; while it is live, appeal with POST \
+                "make it live with POST /v1/artifacts/{slug}/activate, then appeal with POST \
                  /v1/artifacts/{slug}/appeal"
                     .into()
             }

@@ -46,7 +46,15 @@ impl StoreHarness {
 
     /// The steps of a worker before the settlement.
     async fn prepare(&self, version: VersionId, texts: &[&str], now: Time) -> anyhow::Result<SiteAttempt> {
-        let contents: Vec<Bytes> = texts.iter().map(|text| content(text)).collect();
+        self.prepare_of(version, texts.iter().map(|text| content(text)).collect(), now).await
+    }
+
+    async fn prepare_of(
+        &self,
+        version: VersionId,
+        contents: Vec<Bytes>,
+        now: Time,
+    ) -> anyhow::Result<SiteAttempt> {
         let hashes: Vec<BlobHash> = contents.iter().map(|bytes| BlobHash::of(bytes)).collect();
         let StoredBlobs { as_of, mut found, .. } = self.store.blob_index().find_stored(&hashes, now).await?;
         let id = BundleId::from(version);
@@ -107,7 +115,12 @@ impl StoreHarness {
     }
 
     async fn site(&self, account: AccountId, texts: &[&str], now: Time) -> SiteAttempt {
-        let attempt = self.prepare(self.version(), texts, now).await.unwrap();
+        let contents: Vec<Bytes> = texts.iter().map(|text| content(text)).collect();
+        self.site_of(account, &contents, now).await
+    }
+
+    async fn site_of(&self, account: AccountId, contents: &[Bytes], now: Time) -> SiteAttempt {
+        let attempt = self.prepare_of(self.version(), contents.to_vec(), now).await.unwrap();
         let outcome = self.settle_site(account, Target::NewOrExisting, &attempt).await.unwrap();
         assert!(matches!(outcome, Outcome::Published(_)), "{outcome:?}");
         attempt

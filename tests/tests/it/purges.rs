@@ -130,12 +130,68 @@ in_both_modes! {
         agent.delete("my-page").await.expect(200);
         agent.publish("my-page", page_saying("new")).await.expect(201);
         restore(&agent, "my-page").await.refused(409, "slug_taken");
-        purge(&agent, "my-page").await.expect(200);
-        restore(&agent, "my-page").await.expect(200);
+        // By its host, the older one is restored although the other was deleted last.
+        agent.delete("my-page").await.expect(200);
+        let by_host = format!("/v1/artifacts/my-page/restore?host={}", page.string("host"));
+        let restored = agent.post(&by_host).await.expect(200);
+        assert_eq!(restored.string("host"), page.string("host"));
+        agent.post(&by_host).await.refused(404, "not_found");
+        front_page(&visitor, &page).await.expect(200);
         agent.delete("my-page").await.expect(200);
         world.advance(DAY * 31);
         restore(&agent, "my-page").await.refused(404, "not_found");
         purge(&agent, "my-page").await.refused(404, "not_found");
+    }
+
+    async fn a_repeated_purge_does_not_reach_an_older_deleted_artifact(world: World) {
+        let agent = world.agent().await;
+        let older = agent.publish("my-page", page_saying("older")).await.expect(201);
+        agent.delete("my-page").await.expect(200);
+        agent.publish("my-page", page_saying("newer")).await.expect(201);
+        purge(&agent, "my-page").await.expect(200);
+        purge(&agent, "my-page").await.refused(404, "not_found");
+        let restored = restore(&agent, "my-page").await.expect(200);
+        assert_eq!(restored.string("host"), older.string("host"));
+    }
+
+    async fn a_restored_private_artifact_is_charged_once_a_month(world: World) {
+        let (agent, _) = crate::teams::claimed_by(&world, "olga").await;
+        let page = agent.publish("my-page", page_saying("secret")).await.expect(201);
+        agent.set_visibility("my-page", "private").paying("dev:0.5").await.expect(200);
+        let balance = async || agent.account().await.expect(200).integer("balance_micro");
+        let before = balance().await;
+        agent.delete("my-page").await.expect(200);
+        restore(&agent, "my-page").await.expect(200);
+        assert_eq!(balance().await, before, "the month is paid");
+        front_page(&world.visitor(), &page).await.expect(403);
+        agent.delete("my-page").await.expect(200);
+        let month = |seconds: i64| domain::Time::from_millis(seconds * 1_000).month();
+        let now = month(world.now_seconds());
+        let mut days = 0;
+        while month(world.now_seconds()) == now && days < 29 {
+            world.advance(DAY);
+            days += 1;
+        }
+        restore(&agent, "my-page").await.expect(200);
+        let is_charged = month(world.now_seconds()) != now;
+        assert_eq!(balance().await, before - if is_charged { 500_000 } else { 0 });
+    }
+
+    async fn a_block_during_a_purge_keeps_the_version_or_finds_it_gone(world: World) {
+        let agent = world.agent().await;
+        let page = agent.publish("my-page", page_saying("bad words")).await.expect(201);
+        let decide = format!("/internal/moderation/{}", page.string("host"));
+        let block = async {
+            let decision = world.operator().post(&decide).header("X-Operator", "alice");
+            decision.json(&json!({ "action": "block" })).await
+        };
+        let (blocked, purged) = tokio::join!(block, async { purge(&agent, "my-page").await.expect(200) });
+        let is_kept = !objects_with(&store_of(&world), "bad words").is_empty();
+        match blocked.status {
+            200 => assert_eq!((purged.at("held_versions"), is_kept), (json!([1]), true)),
+            _ => assert_eq!((blocked.status, purged.at("purged"), is_kept), (404, json!(true), false)),
+        }
+        front_page(&world.visitor(), &page).await.expect(404);
     }
 
     async fn blocked_versions_are_kept_as_evidence_and_the_response_says_so(world: World) {

@@ -138,6 +138,8 @@ pub struct Artifacts {
     pub deleted: Vec<Page>,
     /// Purged ones, with the versions that may be kept as evidence.
     evidence: Vec<Page>,
+    /// Whether one was purged. If it was deleted last, no other one is purged.
+    is_any_purged: bool,
 }
 
 impl Artifacts {
@@ -148,7 +150,8 @@ impl Artifacts {
             (Change::Publish(_), _) => false,
             (Change::Restore, Some(_)) if !self.deleted.is_empty() => code == "slug_taken",
             (Change::Restore, Some(_)) => is_missing,
-            (Change::Restore | Change::Purge, None) => is_missing && self.deleted.is_empty(),
+            (Change::Restore, None) => is_missing && self.deleted.is_empty(),
+            (Change::Purge, None) => is_missing && (self.deleted.is_empty() || self.is_any_purged),
             (_, None) => is_missing,
             (Change::Activate(seq) | Change::DeleteVersion(seq), Some(page))
                 if !page.versions.contains_key(seq) =>
@@ -220,6 +223,7 @@ impl Artifacts {
     /// These, without a purged artifact that is none of them any more.
     fn purged(mut self, page: &Page) -> (Self, Effect) {
         self.evidence.extend(page.evidence());
+        self.is_any_purged = true;
         (self, Effect { made_by: page.made_by, seq: 0 })
     }
 }

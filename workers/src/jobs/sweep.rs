@@ -16,11 +16,12 @@ const FINISHED_AT_ONCE: u32 = 5_000;
 const RESCANS_WAITING_MAX: u64 = 1_000;
 /// While this many first scans wait, no rescans are queued.
 const SCANS_WAITING_MAX: u64 = 100;
+/// The store may be slow or away. The next sweep continues.
+const ERASURE_TIME_MAX: Duration = Duration::from_secs(60);
 /// A page of rescans takes minutes if a worker takes them.
 const UNSERVED_AFTER: Duration = Duration::from_secs(3600);
 
 pub(super) async fn scans(service: &Service, queues: &Queues) -> anyhow::Result<()> {
-    erase_purged(service).await;
     let queued = service.sweep_scans().await?;
     if queued > 0 {
         tracing::warn!(scans.queued = queued, "scans of versions without a verdict were queued again");
@@ -35,18 +36,20 @@ pub(super) async fn scans(service: &Service, queues: &Queues) -> anyhow::Result<
             service.queue_rescans(budget).await?;
         }
     }
+    erase_purged(service).await;
     Ok(())
 }
 
 /// Erases what the process of a purge could not erase, because it was killed or the file store was slow. This
 /// sweep is the one that runs most often.
 async fn erase_purged(service: &Service) {
-    match service.erase_purged().await {
-        Ok(0) => {}
-        Ok(done) => tracing::info!(erasures.done = done, "purged contents erased"),
-        Err(error) => {
+    match tokio::time::timeout(ERASURE_TIME_MAX, service.erase_purged()).await {
+        Ok(Ok(0)) => {}
+        Ok(Ok(done)) => tracing::info!(erasures.done = done, "purged contents erased"),
+        Ok(Err(error)) => {
             tracing::warn!(error = format!("{error:#}"), "purged contents could not be erased yet");
         }
+        Err(_) => tracing::warn!("the erasure of purged contents takes long and continues in the next sweep"),
     }
 }
 
@@ -79,6 +82,7 @@ fn is_unserved(rescans: &JobCounts, now: Time) -> bool {
 }
 
 pub(super) async fn blobs(service: &Service) -> anyhow::Result<()> {
+    erase_purged(service).await;
     let deleted = service.sweep_blobs().await?;
     tracing::info!(blobs.deleted = deleted, "blobs swept");
     Ok(())

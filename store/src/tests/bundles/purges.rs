@@ -63,16 +63,54 @@ on_both_databases! {
         assert!(!harness.has_bytes(&purged, "one").await);
     }
 
-    async fn an_interrupted_erasure_of_a_content_is_repeated_a_minute_later(harness: &StoreHarness) {
+    async fn an_interrupted_erasure_of_a_content_is_repeated_ten_minutes_later(harness: &StoreHarness) {
         let owner = harness.claimed().await;
         let purged = harness.site(owner, &["one"], START).await;
         assert_eq!(purged.bundle, None);
         harness.purge_rows(owner, START).await;
         harness.sql(&format!("UPDATE blobs SET state = 'deleting', touched_at = {}", START.millis())).await;
-        harness.erase(START.plus(Duration::from_secs(59))).await;
+        harness.erase(START.plus(Duration::from_secs(599))).await;
         assert_eq!(harness.objects().await.len(), 1);
-        harness.erase(START.plus(Duration::from_secs(61))).await;
+        harness.erase(START.plus(Duration::from_secs(601))).await;
         assert_eq!(harness.objects().await, []);
+    }
+
+    async fn a_reader_of_an_erased_content_gets_an_error_and_no_zeros(harness: &StoreHarness) {
+        let (owner, keeper) = (harness.claimed().await, harness.claimed().await);
+        let purged = harness.site(owner, &["one", "two"], START).await;
+        let zeros = Bytes::from(vec![0; 500]);
+        harness.site(keeper, &["two"], START).await;
+        harness.purge_rows(owner, START).await;
+        harness.erase(START).await;
+        let [one, two] = [0, 1].map(|at| ContentAddress::of(&purged.manifest.files()[at]));
+        let missing = harness.reader().read(one, 0..300).await.unwrap_err();
+        assert!(format!("{missing:#}").contains("erased"), "{missing:#}");
+        assert!(harness.reader().stream(one, 0..300).await.is_err());
+        assert_eq!(harness.reader().read(two, 0..300).await.unwrap(), content("two"));
+        // Zeros that were published are read like any other content.
+        let site = harness.site_of(keeper, &[zeros.clone(), content("three")], START).await;
+        let published = ContentAddress::of(&site.manifest.files()[0]);
+        assert_eq!(harness.reader().read(published, 0..500).await.unwrap(), zeros);
+    }
+
+    async fn every_content_of_a_large_purge_is_erased(harness: &StoreHarness) {
+        let (owner, keeper) = (harness.claimed().await, harness.claimed().await);
+        let mut sites = Vec::new();
+        for version in 0..12 {
+            let texts: Vec<String> = (0..48).map(|file| format!("{file} of {version}.")).collect();
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            sites.push(harness.site(owner, &texts, START).await);
+            // Keeps half of the bundle in use.
+            harness.site(keeper, &texts[24..], START).await;
+        }
+        harness.purge_rows(owner, START).await;
+        while harness.erase(START).await > 0 {}
+        for (version, site) in sites.iter().enumerate() {
+            for file in [0, 23] {
+                assert!(!harness.has_bytes(site, &format!("{file} of {version}.")).await, "{file} of {version}");
+            }
+            assert!(harness.has_bytes(site, &format!("24 of {version}.")).await);
+        }
     }
 
     async fn the_content_of_a_refused_publish_is_erased_if_a_sweep_came_in_between(harness: &StoreHarness) {
