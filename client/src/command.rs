@@ -108,8 +108,8 @@ pub enum Command {
     ClaimLink,
     /// Write everything of the account to one archive, and print its name.
     ///
-    /// The archive has all versions of all pages, the ledger, the members, the tokens without their secrets, and
-    /// the audit log. A file that exists is not overwritten.
+    /// The archive has all versions of all pages, the ledger, the members, the tokens without their secrets,
+    /// and the audit log. A file that exists is not overwritten.
     Export {
         /// The file. Default: handbill-export.tar.gz.
         file: Option<PathBuf>,

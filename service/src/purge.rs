@@ -120,7 +120,8 @@ impl Service {
             reason: Reason::Visibility(artifact.id, self.0.clock.now().month()).to_string(),
         };
         if let Err(error) = self.charge(vec![charge]).await {
-            tracing::error!(error = format!("{error:#}"), artifact.host = %artifact.host, "a restored artifact was not charged");
+            let error = format!("{error:#}");
+            tracing::error!(error, artifact.host = %artifact.host, "a restored artifact was not charged");
         }
     }
 

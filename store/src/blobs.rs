@@ -1,5 +1,5 @@
-//! The blob store: file contents by hash, the spool, and staged uploads. Contents are written once. Only a purge
-//! overwrites them, with zeros and inside a bundle.
+//! The blob store: file contents by hash, the spool, and staged uploads. Contents are written once. Only a
+//! purge overwrites them, with zeros and inside a bundle.
 
 use std::io::ErrorKind;
 use std::ops::Range;

@@ -33,8 +33,8 @@ use crate::{Blobs, bundle, rows};
 const PAGE: u64 = 500;
 /// A longer erasure of one bundle was interrupted.
 const CLAIMED_FOR: std::time::Duration = std::time::Duration::from_secs(120);
-/// A content that was marked this long ago is no longer being deleted by the process that marked it. Much longer
-/// than the deletion of one chunk takes.
+/// A content that was marked this long ago is no longer being deleted by the process that marked it. Much
+/// longer than the deletion of one chunk takes.
 const DELETING_FOR: std::time::Duration = std::time::Duration::from_secs(600);
 /// Contents that are marked in one transaction and deleted at the same time.
 const DELETED_AT_ONCE: usize = 8;
@@ -95,7 +95,7 @@ impl BlobIndex<'_> {
                 // Its claim ends in two minutes. The other bundles are erased nevertheless.
                 Err(error) => {
                     let error = format!("{error:#}");
-                    tracing::warn!(error, bundle.id = %claim.id, "could not erase in a bundle; retrying later");
+                    tracing::warn!(error, bundle.id = %claim.id, "could not erase in a bundle yet");
                 }
             }
         }

@@ -53,8 +53,8 @@ impl Refusal {
                     .into()
             }
             Refusal::StorageFull { .. } => {
-                "ask a person to open the claim_url from GET /v1/account, which removes the limit, then \
-                 publish again; or free storage with DELETE /v1/artifacts/{slug}?purge=true"
+                "ask a person to open the claim_url from GET /v1/account, which removes the limit, or \
+                 free storage with DELETE /v1/artifacts/{slug}?purge=true; then publish again"
                     .into()
             }
             Refusal::SlugTaken { .. } => {
@@ -62,7 +62,7 @@ impl Refusal {
             }
             Refusal::SlugInUse { .. } => {
                 "delete the other artifact with DELETE /v1/artifacts/{slug}, then repeat this call with \
-                 ?host= and this artifact's host"
+                 ?host= and its host"
                     .into()
             }
             Refusal::VersionLive { .. } => {

@@ -296,8 +296,8 @@ pub fn question(frame: &Frame, artifact: &Artifact) -> Question {
         subject: format!("{slug}"),
         title: format!("Delete {slug}?"),
         text: format!(
-            "The URL stops working at once. You can restore the page with its URL for 30 days. If you publish \
-             {slug} again in the meantime, that page gets a new URL."
+            "The URL stops working at once. You can restore the page with its URL for 30 days. If you \
+             publish {slug} again in the meantime, that page gets a new URL."
         ),
         keep: "Cancel",
         option: Some(QuestionOption {

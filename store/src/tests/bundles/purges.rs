@@ -107,7 +107,8 @@ on_both_databases! {
         while harness.erase(START).await > 0 {}
         for (version, site) in sites.iter().enumerate() {
             for file in [0, 23] {
-                assert!(!harness.has_bytes(site, &format!("{file} of {version}.")).await, "{file} of {version}");
+                let text = format!("{file} of {version}.");
+                assert!(!harness.has_bytes(site, &text).await, "{text}");
             }
             assert!(harness.has_bytes(site, &format!("24 of {version}.")).await);
         }
