@@ -106,7 +106,7 @@ impl Subject {
             | Command::ClaimLink
             | Command::Members { .. }
             | Command::Credits { .. }
-            | Command::Login
+            | Command::Login(_)
             | Command::Whoami => Subject::Other,
         }
     }

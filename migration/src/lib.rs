@@ -35,6 +35,7 @@ mod m0023_route_changes;
 mod m0025_retention;
 mod m0025_retention_indexes;
 mod m0026_former_versions;
+mod m0028_oauth;
 
 pub struct Migrator;
 
@@ -68,6 +69,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0025_retention::Migration),
             Box::new(m0025_retention_indexes::Migration),
             Box::new(m0026_former_versions::Migration),
+            Box::new(m0028_oauth::Migration),
         ]
     }
 }
