@@ -13,6 +13,7 @@ mod html;
 mod http;
 mod mcp;
 mod netlify;
+mod oauth;
 pub mod operator_json;
 mod pages;
 mod probes;
@@ -80,7 +81,8 @@ pub fn routes(service: Service, settings: ApiSettings) -> BoxEndpoint<'static> {
     let routes = settings.well_known_files.add_to(routes);
     let proxies = TrustedProxies::new(settings.trusted_proxies);
     let probes = Probes::new(settings.vitals, service.clone());
-    let is_https = service.addresses().base_url.starts_with("https://");
+    let base_url = service.addresses().base_url.clone();
+    let is_https = base_url.starts_with("https://");
     let routes = routes.data(service);
     let routes =
         routes.map(move |response| async move { http::session_cookie::under_both_names(response, is_https) });
@@ -90,8 +92,12 @@ pub fn routes(service: Service, settings: ApiSettings) -> BoxEndpoint<'static> {
     requests
         .around(move |requests, mut request| {
             routes::join_file_path(&mut request);
-            let probes = probes.clone();
-            async move { probes.respond_or_pass(requests, request).await }
+            let (probes, base_url) = (probes.clone(), base_url.clone());
+            let path = request.uri().path().to_owned();
+            async move {
+                let response = probes.respond_or_pass(requests, request).await?;
+                Ok(oauth::challenged(response, &path, &base_url))
+            }
         })
         .boxed()
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use poem::http::Method;
 use poem::{Endpoint, EndpointExt, IntoResponse, Request, Response, Route, RouteMethod};
 
-use self::table::{ADMIN, DASHBOARD, DOCUMENTS, MCP, NETLIFY, PAGES, REST};
+use self::table::{ADMIN, DASHBOARD, DOCUMENTS, MCP, NETLIFY, OAUTH, PAGES, REST};
 use crate::admin::guard;
 use crate::documents::{Documents, Facts};
 use crate::http::operator::hide_from_strangers;
@@ -50,7 +50,7 @@ pub fn join_file_path(request: &mut Request) {
 
 /// All lines of the table.
 pub fn all() -> impl Iterator<Item = &'static RouteLine> {
-    [REST, DOCUMENTS, MCP, NETLIFY, PAGES, DASHBOARD, ADMIN].into_iter().flatten()
+    [REST, DOCUMENTS, MCP, OAUTH, NETLIFY, PAGES, DASHBOARD, ADMIN].into_iter().flatten()
 }
 
 /// The lines of pages.
@@ -103,7 +103,7 @@ fn by_pattern(
 
 /// The methods of the routes outside of poem-openapi, by pattern.
 pub fn methods() -> Vec<(&'static str, Vec<&'static str>)> {
-    let lines = [DOCUMENTS, MCP, NETLIFY, PAGES, DASHBOARD, ADMIN].into_iter().flatten();
+    let lines = [DOCUMENTS, MCP, OAUTH, NETLIFY, PAGES, DASHBOARD, ADMIN].into_iter().flatten();
     let methods = |lines: Vec<&'static RouteLine>| lines.iter().map(|line| line.method).collect();
     by_pattern(lines).into_iter().map(|(pattern, lines)| (pattern, methods(lines))).collect()
 }
@@ -130,7 +130,8 @@ fn swagger_ui(base_url: &str, openapi: &str) -> String {
 
 /// Adds the pages. Guards protect the pages of the operator's staff, including their 405 responses.
 fn add_pages(mut routes: Route) -> Route {
-    for (pattern, lines) in by_pattern(NETLIFY.iter().chain(pages()).filter(|line| line.pattern != FRONT)) {
+    let handled = OAUTH.iter().chain(NETLIFY).chain(pages());
+    for (pattern, lines) in by_pattern(handled.filter(|line| line.pattern != FRONT)) {
         let page = endpoint(&lines);
         routes = match lines.first().map(|line| line.terms.audience) {
             Some(Audience::StaffSignIn) => routes.at(pattern, page.around(guard::while_there_is_a_password)),

@@ -141,7 +141,8 @@ async fn pages_answer_wrong_methods_with_an_allow_header() {
     // Without the operator's secret those pages return 404, and these tests have no service to check it.
     let pages = methods().into_iter().filter(|(pattern, _)| is_page_path(pattern));
     for (pattern, methods) in pages.filter(|(pattern, _)| !pattern.starts_with("/admin")) {
-        let methods: Vec<String> = methods.iter().map(|method| method.to_uppercase()).collect();
+        let mut methods: Vec<String> = methods.iter().map(|method| method.to_uppercase()).collect();
+        methods.sort();
         let segments =
             pattern.split('/').map(|segment| if segment.starts_with(':') { "abc" } else { segment });
         let path = segments.collect::<Vec<_>>().join("/");

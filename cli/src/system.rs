@@ -11,8 +11,8 @@ use config::Settings;
 use domain::signing_key::{LinkKey, SigningKey};
 use domain::{Chance, Clock, OperatorPassword};
 use service::{
-    FileStoreWatch, JobQueue, PublishBounds, Rules, ScanTerms, Scans, Service, ServiceDependencies,
-    TokenUses, VerdictCommits,
+    ClientDocuments, FileStoreWatch, JobQueue, PublishBounds, Rules, ScanTerms, Scans, Service,
+    ServiceDependencies, TokenUses, VerdictCommits,
 };
 use store::{Blobs, DiskRoom, Store};
 use tokio::task::JoinHandle;
@@ -124,6 +124,7 @@ impl SharedServices {
             scans: Scans::start(system.store.clone(), scan_terms(settings)),
             verdicts: VerdictCommits::start(system.store.clone()),
             card: parts::card_payments(settings)?,
+            client_documents: ClientDocuments::default(),
             rules: rules(settings, &system.chance)?,
         });
         Ok(Self { service, ledgers })

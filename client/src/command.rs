@@ -143,10 +143,26 @@ pub enum Command {
         #[arg(value_name = "AMOUNT", value_parser = parse::dollars)]
         amount: Option<Micro>,
     },
-    /// Save a token in the profile. It is read from the terminal without echo, or from standard input.
-    Login,
+    /// Sign in with a browser, and save the token in the profile.
+    ///
+    /// Prints an address and a code, and opens the address in a browser. A person signs in there, or
+    /// continues without an account, and compares the code. The token is renewed as needed, until 30 days
+    /// after its last renewal.
+    ///
+    /// If standard input is not a terminal, or with --with-token, an existing token is read instead.
+    Login(Login),
     /// Show the account, profile and API address in use.
     Whoami,
+}
+
+#[derive(Debug, Args)]
+pub struct Login {
+    /// Save an existing token. It is read from the terminal without echo, or from standard input.
+    #[arg(long)]
+    pub with_token: bool,
+    /// Print the address and the code only, for a browser on another device.
+    #[arg(long, conflicts_with = "with_token")]
+    pub no_browser: bool,
 }
 
 #[derive(Debug, Args)]

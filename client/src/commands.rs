@@ -7,6 +7,7 @@ mod artifacts;
 mod check;
 mod credits;
 mod deletions;
+mod device;
 mod differences;
 mod download;
 mod export;
@@ -21,9 +22,15 @@ use crate::console::ConsoleLine;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::hints::Subject;
+use crate::oauth;
 
 pub async fn run(command: Command, context: &Context) -> Result<ExitCode, Failure> {
     let subject = Subject::of(&command);
+    let takes_new_token =
+        matches!(command, Command::Check(_) | Command::Signup | Command::Login(_) | Command::Join { .. });
+    if !takes_new_token {
+        oauth::renew_if_due(context).await?;
+    }
     dispatch(command, context).await.map_err(|failure| match subject.hint(&failure.api_error.code) {
         Some(hint) => failure.hinting(hint),
         None => failure,
@@ -34,7 +41,7 @@ async fn dispatch(command: Command, context: &Context) -> Result<ExitCode, Failu
     let done = match command {
         Command::Check(check) => return check::check(context, check).await,
         Command::Signup => sign_in::signup(context).await,
-        Command::Login => sign_in::login(context).await,
+        Command::Login(login) => sign_in::login(context, login).await,
         Command::Join { code } => sign_in::join(context, code).await,
         Command::Whoami => sign_in::whoami(context).await,
         Command::Publish(publish) => publish::publish(context, publish).await,

@@ -105,6 +105,11 @@ impl Console {
         }
     }
 
+    /// Prints what a person must read to go on, whatever the options.
+    pub fn announce(&self, text: &str) {
+        let _ = writeln!(anstream::stderr(), "{text}");
+    }
+
     /// Prints a warning to people, even in quiet mode.
     pub fn warn(&self, text: &str) {
         if self.form == Form::People {

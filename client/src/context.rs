@@ -9,7 +9,7 @@ use crate::console::{Console, ConsoleLine};
 use crate::failure::Failure;
 use crate::options::Options;
 use crate::parse;
-use crate::profile::{Draft, Profile, ProfileFile};
+use crate::profile::{Draft, Profile, ProfileFile, Renewal};
 use crate::server::{Server, is_loopback, shown};
 
 const TOKEN_VARIABLE: &str = "HANDBILL_TOKEN";
@@ -64,12 +64,7 @@ impl Context {
     pub fn target(&self) -> Result<ClientAccount, Failure> {
         let is_complete = self.given.is_some() && self.options.url.is_some();
         let profile = if is_complete { Profile::default() } else { self.profile()? };
-        let kept = profile.url.as_deref().map(parse::address).transpose().map_err(|fault| {
-            Failure::usage(format!("the profile's url: {fault}"), "fix the profile, or use --url")
-        })?;
-        let default: Url =
-            DEFAULT_URL.parse().map_err(|_| Failure::of_this_machine("the default address is invalid"))?;
-        let home = kept.unwrap_or(default);
+        let home = home_of(&profile)?;
         let url = self.options.url.clone().unwrap_or_else(|| home.clone());
         let own = profile.token.filter(|_| is_same(&url, &home));
         let (token, token_from) = match (&self.given, own) {
@@ -84,6 +79,17 @@ impl Context {
             ));
         }
         Ok(ClientAccount { url, token, token_from })
+    }
+
+    /// The profile's refresh token with its server, if the command uses the profile's token.
+    pub fn renewal(&self) -> Result<Option<(Url, Renewal)>, Failure> {
+        if self.given.is_some() {
+            return Ok(None);
+        }
+        let profile = self.profile()?;
+        let home = home_of(&profile)?;
+        let is_used = self.options.url.as_ref().is_none_or(|url| is_same(url, &home));
+        Ok(profile.renewal.filter(|_| is_used).map(|renewal| (home, renewal)))
     }
 
     /// Prepares to save a new token, and asks before it replaces another one.
@@ -134,6 +140,15 @@ fn token_of_environment() -> Result<Option<TokenSecret>, Failure> {
             "a token is svc_sk_ followed by 32 letters and digits; get one with `handbill signup`",
         )),
     }
+}
+
+/// The server that a profile's token is for.
+fn home_of(profile: &Profile) -> Result<Url, Failure> {
+    let kept = profile.url.as_deref().map(parse::address).transpose().map_err(|fault| {
+        Failure::usage(format!("the profile's url: {fault}"), "fix the profile, or use --url")
+    })?;
+    let default = || DEFAULT_URL.parse();
+    kept.map_or_else(default, Ok).map_err(|_| Failure::of_this_machine("the default address is invalid"))
 }
 
 fn is_same(one: &Url, other: &Url) -> bool {

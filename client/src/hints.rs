@@ -112,7 +112,7 @@ impl Subject {
             | Command::Export { .. }
             | Command::Members { .. }
             | Command::Credits { .. }
-            | Command::Login
+            | Command::Login(_)
             | Command::Whoami => Subject::Other,
         }
     }

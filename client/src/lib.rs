@@ -15,6 +15,7 @@ mod echo;
 mod exit;
 mod failure;
 mod hints;
+mod oauth;
 mod options;
 mod parse;
 mod payment;

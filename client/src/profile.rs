@@ -2,13 +2,14 @@
 //! directory. Other users of the machine must not be able to read it, not even while it is written. The token
 //! is sent only to the address that it belongs to.
 
-use std::fs::{self, DirBuilder, File, Permissions};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{ErrorKind, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use domain::TokenSecret;
+use domain::oauth::RefreshToken;
+use domain::{Time, TokenSecret};
 use etcetera::BaseStrategy;
 use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
@@ -20,7 +21,7 @@ const FILE_MODE: u32 = 0o600;
 const FOLDER_MODE: u32 = 0o700;
 /// The permission bits of everyone except the owner.
 const OTHERS: u32 = 0o077;
-/// A profile is two lines. A longer file is something else.
+/// A profile is four lines at most. A longer file is something else.
 const FILE_BYTES_MAX: u64 = 16 * 1024;
 
 /// The name of a profile and of its file.
@@ -49,12 +50,23 @@ impl std::fmt::Display for ProfileName {
 pub struct Profile {
     pub url: Option<String>,
     pub token: Option<TokenSecret>,
+    /// What renews the token, if it is from `handbill login` with a browser.
+    pub renewal: Option<Renewal>,
+}
+
+/// The refresh token of a profile, and when its token expires.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Renewal {
+    pub refresh: RefreshToken,
+    pub expires_at: Time,
 }
 
 #[derive(Default, Serialize, Deserialize)]
 struct Written {
     url: Option<String>,
     token: Option<String>,
+    refresh_token: Option<String>,
+    expires_at: Option<String>,
 }
 
 /// The file of a profile, which may not exist.
@@ -155,7 +167,28 @@ impl ProfileFile {
             .map_err(|_| self.malformed("is not valid TOML with the strings `url` and `token`"))?;
         let token = written.token.as_deref().map(TokenSecret::from_str).transpose();
         let token = token.map_err(|()| self.malformed("contains a malformed token"))?;
-        Ok(Profile { url: written.url, token })
+        let renewal = match (written.refresh_token, written.expires_at) {
+            (Some(refresh), Some(expires_at)) => {
+                let refresh =
+                    refresh.parse().map_err(|()| self.malformed("contains a malformed refresh token"))?;
+                let expires_at = Time::parse_rfc3339(&expires_at)
+                    .ok_or_else(|| self.malformed("contains a malformed expires_at"))?;
+                Some(Renewal { refresh, expires_at })
+            }
+            _ => None,
+        };
+        Ok(Profile { url: written.url, token, renewal })
+    }
+
+    /// Waits until no other process renews this profile. The lock ends with the returned file.
+    pub async fn lock(&self) -> Result<File, Failure> {
+        let path = self.path.with_extension("lock");
+        let lock = move || {
+            let file = OpenOptions::new().create(true).append(true).mode(FILE_MODE).open(path)?;
+            file.lock().map(|()| file)
+        };
+        let locked = tokio::task::spawn_blocking(lock).await.map_err(std::io::Error::other);
+        locked.flatten().map_err(|error| self.fault("could not be locked", &error))
     }
 
     fn malformed(&self, what: &str) -> Failure {
@@ -171,7 +204,13 @@ impl ProfileFile {
 impl Draft {
     /// Replaces the profile atomically.
     pub fn save(mut self, profile: Profile) -> Result<(), Failure> {
-        let written = Written { url: profile.url, token: profile.token.map(TokenSecret::reveal) };
+        let expires_at = profile.renewal.as_ref().map(|renewal| renewal.expires_at.to_string());
+        let written = Written {
+            url: profile.url,
+            token: profile.token.map(TokenSecret::reveal),
+            refresh_token: profile.renewal.map(|renewal| renewal.refresh.reveal()),
+            expires_at,
+        };
         let target = self.target.display().to_string();
         let fault = |error: String| Failure::of_this_machine(format!("the profile {target}: {error}"));
         let text = toml::to_string(&written).map_err(|_| fault("cannot be encoded as TOML".to_owned()))?;
@@ -205,7 +244,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = file_in(&folder);
         assert_eq!(file.read().unwrap().profile, Profile::default());
-        let profile = Profile { url: Some("http://127.0.0.1:1".to_owned()), token: Some(token()) };
+        let refresh = RefreshToken::generate(&domain::Chance::seeded(1));
+        let renewal = Some(Renewal { refresh, expires_at: Time::from_millis(1_790_000_000_000) });
+        let url = Some("http://127.0.0.1:1".to_owned());
+        let profile = Profile { url, token: Some(token()), renewal };
         file.draft().unwrap().save(profile.clone()).unwrap();
         assert_eq!(mode_of(file.path()), 0o600);
         assert_eq!(mode_of(file.path().parent().unwrap()), 0o700);
@@ -217,7 +259,7 @@ mod tests {
     fn readable_profile_file_is_made_private_with_a_warning() {
         let folder = tempfile::tempdir().unwrap();
         let file = file_in(&folder);
-        file.draft().unwrap().save(Profile { url: None, token: Some(token()) }).unwrap();
+        file.draft().unwrap().save(Profile { token: Some(token()), ..Profile::default() }).unwrap();
         fs::set_permissions(file.path(), Permissions::from_mode(0o644)).unwrap();
         assert!(file.read().unwrap().warning.unwrap().contains("644"));
         assert_eq!(mode_of(file.path()), 0o600);

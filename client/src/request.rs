@@ -2,6 +2,7 @@
 
 use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
+use url::form_urlencoded;
 
 use crate::reply::Reply;
 use crate::retry::Repeat;
@@ -29,6 +30,7 @@ pub enum Condition {
 enum Body {
     Empty,
     Json(Value),
+    Form(String),
     Upload(Upload),
     Archive(ArchiveUpload),
 }
@@ -56,6 +58,13 @@ impl Request {
     #[must_use]
     pub fn json(self, body: Value) -> Self {
         Self { body: Body::Json(body), ..self }
+    }
+
+    #[must_use]
+    pub fn form(self, parameters: &[(&str, &str)]) -> Self {
+        let mut form = form_urlencoded::Serializer::new(String::new());
+        form.extend_pairs(parameters);
+        Self { body: Body::Form(form.finish()), ..self }
     }
 
     #[must_use]
@@ -104,6 +113,9 @@ impl Request {
         match &self.body {
             Body::Empty => call,
             Body::Json(body) => call.json(body),
+            Body::Form(form) => {
+                call.header("Content-Type", "application/x-www-form-urlencoded").body(form.clone())
+            }
             Body::Upload(upload) => call.multipart(upload.form()),
             Body::Archive(archive) => archive.put_into(call),
         }
@@ -131,7 +143,7 @@ impl Request {
         match &self.body {
             Body::Upload(upload) => upload.hide_bar(),
             Body::Archive(archive) => archive.hide_bar(),
-            Body::Empty | Body::Json(_) => {}
+            Body::Empty | Body::Json(_) | Body::Form(_) => {}
         }
     }
 

@@ -38,6 +38,11 @@ impl Chance {
         self.text(BASE36, length)
     }
 
+    /// Random letters of an alphabet, which must not be empty.
+    pub fn letters(&self, alphabet: &[u8], length: usize) -> String {
+        self.text(alphabet, length)
+    }
+
     pub fn bytes<const N: usize>(&self) -> [u8; N] {
         self.with(|rng| rng.random())
     }

@@ -30,6 +30,7 @@ mod manifest;
 mod message;
 mod moderation;
 mod money;
+pub mod oauth;
 mod operator;
 mod page;
 mod password;

@@ -15,6 +15,8 @@ pub struct Token {
     pub made_by: Maker,
     pub created_at: Time,
     pub last_used_at: Option<Time>,
+    /// Until when its OAuth client can renew it, if one holds it.
+    pub renewable_until: Option<Time>,
 }
 
 /// The name of a token. It is shown in lists, so it is short and contains no characters that control a
@@ -83,6 +85,11 @@ impl TokenName {
     /// Spec 4.5: the name of the token of an agent that joined with this code.
     pub fn of_invite(code: &InviteCode) -> Self {
         Self(format!("{}{}", Self::OF_INVITE, code.as_str()))
+    }
+
+    /// The name of the token of an OAuth client. Client names are shorter.
+    pub(crate) fn of_client(name: &str) -> Self {
+        Self(format!("oauth:{name}").chars().take(Self::LENGTH_MAX).collect())
     }
 
     /// The name for those who may not see the code: with the code they could join, and an invite may have the

@@ -36,6 +36,7 @@ mod m0025_retention;
 mod m0025_retention_indexes;
 mod m0026_former_versions;
 mod m0027_purges;
+mod m0028_oauth;
 
 pub struct Migrator;
 
@@ -70,6 +71,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0025_retention_indexes::Migration),
             Box::new(m0026_former_versions::Migration),
             Box::new(m0027_purges::Migration),
+            Box::new(m0028_oauth::Migration),
         ]
     }
 }

@@ -46,6 +46,8 @@ pub struct TokenHolder {
     pub expires_at: Option<Time>,
     /// The person behind the token: its minter, or the person who invited its agent.
     pub created_by: Option<UserId>,
+    /// Whether an OAuth client holds it, which can request more scopes.
+    pub is_of_oauth: bool,
 }
 
 /// A person who is signed in.
@@ -77,6 +79,7 @@ impl Service {
                 pinned_to: grant.pinned_to,
                 expires_at: grant.expires_at,
                 created_by: grant.created_by_user,
+                is_of_oauth: grant.renewable_until.is_some(),
             }),
             origin,
         })
@@ -140,6 +143,14 @@ impl Caller {
         match &self.who {
             CallerIdentity::Token(holder) => holder.scopes,
             CallerIdentity::Person(_, role) => Scopes::of_role(*role),
+        }
+    }
+
+    /// The scopes of an OAuth client, which can request more.
+    pub fn oauth_scopes(&self) -> Option<Scopes> {
+        match &self.who {
+            CallerIdentity::Token(holder) if holder.is_of_oauth => Some(holder.scopes),
+            _ => None,
         }
     }
 

@@ -38,6 +38,7 @@ mod lost;
 mod metering;
 mod moderation;
 mod moderation_notice;
+mod oauth;
 mod objection;
 mod operators;
 mod people;
@@ -94,6 +95,12 @@ pub use first_publish::FirstPublish;
 pub use metering::Metered;
 pub use moderation::{DecisionMade, DecisionRequest, Moderated, ReportTaken};
 pub use moderation_notice::{ModerationNotice, RULES, rule_description};
+pub use oauth::{
+    AuthorizationParameters, AuthorizationRequest, BadAuthorization, ClientDocuments, ClientSource,
+    DeviceParameters, DeviceSignIn, DevicesOnly, IssuedTokens, NewAccountGrant, OAuthClient, OAuthCode,
+    OAuthError, OAuthFailure, OAuthResult, RegisteredClient, RegistrationRequest, TokenParameters,
+    WaitingDevice,
+};
 pub use objection::first_document;
 pub use operators::OperatorAccess;
 pub use people::{Client, Credentials, PasswordUpdate, SignedIn};
@@ -160,6 +167,8 @@ pub struct ServiceDependencies {
     pub scans: Scans,
     pub verdicts: VerdictCommits,
     pub card: CardPayments,
+    /// The metadata documents of OAuth clients.
+    pub client_documents: ClientDocuments,
     pub rules: Rules,
 }
 

@@ -18,6 +18,8 @@ const VERDICTS_KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 const FORMER_VERSIONS_KEPT: Duration = Duration::from_secs(25 * 3600);
 /// An older spooled upload belongs to a job that is gone.
 const SPOOL_KEPT: Duration = Duration::from_secs(24 * 3600);
+/// The reuse of a code or of a refresh token is detected for this long after a grant has ended.
+const GRANTS_KEPT: Duration = Duration::from_secs(24 * 3600);
 const PURGES_AT_ONCE: u64 = 1_000;
 const BLOBS_AT_ONCE: u64 = 10_000;
 const RECORDS_AT_ONCE: u64 = 5_000;
@@ -114,8 +116,8 @@ impl Service {
         Ok(deleted)
     }
 
-    /// Deletes outcomes, keys, sessions, cached verdicts, logged route changes, former versions and audit log
-    /// entries past their retention.
+    /// Deletes outcomes, keys, sessions, cached verdicts, logged route changes, former versions, ended grants
+    /// and audit log entries past their retention.
     pub async fn sweep_records(&self) -> anyhow::Result<u64> {
         let now = self.0.clock.now();
         let verdicts_before = now.minus(VERDICTS_KEPT);
@@ -136,6 +138,9 @@ impl Service {
             == RECORDS_AT_ONCE
         {}
         while self.0.store.upkeep().trim_route_log(RECORDS_AT_ONCE).await? >= RECORDS_AT_ONCE {}
+        while self.0.store.upkeep().sweep_oauth(now.minus(GRANTS_KEPT), RECORDS_AT_ONCE).await?
+            >= RECORDS_AT_ONCE
+        {}
         let former_before = now.minus(FORMER_VERSIONS_KEPT);
         while self.0.store.upkeep().sweep_former_versions(former_before, RECORDS_AT_ONCE).await?
             >= RECORDS_AT_ONCE

@@ -8,7 +8,10 @@ use domain::{
 };
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, ExprTrait, IntoCondition};
-use sea_orm::{ColumnTrait, EntityTrait, JoinType, PaginatorTrait, QueryFilter, QuerySelect, RelationDef};
+use sea_orm::{
+    ColumnTrait, DatabaseTransaction, EntityTrait, JoinType, PaginatorTrait, QueryFilter, QuerySelect,
+    RelationDef,
+};
 
 use crate::handles::AccountStore;
 use crate::{NewToken, owner_storage, rows};
@@ -17,8 +20,7 @@ impl AccountStore<'_> {
     /// Inserts a new account with its first token.
     pub async fn create(self, account: &Account, token: &NewToken) -> anyhow::Result<()> {
         let transaction = self.0.database.begin().await?;
-        entity::account::Entity::insert(account_row(account)).exec_without_returning(&transaction).await?;
-        entity::token::Entity::insert(rows::token::row(token)).exec_without_returning(&transaction).await?;
+        insert(&transaction, account, token).await?;
         transaction.commit().await.context("commit a new account")
     }
 
@@ -87,6 +89,17 @@ impl AccountStore<'_> {
         let found = entity::account::Entity::find_by_id(id.to_string()).one(&self.0.database.reader).await?;
         found.map(rows::account).transpose()
     }
+}
+
+/// Inserts a new account with its first token.
+pub(crate) async fn insert(
+    transaction: &DatabaseTransaction,
+    account: &Account,
+    token: &NewToken,
+) -> anyhow::Result<()> {
+    entity::account::Entity::insert(account_row(account)).exec_without_returning(transaction).await?;
+    entity::token::Entity::insert(rows::token::row(token)).exec_without_returning(transaction).await?;
+    Ok(())
 }
 
 fn account_row(account: &Account) -> entity::account::ActiveModel {

@@ -48,6 +48,10 @@ impl Store {
         ModerationStore(self)
     }
 
+    pub fn oauth(&self) -> OAuthStore<'_> {
+        OAuthStore(self)
+    }
+
     pub fn outcomes(&self) -> OutcomeStore<'_> {
         OutcomeStore(self)
     }
@@ -140,6 +144,10 @@ pub struct MeteringStore<'s>(pub(crate) &'s Store);
 /// Moderation decisions and appeals, and the pages that they concern.
 #[derive(Clone, Copy, Debug)]
 pub struct ModerationStore<'s>(pub(crate) &'s Store);
+
+/// Grants to OAuth clients, and sign-ins of devices.
+#[derive(Clone, Copy, Debug)]
+pub struct OAuthStore<'s>(pub(crate) &'s Store);
 
 /// Outcomes of ledger operations, and idempotency keys.
 #[derive(Clone, Copy, Debug)]

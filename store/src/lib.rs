@@ -46,6 +46,7 @@ mod memberships;
 mod metering;
 mod moderation;
 mod monthly_limits;
+mod oauth;
 mod objects;
 mod outage;
 mod outcomes;
@@ -113,8 +114,9 @@ pub use former_versions::FormerVersion;
 pub use gather::{Gathered, Gathering, WriteBatch};
 pub use handles::{
     AccountStore, ArtifactStore, AuditStore, BlobIndex, BlockedContentStore, IntegrityChecks, InviteStore,
-    LedgerStore, MemberStore, MeteringStore, ModerationStore, OutcomeStore, ReportStore, ReviewQueue,
-    RouteStore, ScanStore, ScheduleStore, SessionStore, Tables, TokenStore, Upkeep, UserStore, ViewStore,
+    LedgerStore, MemberStore, MeteringStore, ModerationStore, OAuthStore, OutcomeStore, ReportStore,
+    ReviewQueue, RouteStore, ScanStore, ScheduleStore, SessionStore, Tables, TokenStore, Upkeep, UserStore,
+    ViewStore,
 };
 pub use held_contents::{HeldContent, Holder};
 pub use invites::{JoinedAgent, JoiningAgent, JoiningPerson, OpenedInvite};
@@ -123,6 +125,7 @@ pub use members::Member;
 pub use memberships::Membership;
 pub use metering::{MeterPage, MeteredAccount};
 pub use moderation::{DecisionResult, ModeratorDecision, Seen};
+pub use oauth::{Device, DeviceDecision, GrantPath, NewDevice, NewGrant, Renewal, StoredGrant};
 pub use objects::{Copied, ObjectKind, StoredObject};
 pub use outage::{Outage, is_collision, is_outage, outage};
 pub use outcomes::{KeyClaim, KeyHolder, KeyUse, Refused};

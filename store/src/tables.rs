@@ -81,6 +81,8 @@ tables! {
     "memberships" membership,
     "invites" invite,
     "tokens" token,
+    "oauth_grants" oauth_grant,
+    "oauth_devices" oauth_device,
     "artifacts" artifact,
     "versions" version,
     "bundles" bundle,

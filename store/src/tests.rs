@@ -177,6 +177,7 @@ mod held_contents;
 mod ledgers;
 mod metering;
 mod moderation;
+mod oauth;
 mod pages;
 mod retention;
 mod review;

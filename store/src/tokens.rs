@@ -31,6 +31,8 @@ pub struct TokenGrant {
     pub expires_at: Option<Time>,
     pub revoked_at: Option<Time>,
     pub last_used_at: Option<Time>,
+    /// Until when its OAuth client can renew it, if one holds it.
+    pub renewable_until: Option<Time>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +63,7 @@ impl TokenStore<'_> {
             expires_at: token.expires_at.map(Time::from_millis),
             revoked_at: token.revoked_at.map(Time::from_millis),
             last_used_at: token.last_used_at.map(Time::from_millis),
+            renewable_until: token.renewable_until.map(Time::from_millis),
         }))
     }
 
@@ -174,5 +177,6 @@ fn token(row: entity::token::Model) -> anyhow::Result<Token> {
         made_by: rows::maker(row.created_by_user.as_deref(), row.created_by_token.as_deref())?,
         created_at: Time::from_millis(row.created_at),
         last_used_at: row.last_used_at.map(Time::from_millis),
+        renewable_until: row.renewable_until.map(Time::from_millis),
     })
 }

@@ -51,6 +51,18 @@ pub fn page_framing(
     page_under(policy.unwrap_or(HeaderValue::from_static(CONTENT_SECURITY_POLICY)), status, template)
 }
 
+/// A page whose form leads to `target`, an expression of the content security policy, by a redirect.
+pub fn page_leading_to(
+    status: StatusCode,
+    template: &impl Template,
+    target: &str,
+) -> Result<Response, RefusedCall> {
+    let own = "form-action 'self'";
+    let policy = CONTENT_SECURITY_POLICY.replace(own, &format!("{own} {target}"));
+    let policy = HeaderValue::from_str(&policy);
+    page_under(policy.unwrap_or(HeaderValue::from_static(CONTENT_SECURITY_POLICY)), status, template)
+}
+
 /// A page whose script may reload parts of it.
 pub fn live_page(status: StatusCode, template: &impl Template) -> Result<Response, RefusedCall> {
     let policy = HeaderValue::from_str(&format!("{CONTENT_SECURITY_POLICY}; connect-src 'self'"));

@@ -6,7 +6,8 @@
 pub struct NextPath(String);
 
 impl NextPath {
-    const LENGTH_MAX: usize = 2_048;
+    /// The query of a consent page has the client's metadata.
+    const LENGTH_MAX: usize = 4_096;
 
     /// `None` for anything that a browser might read as another site's address: `//evil`, `/\evil`, an
     /// absolute URL, or control characters, which browsers strip before they parse.

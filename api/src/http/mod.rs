@@ -15,6 +15,7 @@ pub mod cookies;
 pub mod dev_mode;
 pub mod file_content;
 pub mod json_body;
+pub mod oauth_parameters;
 pub mod only_object;
 pub mod operator;
 pub mod origin;

@@ -57,6 +57,13 @@ pub fn respond(refusal: &Refusal) -> Response {
         Refusal::Unauthorized | Refusal::NotSignedIn | Refusal::InvalidCredentials => {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
+        Refusal::InsufficientScope(right) => {
+            if let Some(scope) = right.scope()
+                && let Ok(challenge) = HeaderValue::from_str(&insufficient(scope.as_str()))
+            {
+                headers.insert(header::WWW_AUTHENTICATE, challenge);
+            }
+        }
         Refusal::MethodNotAllowed { allowed } => {
             if let Ok(allowed) = HeaderValue::from_str(allowed) {
                 headers.insert(header::ALLOW, allowed);
@@ -65,6 +72,11 @@ pub fn respond(refusal: &Refusal) -> Response {
         _ => {}
     }
     response
+}
+
+/// RFC 6750: the scopes that a client needs for the request. `oauth::challenged` adds where to get them.
+pub fn insufficient(scope: &str) -> String {
+    format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\"")
 }
 
 /// The response for a refusal in the form of Netlify's API, whose command line prints the message alone.

@@ -3,9 +3,12 @@
 //!
 //! The token must not reach the library, which may log request headers.
 
+use std::sync::{Arc, OnceLock};
+
 use bytes::{Bytes, BytesMut};
-use domain::Refusal;
 use domain::link::Addresses;
+use domain::oauth::scope_text;
+use domain::{Refusal, Scope, Scopes};
 use futures::StreamExt;
 use poem::error::ReadBodyError;
 use poem::http::{HeaderValue, StatusCode, header};
@@ -17,7 +20,7 @@ use super::{malformed, measure};
 use crate::http::dev_mode::DevPayment;
 use crate::http::origin::origin_of;
 use crate::http::permits::RequestPermit;
-use crate::http::refusal::{RefusedCall, respond};
+use crate::http::refusal::{RefusedCall, insufficient, respond};
 use crate::http::service_of::service_of;
 use crate::http::trace::Traced;
 use crate::http::upload_budget::{BodyShare, HeldMemory};
@@ -45,6 +48,8 @@ pub struct McpExchange {
     pub permit: RequestPermit,
     /// The trace of the request. The library runs a tool in its own task.
     pub trace: Span,
+    /// The scope that a tool lacked, set by the tool.
+    pub missing: Arc<OnceLock<Scope>>,
 }
 
 /// The endpoint around the protocol's library.
@@ -60,6 +65,7 @@ impl<E: Endpoint<Output = Response>> McpEndpoint<E> {
     async fn handle(&self, mut request: Request, exchange: McpExchange) -> poem::Result<Response> {
         require_own_origin(&request, exchange.service.addresses())?;
         require_json(&request)?;
+        let (missing, granted) = (exchange.missing.clone(), exchange.caller.oauth_scopes());
         let mut memory = exchange.memory.enter();
         let message = read(request.take_body(), &mut memory).await?;
         measure::require_few_values(&message).map_err(RefusedCall::from)?;
@@ -68,7 +74,11 @@ impl<E: Endpoint<Output = Response>> McpEndpoint<E> {
         request.headers_mut().remove(header::AUTHORIZATION);
         request.headers_mut().remove(header::COOKIE);
         request.extensions_mut().insert(exchange);
-        readable(self.protocol.call(request).await?, &message).await
+        let response = readable(self.protocol.call(request).await?, &message).await?;
+        Ok(match (missing.get(), granted) {
+            (Some(missing), Some(granted)) => step_up(response, granted.with(*missing)),
+            _ => response,
+        })
     }
 }
 
@@ -87,9 +97,20 @@ impl<E: Endpoint<Output = Response>> Endpoint for McpEndpoint<E> {
         };
         let (memory, permit) = (BodyShare::of(&request), RequestPermit::of(&request));
         let trace = request.data().map_or_else(Span::none, |Traced(span)| span.clone());
-        let dev_payment = DevPayment::of(&request, &service);
-        self.handle(request, McpExchange { service, caller, dev_payment, memory, permit, trace }).await
+        let (dev_payment, missing) = (DevPayment::of(&request, &service), Arc::default());
+        self.handle(request, McpExchange { service, caller, dev_payment, memory, permit, trace, missing })
+            .await
     }
+}
+
+/// MCP 2025-11-25, authorization: an OAuth client that lacks a scope gets 403, and asks its person for more.
+/// The scopes that it has are named too, because the new ones replace them. The body stays that of the tool.
+fn step_up(mut response: Response, scopes: Scopes) -> Response {
+    if let Ok(challenge) = HeaderValue::from_str(&insufficient(&scope_text(scopes))) {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+        response.set_status(StatusCode::FORBIDDEN);
+    }
+    response
 }
 
 fn challenged(request: &Request) -> Response {

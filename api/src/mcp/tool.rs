@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use domain::Tariff;
+use domain::{Refusal, Tariff};
 use poem_openapi::types::ToJSON;
 use rmcp::model::{CallToolResult, JsonObject, ToolAnnotations};
 use serde::de::DeserializeOwned;
@@ -101,6 +101,13 @@ async fn run<T: Tool>(exchange: &McpExchange, arguments: Option<JsonObject>) -> 
     // The log line of the request cannot show this: for HTTP, a refused tool call is a success.
     let code = outcome.as_ref().err().map_or("done", |refused| refused.0.code());
     tracing::info!(mcp.tool = T::NAME, mcp.outcome = code, "tool called");
+    if let Err(RefusedCall(refusal)) = &outcome
+        && let Refusal::InsufficientScope(right) = &**refusal
+        && let Some(scope) = right.scope()
+    {
+        // Only one tool runs in an exchange.
+        let _ = exchange.missing.set(scope);
+    }
     let call = ToolCall { tool: T::NAME, base_url: &exchange.service.addresses().base_url };
     outcome::result(call, outcome)
 }

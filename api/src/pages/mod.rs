@@ -9,6 +9,7 @@ pub mod claim;
 pub mod dashboard;
 pub mod home;
 pub mod invite;
+pub mod oauth;
 pub mod report;
 pub mod signin;
 mod time_left;

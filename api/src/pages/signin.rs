@@ -77,7 +77,8 @@ impl<'a> SignInPage<'a> {
     /// The path for a person who does not want to sign in: the page they came from, if it can be seen
     /// without.
     fn back(&self) -> &str {
-        let seen_by_anybody = |path: &&str| path.starts_with("/claim/") || path.starts_with("/invite/");
+        const OPEN: [&str; 4] = ["/claim/", "/invite/", "/oauth/authorize?", "/device?"];
+        let seen_by_anybody = |path: &&str| OPEN.iter().any(|open| path.starts_with(open));
         self.next.map(NextPath::as_str).filter(seen_by_anybody).unwrap_or("/")
     }
 }

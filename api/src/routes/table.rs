@@ -10,7 +10,7 @@ use crate::pages::dashboard::{
     self, artifact_page, artifacts, audit, changes, credit, deleted, export, team, tokens, usage,
     version_deletion, visibility,
 };
-use crate::{admin, documents, mcp, netlify, pages};
+use crate::{admin, documents, mcp, netlify, oauth, pages};
 
 macro_rules! terms {
     ($area:ident, $body:ident, $permit:ident, $audience:ident) => {
@@ -146,6 +146,26 @@ pub const MCP: &[RouteLine] = calls! { Mcp:
     post   mcp::PATH, Message, Request, Token;
 };
 
+/// The OAuth endpoints for programs. Their documents describe them.
+pub const OAUTH: &[RouteLine] = handled! { Api:
+    get     oauth::metadata::RESOURCE,     oauth::metadata::resource, Small, Request, Anyone;
+    options oauth::metadata::RESOURCE,     oauth::answer::preflight,  Small, Request, Anyone;
+    get     oauth::metadata::RESOURCE_MCP, oauth::metadata::resource, Small, Request, Anyone;
+    options oauth::metadata::RESOURCE_MCP, oauth::answer::preflight,  Small, Request, Anyone;
+    get     oauth::metadata::RESOURCE_V1,  oauth::metadata::resource, Small, Request, Anyone;
+    options oauth::metadata::RESOURCE_V1,  oauth::answer::preflight,  Small, Request, Anyone;
+    get     oauth::metadata::SERVER,       oauth::metadata::server,   Small, Request, Anyone;
+    options oauth::metadata::SERVER,       oauth::answer::preflight,  Small, Request, Anyone;
+    post    "/oauth/register",             oauth::register::register, Small, Request, Anyone;
+    options "/oauth/register",             oauth::answer::preflight,  Small, Request, Anyone;
+    post    "/oauth/token",                oauth::tokens::issue,      Small, Request, Anyone;
+    options "/oauth/token",                oauth::answer::preflight,  Small, Request, Anyone;
+    post    "/oauth/revoke",               oauth::tokens::revoke,     Small, Request, Anyone;
+    options "/oauth/revoke",               oauth::answer::preflight,  Small, Request, Anyone;
+    post    "/oauth/device_authorization", oauth::devices::begin,     Small, Request, Anyone;
+    options "/oauth/device_authorization", oauth::answer::preflight,  Small, Request, Anyone;
+};
+
 /// What `netlify deploy` calls.
 pub const NETLIFY: &[RouteLine] = handled! { Netlify:
     get  "/netlify/api/v1/sites",                      netlify::sites::list,        Small,  Request, Token;
@@ -169,6 +189,10 @@ pub const PAGES: &[RouteLine] = pages! {
     post "/claim/:code",             pages::claim::claim,                      Small, SignIn,  PersonOrBody;
     get  "/invite/:code",            pages::invite::show,                      Small, Request, Anyone;
     post "/invite/:code",            pages::invite::join,                      Small, Request, Person;
+    get  "/oauth/authorize",         pages::oauth::show_authorization,         Small, Request, Anyone;
+    post "/oauth/authorize",         pages::oauth::decide_authorization,       Small, Request, Anyone;
+    get  pages::oauth::DEVICE_PATH,  pages::oauth::show_device,                Small, Request, Anyone;
+    post pages::oauth::DEVICE_PATH,  pages::oauth::decide_device,              Small, Request, Anyone;
     get  "/report",                  pages::report::show,                      Small, Request, Anyone;
     post "/report",                  pages::report::report,                    Small, Request, Anyone;
     get  pages::report::THANKS,      pages::report::thank,                     Small, Request, Anyone;

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::html::RefusalForm;
-use crate::pages::{claim, dashboard, home, invite, report, signin, you};
+use crate::pages::{claim, dashboard, home, invite, oauth, report, signin, you};
 
 /// Every page in each of its states, by name.
 fn pages() -> Vec<(String, String)> {
@@ -15,6 +15,7 @@ fn pages() -> Vec<(String, String)> {
         claim::samples(),
         invite::samples(),
         report::samples(),
+        oauth::samples(),
         RefusalForm::samples(),
         dashboard::tests::samples(),
         crate::admin::tests::samples(),

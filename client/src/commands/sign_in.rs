@@ -1,9 +1,13 @@
 //! How a token gets into the profile: `signup`, `join` and `login`. The profile is prepared before the token
 //! is requested, because a lost token cannot be recovered.
 
+use std::io::{self, IsTerminal};
+
 use domain::TokenSecret;
 use serde_json::json;
 
+use super::device;
+use crate::command::Login;
 use crate::context::Context;
 use crate::echo::read_secret;
 use crate::failure::{Failure, INSUFFICIENT_SCOPE};
@@ -56,8 +60,14 @@ pub async fn join(context: &Context, code: Option<String>) -> Result<(), Failure
     print_location(context)
 }
 
+/// Signs in with a browser. With a token on standard input, saves that instead, as scripts do.
+pub async fn login(context: &Context, login: Login) -> Result<(), Failure> {
+    let has_token = login.with_token || (!login.no_browser && !io::stdin().is_terminal());
+    if has_token { save_token(context).await } else { device::sign_in(context, login).await }
+}
+
 /// Saves a token that the server accepts, even one that may not read its account.
-pub async fn login(context: &Context) -> Result<(), Failure> {
+async fn save_token(context: &Context) -> Result<(), Failure> {
     let url = context.target()?.url;
     let draft = context.prepare_for_token().await?;
     let token = read_secret(&context.console, &format!("Token for {}: ", shown(&url))).await?;
@@ -109,10 +119,10 @@ fn save(draft: Draft, url: &str, token: &str) -> Result<(), Failure> {
             "check that --url points to a Handbill server",
         )
     })?;
-    draft.save(Profile { url: Some(url.to_owned()), token: Some(token) })
+    draft.save(Profile { url: Some(url.to_owned()), token: Some(token), renewal: None })
 }
 
-fn print_location(context: &Context) -> Result<(), Failure> {
+pub(super) fn print_location(context: &Context) -> Result<(), Failure> {
     let file = context.profile_file()?;
     context.console.note(&format!("Saved the token to {}, readable only by you.", file.path().display()));
     Ok(())

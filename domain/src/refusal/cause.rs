@@ -30,6 +30,8 @@ pub enum Missing {
     LapsedUpload,
     /// A deploy of the Netlify protocol.
     Deploy,
+    /// A code that signs in a device.
+    DeviceCode,
     Job,
     Queue,
     Schedule,
@@ -106,6 +108,7 @@ impl Missing {
             Missing::Upload => "upload",
             Missing::LapsedUpload => "upload any more",
             Missing::Deploy => "deploy",
+            Missing::DeviceCode => "device code",
             Missing::Job => "job",
             Missing::Queue => "queue",
             Missing::Schedule => "schedule",
@@ -153,6 +156,10 @@ impl Missing {
                 "a deploy expires after an hour, and earlier if the account begins five others: \
                  start a new one"
             }
+            Missing::DeviceCode => {
+                "check the code on the device; it expires after 15 minutes and works once, so start the \
+                 sign-in there again if needed"
+            }
             Missing::Job => {
                 "GET /internal/queues/{queue}/jobs lists the jobs; completed jobs are deleted after 48 hours"
             }
@@ -187,6 +194,20 @@ impl Repeating {
 }
 
 impl MissingRight {
+    /// The scope that is missing, unless something else is.
+    pub fn scope(self) -> Option<Scope> {
+        match self {
+            MissingRight::ArtifactsWrite => Some(Scope::ArtifactsWrite),
+            MissingRight::ArtifactsRead => Some(Scope::ArtifactsRead),
+            MissingRight::TokensManage => Some(Scope::TokensManage),
+            MissingRight::AccountManage => Some(Scope::AccountManage),
+            MissingRight::OtherArtifact
+            | MissingRight::ToHandOnScopes
+            | MissingRight::ToHandOnOtherArtifact
+            | MissingRight::ToOutliveIt => None,
+        }
+    }
+
     pub(super) fn message(self) -> &'static str {
         match self {
             MissingRight::ArtifactsWrite => "the token lacks the scope artifacts:write",

@@ -59,6 +59,7 @@ impl NewToken {
             made_by: self.made_by,
             created_at: self.created_at,
             last_used_at: None,
+            renewable_until: None,
         }
     }
 }
@@ -103,6 +104,7 @@ pub(crate) fn row(token: &NewToken) -> entity::token::ActiveModel {
         expires_at: Set(token.rights.expires_at.map(Time::millis)),
         revoked_at: Set(None),
         last_used_at: Set(None),
+        renewable_until: Set(None),
     }
 }
 
@@ -110,8 +112,14 @@ pub(crate) fn active(account: AccountId, now: Time) -> Select<entity::token::Ent
     entity::token::Entity::find().filter(is_active(account, now))
 }
 
+/// Tokens that an OAuth client can renew are active between two renewals, too.
 fn is_active(account: AccountId, now: Time) -> Condition {
-    works(now).add(entity::token::Column::AccountId.eq(account.to_string()))
+    use entity::token::Column;
+    let is_renewable =
+        Condition::all().add(Column::RevokedAt.is_null()).add(Column::RenewableUntil.gt(now.millis()));
+    Condition::all()
+        .add(Column::AccountId.eq(account.to_string()))
+        .add(Condition::any().add(works(now)).add(is_renewable))
 }
 
 /// Neither revoked nor expired.

@@ -10,7 +10,9 @@ const BLOCKED: ModerationStatus = ModerationStatus::Blocked;
 const PASS: ModerationStatus = ModerationStatus::Pass;
 
 /// Tables that the older schema does not have.
-const LATER_TABLES: [&str; 14] = [
+const LATER_TABLES: [&str; 16] = [
+    "oauth_grants",
+    "oauth_devices",
     "former_versions",
     "rescan_walks",
     "rulings",
@@ -75,6 +77,7 @@ impl StoreHarness {
             ("accounts", "versions_days"),
             ("artifacts", "versions_kept"),
             ("artifacts", "versions_days"),
+            ("tokens", "renewable_until"),
         ] {
             self.sql(&format!("ALTER TABLE {table} DROP COLUMN {column}")).await;
         }

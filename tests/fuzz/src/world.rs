@@ -18,9 +18,9 @@ use domain::{Chance, Clock, ContentPolicy, Job, JobEnvelope, JobId, OperatorName
 use poem::endpoint::BoxEndpoint;
 use poem::{Request, Response};
 use service::{
-    Board, BoardFigures, FileStoreWatch, JobActionResult, JobDetail, JobFilter, JobList, JobQueue, Planned,
-    PublishBounds, PublishTask, Push, PushResult, Rules, ScanTerms, Scans, Service, ServiceDependencies,
-    TokenUses, VerdictCommits,
+    Board, BoardFigures, ClientDocuments, FileStoreWatch, JobActionResult, JobDetail, JobFilter, JobList,
+    JobQueue, Planned, PublishBounds, PublishTask, Push, PushResult, Rules, ScanTerms, Scans, Service,
+    ServiceDependencies, TokenUses, VerdictCommits,
 };
 use store::{Blobs, DiskRoom, Store};
 use tempfile::TempDir;
@@ -112,6 +112,7 @@ async fn open(folder: &Path) -> anyhow::Result<(Service, Opened)> {
         scans: Scans::start(store.clone(), ScanTerms { permits: 1, quota: None }),
         verdicts: VerdictCommits::start(store.clone()),
         card: CardPayments::default(),
+        client_documents: ClientDocuments::default(),
         rules,
     });
     tokio::spawn(work(service.clone(), pushes));

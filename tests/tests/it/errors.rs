@@ -51,7 +51,8 @@ in_both_modes! {
             let refused = stranger.call(method, path).raw("text/plain", "x").await;
             let refused = refused.refused(401, "unauthorized");
             assert!(refused.string("hint").contains("POST /v1/signup to get a token"), "{refused:?}");
-            assert_eq!(refused.header("WWW-Authenticate"), "Bearer");
+            let challenge = refused.header("WWW-Authenticate");
+            assert!(challenge.starts_with("Bearer resource_metadata="), "{challenge}");
         }
     }
 

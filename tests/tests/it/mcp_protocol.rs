@@ -143,7 +143,9 @@ in_both_modes! {
         let agent = world.agent().await;
         let bare = world.stranger().post("/mcp").raw("application/json", PING).await;
         let bare = bare.refused(401, "unauthorized");
-        assert_eq!(bare.header("WWW-Authenticate"), "Bearer realm=\"handbill\"");
+        let metadata = format!("{}/.well-known/oauth-protected-resource/mcp", world.base_url());
+        let found = format!("resource_metadata=\"{metadata}\", scope=\"artifacts:write artifacts:read\"");
+        assert_eq!(bare.header("WWW-Authenticate"), format!("Bearer realm=\"handbill\", {found}"));
         assert!(bare.string("hint").contains("POST /v1/signup"), "{bare:?}");
         let revoked = agent.minted(&json!({})).await;
         let id = agent.tokens().await.expect(200).string("0.id");
@@ -157,7 +159,7 @@ in_both_modes! {
                 bad.post("/mcp").raw("text/plain", "nonsense").await,
             ] {
                 let refused = refused.refused(401, "unauthorized");
-                let challenge = "Bearer realm=\"handbill\", error=\"invalid_token\"";
+                let challenge = format!("Bearer realm=\"handbill\", error=\"invalid_token\", {found}");
                 assert_eq!(refused.header("WWW-Authenticate"), challenge);
             }
         }

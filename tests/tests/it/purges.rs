@@ -158,7 +158,7 @@ in_both_modes! {
         let (agent, _) = crate::teams::claimed_by(&world, "olga").await;
         let page = agent.publish("my-page", page_saying("secret")).await.expect(201);
         agent.set_visibility("my-page", "private").paying("dev:0.5").await.expect(200);
-        let balance = async || agent.account().await.expect(200).integer("balance_micro");
+        let balance = async || agent.account().await.expect(200).number("credits_usd");
         let before = balance().await;
         agent.delete("my-page").await.expect(200);
         restore(&agent, "my-page").await.expect(200);
@@ -174,7 +174,7 @@ in_both_modes! {
         }
         restore(&agent, "my-page").await.expect(200);
         let is_charged = month(world.now_seconds()) != now;
-        assert_eq!(balance().await, before - if is_charged { 500_000 } else { 0 });
+        assert_eq!(balance().await, before - if is_charged { 0.5 } else { 0.0 });
     }
 
     async fn a_block_during_a_purge_keeps_the_version_or_finds_it_gone(world: World) {

@@ -102,6 +102,7 @@ fn label(action: &str) -> &'static str {
         "person.sign_in_failed" => "Sign-in failed",
         "person.signed_in" => "Signed in",
         "person.signed_out_everywhere" => "Signed out everywhere",
+        "oauth.granted" => "App connected",
         "token.minted" => "Token created",
         "token.revoked" => "Token revoked",
         "version.moderated" => "Page reviewed by a moderator",

@@ -497,6 +497,7 @@ fn token_pages() -> Vec<(String, String)> {
         made_by: Maker { user: Some(user(1)), token: None },
         created_at: now(),
         last_used_at: Some(now()),
+        renewable_until: None,
     };
     let code = "abcdef".repeat(4).parse::<InviteCode>().unwrap();
     let pinned = Rights {

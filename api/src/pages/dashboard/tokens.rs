@@ -253,7 +253,7 @@ impl TokenRow {
             page: token.rights.pinned_to.map(page),
             made_by: maker_text(token, minters, names),
             last_used_at: token.last_used_at.map(Moment),
-            expires_at: token.rights.expires_at.map(Moment),
+            expires_at: token.renewable_until.or(token.rights.expires_at).map(Moment),
             revoke: offered_revocation(token, dashboard),
         }
     }

@@ -164,7 +164,7 @@ async fn ctrl_c_ends_a_hanging_upload_cleanly() {
 #[tokio::test]
 async fn ctrl_c_at_a_prompt_gives_the_echo_back() {
     let shell = Shell::at("http://127.0.0.1:9");
-    let line = "trap : INT; \"$handbill\" login; echo code $?; stty -a";
+    let line = "trap : INT; \"$handbill\" login --with-token; echo code $?; stty -a";
     let at_terminal = shell.at_terminal(line, &[("Token for", CTRL_C)]).await;
     assert!(at_terminal.out.contains("code 130") && at_terminal.out.contains(" echo "), "{at_terminal:?}");
 }

@@ -3,7 +3,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use handbill_tests::{Mode, World, program};
+use handbill_tests::{Mode, World, in_both_modes, program};
+use tokio::io::{AsyncBufReadExt, BufReader};
 
 use super::shell::{Shell, world};
 use crate::expectations::PAGE;
@@ -110,7 +111,8 @@ async fn login_reads_a_token_without_echo_and_stores_it_only_if_valid() {
 
     let typed = Shell::new(&world);
     let keys = format!("{token}\n");
-    let at_terminal = typed.at_terminal("\"$handbill\" login; stty -a", &[("Token for", &keys)]).await;
+    let at_terminal =
+        typed.at_terminal("\"$handbill\" login --with-token; stty -a", &[("Token for", &keys)]).await;
     assert_eq!(typed.token(), token);
     assert!(!at_terminal.out.contains("svc_sk_"), "{at_terminal:?}");
     assert!(at_terminal.out.contains(" echo "), "the echo is back: {at_terminal:?}");
@@ -170,4 +172,61 @@ async fn keys_in_files_give_warnings_and_active_tokens_are_not_published() {
         refused.err.contains("app.js") && !format!("{refused:?}").contains(&shell.token()),
         "{refused:?}"
     );
+}
+
+in_both_modes! {
+    async fn login_with_a_browser_is_renewed_until_it_is_revoked(world: World) {
+        let owner = Shell::signed_up(&world).await;
+        let (agent, human) = (world.stranger().with_token(&owner.token()), world.human());
+        human.dev_login("ada").await.expect(200);
+        human.claim(&agent.account().await.expect(200).string("claim_url")).await.expect(200);
+        let handle = agent.account().await.expect(200).string("account.handle");
+
+        let shell = Shell::new(&world);
+        let mut command = shell.command(std::path::Path::new(program!()));
+        let mut child = command.args(["login", "--no-browser"]).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let told = lines.next_line().await.unwrap().unwrap();
+        let (address, code) = told.strip_prefix("Open ").unwrap().split_once(" and enter the code ").unwrap();
+        assert_eq!(address, format!("{}/device", world.base_url()));
+        let page = format!("/device?user_code={code}");
+        assert!(human.get(&page).await.expect(200).text().contains("Handbill command line"));
+        human.post(&page).form(&[("decision", "allow"), ("account", handle.as_str())]).await.expect(200);
+        let ended = child.wait_with_output().await.unwrap();
+        assert!(ended.status.success(), "{ended:?}");
+        let out = String::from_utf8_lossy(&ended.stdout).into_owned();
+        assert!(out.contains(&handle) && !out.contains("svc_"), "{out}");
+        assert_eq!(mode_of(&shell.profile()), 0o600);
+
+        // The token has all rights of the owner.
+        assert!(shell.run(&["tokens"]).await.ok().out.contains("oauth:Handbill command line"));
+        let first = shell.token();
+        // Several commands at once renew it once.
+        let_token_expire(&shell);
+        let arguments = ["whoami"];
+        let (one, other, third) =
+            tokio::join!(shell.run(&arguments), shell.run(&arguments), shell.run(&arguments));
+        for ran in [one, other, third] {
+            assert!(ran.ok().out.contains(&handle));
+        }
+        assert_ne!(shell.token(), first);
+        shell.run(&["whoami"]).await.ok();
+
+        let listed = agent.tokens().await.expect(200).json();
+        let own = |token: &&handbill_tests::Value| token["name"] == "oauth:Handbill command line";
+        let own = listed.as_array().unwrap().iter().find(own).unwrap();
+        agent.revoke_token(own["id"].as_str().unwrap()).await.expect(200);
+        shell.run(&["whoami"]).await.failed(3);
+        let_token_expire(&shell);
+        let refused = shell.run(&["whoami"]).await.failed(3);
+        assert!(refused.err.contains("the sign-in of this profile has ended"), "{refused:?}");
+    }
+}
+
+/// Makes the profile say that its token has expired.
+fn let_token_expire(shell: &Shell) {
+    let saved = fs::read_to_string(shell.profile()).unwrap();
+    let begin = saved.find("expires_at = \"").unwrap();
+    let expired = format!("{}expires_at = \"2026-01-01T00:00:00Z\"\n", &saved[..begin]);
+    fs::write(shell.profile(), expired).unwrap();
 }

@@ -1,0 +1,85 @@
+//! Responses of OAuth: JSON that no cache stores, and errors with `error` and `error_description`.
+
+use domain::Refusal;
+use poem::http::{HeaderMap, HeaderValue, StatusCode, header};
+
+use poem::{Body, Request, Response, handler};
+use serde_json::{Value, json};
+use service::{OAuthCode, OAuthError, OAuthFailure};
+
+use crate::http::oauth_parameters::OAuthParameters;
+use crate::http::refusal::{RefusedCall, status_of};
+
+const ANYONE: HeaderValue = HeaderValue::from_static("*");
+const FORM: &str = "application/x-www-form-urlencoded";
+
+/// A response that the page of any site may read.
+pub fn json(status: StatusCode, body: &Value) -> Response {
+    let mut response =
+        Response::builder().status(status).content_type("application/json").body(body.to_string());
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    for_any_site(response.headers_mut());
+    response
+}
+
+pub fn for_any_site(headers: &mut HeaderMap) {
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANYONE);
+    let exposed = HeaderValue::from_static("WWW-Authenticate, Retry-After");
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+}
+
+/// The answer to a browser that asks before it sends the request of a page.
+#[handler]
+pub fn preflight() -> Response {
+    let mut response = Response::builder().status(StatusCode::NO_CONTENT).finish();
+    let headers = response.headers_mut();
+    for_any_site(headers);
+    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST"));
+    let allowed = HeaderValue::from_static("Authorization, Content-Type, MCP-Protocol-Version");
+    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, allowed);
+    headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
+    response
+}
+
+/// The result of an operation, or its error.
+pub fn of(result: Result<Response, OAuthFailure>) -> Response {
+    match result {
+        Ok(response) => response,
+        Err(OAuthFailure::Refused(error)) => refused(&error),
+        Err(OAuthFailure::Failed(failure)) => refused_otherwise(&RefusedCall::from(failure).0),
+    }
+}
+
+pub fn refused(error: &OAuthError) -> Response {
+    json(StatusCode::BAD_REQUEST, &body(error.code.as_str(), &error.description))
+}
+
+/// An error that OAuth does not know keeps the status that it has everywhere.
+fn refused_otherwise(refusal: &Refusal) -> Response {
+    let code = match refusal {
+        Refusal::RateLimited { .. } | Refusal::Overloaded { .. } => "temporarily_unavailable",
+        Refusal::Internal | Refusal::OutcomeUnknown(_) => "server_error",
+        _ => "invalid_request",
+    };
+    let mut response = json(status_of(refusal), &body(code, &refusal.message()));
+    if let Some(seconds) = refusal.retry_after_seconds() {
+        response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+    }
+    response
+}
+
+fn body(code: &str, description: &str) -> Value {
+    json!({ "error": code, "error_description": description })
+}
+
+/// The parameters in the form that a request carries.
+pub async fn form(request: &Request, body: Body) -> poem::Result<Result<OAuthParameters, OAuthError>> {
+    let kind = request.content_type().and_then(|kind| kind.split(';').next()).unwrap_or_default();
+    let is_form = kind.trim().eq_ignore_ascii_case(FORM);
+    let text = body.into_bytes().await?;
+    if !is_form {
+        let description = format!("the content type must be {FORM}");
+        return Ok(Err(OAuthCode::InvalidRequest.because(description)));
+    }
+    Ok(OAuthParameters::parse(&text))
+}

@@ -1,0 +1,12 @@
+//! The OAuth endpoints for programs: metadata, registration, tokens, revocation and the sign-in of devices.
+//! `pages::oauth` has the consent pages.
+//!
+//! Their errors have the form of RFC 6749. Any site's page may call them, because they use no cookie.
+
+pub mod answer;
+pub mod devices;
+pub mod metadata;
+pub mod register;
+pub mod tokens;
+
+pub use metadata::challenged;
