@@ -30,6 +30,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::detached::{BackgroundTasks, DetachedRequests};
 use crate::documents::Facts;
+use crate::http::cors;
 use crate::http::representation::Representation;
 use crate::probes::Probes;
 
@@ -93,6 +94,7 @@ pub fn routes(service: Service, settings: ApiSettings) -> BoxEndpoint<'static> {
             let probes = probes.clone();
             async move { probes.respond_or_pass(requests, request).await }
         })
+        .around(|routes, request| async move { cors::respond_or_pass(&*routes, request).await })
         .boxed()
 }
 

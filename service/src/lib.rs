@@ -39,6 +39,7 @@ mod moderation_notice;
 mod objection;
 mod operators;
 mod people;
+mod price;
 mod publish;
 mod publish_bounds;
 mod publish_request;

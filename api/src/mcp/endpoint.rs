@@ -14,6 +14,7 @@ use service::{Caller, Service};
 use tracing::Span;
 
 use super::{malformed, measure};
+use crate::http::client_wait::ClientWait;
 use crate::http::dev_mode::DevPayment;
 use crate::http::origin::origin_of;
 use crate::http::permits::RequestPermit;
@@ -45,6 +46,7 @@ pub struct McpExchange {
     pub permit: RequestPermit,
     /// The trace of the request. The library runs a tool in its own task.
     pub trace: Span,
+    pub client: ClientWait,
 }
 
 /// The endpoint around the protocol's library.
@@ -58,7 +60,7 @@ impl<E: Endpoint<Output = Response>> McpEndpoint<E> {
     }
 
     async fn handle(&self, mut request: Request, exchange: McpExchange) -> poem::Result<Response> {
-        require_own_origin(&request, exchange.service.addresses())?;
+        refuse_rebound(&request, exchange.service.addresses())?;
         require_json(&request)?;
         let mut memory = exchange.memory.enter();
         let message = read(request.take_body(), &mut memory).await?;
@@ -88,7 +90,9 @@ impl<E: Endpoint<Output = Response>> Endpoint for McpEndpoint<E> {
         let (memory, permit) = (BodyShare::of(&request), RequestPermit::of(&request));
         let trace = request.data().map_or_else(Span::none, |Traced(span)| span.clone());
         let dev_payment = DevPayment::of(&request, &service);
-        self.handle(request, McpExchange { service, caller, dev_payment, memory, permit, trace }).await
+        let client = request.data().cloned().unwrap_or_default();
+        let exchange = McpExchange { service, caller, dev_payment, memory, permit, trace, client };
+        self.handle(request, exchange).await
     }
 }
 
@@ -110,17 +114,18 @@ async fn read(body: Body, memory: &mut HeldMemory) -> poem::Result<Bytes> {
     Ok(message.freeze())
 }
 
-/// MCP 2025-11-25, transports: a request from a page of another origin gets 403. Programs send no origin.
-/// Unlike [`same_site::demand`] this ignores the `Host` header, because with DNS rebinding a foreign page has
-/// the same origin as that host.
-fn require_own_origin(request: &Request, addresses: &Addresses) -> Result<(), RefusedCall> {
-    let own = same_site::origin_of(&addresses.base_url);
-    match request.headers().get(header::ORIGIN) {
-        Some(origin) if !origin.as_bytes().eq_ignore_ascii_case(own.as_bytes()) => {
-            Err(Refusal::ForeignPage.into())
-        }
-        _ => Ok(()),
+/// MCP, transports: a request from a page that uses DNS rebinding gets 403. Such a page believes that it comes
+/// from this server, so its origin has the host of the request. The pages of all other origins may call, with
+/// a token: see [`crate::http::cors`].
+fn refuse_rebound(request: &Request, addresses: &Addresses) -> Result<(), RefusedCall> {
+    let text = |name| request.headers().get(name).map(|value| value.to_str().unwrap_or_default());
+    let (Some(origin), Some(host)) = (text(header::ORIGIN), text(header::HOST)) else { return Ok(()) };
+    let is_own = origin.eq_ignore_ascii_case(same_site::origin_of(&addresses.base_url));
+    let named = origin.split_once("://").map_or(origin, |(_, named)| named);
+    if !is_own && named.eq_ignore_ascii_case(host) {
+        return Err(Refusal::ForeignPage.into());
     }
+    Ok(())
 }
 
 fn require_json(request: &Request) -> Result<(), RefusedCall> {

@@ -55,6 +55,7 @@ mod lists;
 mod mcp;
 mod mcp_clients;
 mod mcp_protocol;
+mod mcp_versions;
 mod metering;
 mod metrics;
 mod moderation;
