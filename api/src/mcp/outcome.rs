@@ -171,7 +171,8 @@ mod tests {
     fn the_schema_of_a_result_accepts_its_refusals() {
         let one = schema(json!({ "type": "object", "required": ["slug"] }));
         assert_eq!((&one["type"], one["anyOf"].as_array().map(Vec::len)), (&json!("object"), Some(2)));
-        let either = schema(json!({ "type": "object", "anyOf": [{ "required": ["a"] }, { "required": ["b"] }] }));
+        let either =
+            schema(json!({ "type": "object", "anyOf": [{ "required": ["a"] }, { "required": ["b"] }] }));
         assert_eq!(either["anyOf"].as_array().map(Vec::len), Some(3), "{either}");
     }
 

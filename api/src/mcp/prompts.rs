@@ -57,11 +57,7 @@ const PROMPTS: [ListedPrompt; 3] = [
         name: "hand_over",
         title: "Hand over the account",
         description: "Get the link that makes the account and its pages permanent.",
-        argument: Argument {
-            name: "to",
-            description: "Who takes over the account.",
-            otherwise: "me",
-        },
+        argument: Argument { name: "to", description: "Who takes over the account.", otherwise: "me" },
         text: "Hand over this account to: {}.\n\nCall get_account. If it is provisional, show its claim_url and \
                how much time is left until expires_at, and say that the person who opens the link and signs in \
                becomes the owner, and that it must not be shared with others. If it is claimed, say so: an \
@@ -118,7 +114,8 @@ mod tests {
         for prompt in all() {
             let text = text(&prompt.name, &json!({}));
             let words = text.split(|c: char| !c.is_ascii_lowercase() && c != '_');
-            let named: Vec<_> = words.filter(|word| tools::ALL.iter().any(|tool| tool.name == *word)).collect();
+            let named: Vec<_> =
+                words.filter(|word| tools::ALL.iter().any(|tool| tool.name == *word)).collect();
             assert!(!named.is_empty(), "{text}");
         }
     }

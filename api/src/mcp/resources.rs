@@ -23,10 +23,7 @@ const LISTS: &[List] = &[List::Artifacts];
 const BYTES_MAX: u64 = 1_048_576;
 
 /// A page of the list. Pages without a live version are left out.
-pub async fn list(
-    exchange: &McpExchange,
-    cursor: Option<String>,
-) -> Result<ListResourcesResult, ErrorData> {
+pub async fn list(exchange: &McpExchange, cursor: Option<String>) -> Result<ListResourcesResult, ErrorData> {
     let listed = artifacts(exchange, cursor).await;
     listed.map_err(|refused| error_of(&refused))
 }
@@ -63,10 +60,9 @@ pub fn template() -> ResourceTemplate {
 pub async fn read(exchange: &McpExchange, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     match contents(exchange, uri).await {
         Ok(contents) => Ok(ReadResourceResult::new(vec![contents])),
-        Err(refused) if matches!(*refused.0, Refusal::NotFound(_)) => Err(ErrorData {
-            code: ErrorCode::RESOURCE_NOT_FOUND,
-            ..error_of(&refused)
-        }),
+        Err(refused) if matches!(*refused.0, Refusal::NotFound(_)) => {
+            Err(ErrorData { code: ErrorCode::RESOURCE_NOT_FOUND, ..error_of(&refused) })
+        }
         Err(refused) => Err(error_of(&refused)),
     }
 }

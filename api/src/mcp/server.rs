@@ -180,10 +180,11 @@ impl ServerHandler for Server {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let method = request.method.as_str();
-        Err(if METHODS.contains(&method) {
+        let is_removed = method == "initialize" && cache_hints(&context).is_some();
+        Err(if METHODS.contains(&method) && !is_removed {
             let fault = format!("the params of {method} are missing or do not match the protocol");
             ErrorData::invalid_params(fault, None)
         } else {

@@ -46,6 +46,7 @@ mod errors;
 mod expectations;
 mod faults;
 mod final_answers;
+mod generated_clients;
 mod health;
 mod http_manners;
 mod invites;

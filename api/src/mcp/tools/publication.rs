@@ -95,7 +95,8 @@ pub fn wait_schema() -> Value {
 pub async fn price(exchange: &McpExchange, slug: Option<&GivenSlug>) -> Result<Price, RefusedCall> {
     let amount = exchange.service.publish_price(&exchange.caller).await?;
     let page = slug.map_or("a new page", |GivenSlug(slug)| slug.as_str());
-    let question = format!("Publish {page}? The free publishes are used up: this costs {amount} USD of credit.");
+    let question =
+        format!("Publish {page}? The free publishes are used up: this costs {amount} USD of credit.");
     Ok(Price { amount, reason: "publish", question })
 }
 

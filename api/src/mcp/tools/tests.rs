@@ -78,7 +78,10 @@ fn every_result_has_a_schema_in_the_terms_of_json_schema() {
         let schema = Value::Object((*(tool.definition)(&Tariff::default()).output_schema.unwrap()).clone());
         assert_eq!(schema["type"], "object", "{}", tool.name);
         let text = schema.to_string();
-        assert!(schema["anyOf"][0]["properties"].as_object().is_some_and(|fields| !fields.is_empty()), "{text}");
+        assert!(
+            schema["anyOf"][0]["properties"].as_object().is_some_and(|fields| !fields.is_empty()),
+            "{text}"
+        );
         for foreign in ["$ref", "nullable", "uint32", "discriminator"] {
             assert!(!text.contains(&format!("\"{foreign}\"")), "{foreign}: {text}");
         }

@@ -110,6 +110,7 @@ impl<'w> RouteFixture<'w> {
             "{ticket}" => fresh_ticket(self.world).await,
             "{sha256}" => return "0".repeat(64),
             "{path}" => return "index.html".to_owned(),
+            "{page}" => return "contents.md".to_owned(),
             "{queue}" => return QUEUE.to_owned(),
             "{schedule}" => return SCHEDULE.to_owned(),
             unknown => panic!("define {unknown} of {path} in route_callers/fixture.rs"),
