@@ -4,6 +4,7 @@
 //!
 //! The statuses and meanings of refusals come from the catalogue, as for every other operation.
 
+mod described;
 mod schemas;
 
 use domain::RefusalKind::{self, *};
@@ -216,7 +217,8 @@ const OPERATIONS: &[ExtraOperation] = &[
     },
     ExtraOperation {
         summary: "Get the endpoint reference",
-        description: "Every endpoint for agents with its parameters, bodies and errors, made from this document.",
+        description: "Every endpoint for agents with its parameters, bodies and errors, made from this \
+                      document.",
         responses: &[DescribedSuccess {
             content: Some((MARKDOWN, text)),
             ..empty("200", "The reference, in Markdown.")
@@ -225,7 +227,8 @@ const OPERATIONS: &[ExtraOperation] = &[
     },
     ExtraOperation {
         summary: "Get a section of the endpoint reference",
-        description: "`contents.md` lists the endpoints with links to the other sections, such as `artifacts.md` and \
+        description: "`contents.md` lists the endpoints with links to the other sections, such as \
+                      `artifacts.md` and \
                       `errors.md`.",
         responses: &[DescribedSuccess {
             content: Some((MARKDOWN, text)),
@@ -380,39 +383,6 @@ impl ExtraOperation {
         if matches!(refusals.status, 429 | 503) {
             let schema = json!({ "type": "integer", "format": "uint64" });
             response["headers"] = header("Retry-After", "Seconds to wait before the next attempt.", schema);
-        }
-        response
-    }
-}
-
-impl Access {
-    fn described(&self) -> Value {
-        match self {
-            Access::None => json!([]),
-            Access::Session => json!([{ "session": [] }]),
-            Access::SessionOrBody => json!([{ "session": [] }, {}]),
-            Access::Token => json!([{ "token": [] }]),
-        }
-    }
-}
-
-impl DescribedBody {
-    fn described(&self) -> Value {
-        let media = |kind: &&str| ((*kind).to_owned(), json!({ "schema": (self.schema)() }));
-        let content: Map<String, Value> = self.content_types.iter().map(media).collect();
-        json!({ "required": self.is_required, "content": content })
-    }
-}
-
-impl DescribedSuccess {
-    fn described(&self) -> Value {
-        let mut response = json!({ "description": self.description });
-        if let Some((kind, schema)) = self.content {
-            response["content"][kind] = json!({ "schema": schema() });
-        }
-        for (name, description) in self.headers {
-            let described = header(name, description, text());
-            response["headers"][name] = described[name].clone();
         }
         response
     }

@@ -12,8 +12,8 @@ const PATHS: [&str; 2] = ["/v1/", "/mcp"];
 const ANY: HeaderValue = HeaderValue::from_static("*");
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
 const REQUEST_HEADERS: HeaderValue = HeaderValue::from_static(
-    "Authorization, Content-Type, Accept, Idempotency-Key, If-Match, If-None-Match, X-PAYMENT, Last-Event-ID, \
-     MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, traceparent, tracestate",
+    "Authorization, Content-Type, Accept, Idempotency-Key, If-Match, If-None-Match, X-PAYMENT, \
+     Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, traceparent, tracestate",
 );
 const RESPONSE_HEADERS: HeaderValue = HeaderValue::from_static(
     "Content-Disposition, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, \

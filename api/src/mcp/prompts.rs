@@ -36,8 +36,8 @@ const PROMPTS: [ListedPrompt; 3] = [
             otherwise: "what we have been working on",
         },
         text: "Publish this as a web page with publish_artifact: {}.\n\nInclude an index.html and link the \
-               other files by relative paths. Fix what the warnings of the result report, and publish again to \
-               the same slug. Then give me the URL. If account.expires_at is not null, also give me the \
+               other files by relative paths. Fix what the warnings of the result report, and publish \
+               again to the same slug. Then give me the URL. If account.expires_at is not null, also give me the \
                claim_url of get_account and tell me when the page expires.",
     },
     ListedPrompt {
@@ -50,17 +50,17 @@ const PROMPTS: [ListedPrompt; 3] = [
             otherwise: "the page that we published last",
         },
         text: "Share this page privately: {}.\n\nTell me the monthly price first and wait for my yes. Then \
-               call set_visibility with \"private\" and give me signed_url. Only people with that link can open \
-               the page.",
+               call set_visibility with \"private\" and give me signed_url. Only people with that link can \
+               open the page.",
     },
     ListedPrompt {
         name: "hand_over",
         title: "Hand over the account",
         description: "Get the link that makes the account and its pages permanent.",
         argument: Argument { name: "to", description: "Who takes over the account.", otherwise: "me" },
-        text: "Hand over this account to: {}.\n\nCall get_account. If it is provisional, show its claim_url and \
-               how much time is left until expires_at, and say that the person who opens the link and signs in \
-               becomes the owner, and that it must not be shared with others. If it is claimed, say so: an \
+        text: "Hand over this account to: {}.\n\nCall get_account. If it is provisional, show its \
+               claim_url and how much time is left until expires_at, and say that the person who opens the link and \
+               signs in becomes the owner, and that it must not be shared with others. If it is claimed, say so: an \
                invite by create_invite adds another person.",
     },
 ];

@@ -61,7 +61,9 @@ pub async fn read(exchange: &McpExchange, uri: &str) -> Result<ReadResourceResul
     match contents(exchange, uri).await {
         Ok(contents) => Ok(ReadResourceResult::new(vec![contents])),
         Err(refused) if matches!(*refused.0, Refusal::NotFound(_)) => {
-            Err(ErrorData { code: ErrorCode::RESOURCE_NOT_FOUND, ..error_of(&refused) })
+            let mut data = json_of(&refused.0);
+            data["uri"] = uri.into();
+            Err(ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, refused.0.message(), Some(data)))
         }
         Err(refused) => Err(error_of(&refused)),
     }
@@ -78,7 +80,8 @@ async fn contents(exchange: &McpExchange, uri: &str) -> Result<ResourceContents,
     let file = file.ok_or(Refusal::NotFound(Missing::File))?;
     if file.size_bytes > BYTES_MAX {
         let fault = format!(
-            "the file has {} bytes, and a resource at most {BYTES_MAX}; GET /v1/artifacts/{slug}/files/{} returns it",
+            "the file has {} bytes, and a resource at most {BYTES_MAX}; GET /v1/artifacts/{slug}/files/{} \
+             returns it",
             file.size_bytes, file.path
         );
         return Err(Refusal::invalid("uri", fault).into());

@@ -75,7 +75,8 @@ opening it makes both permanent.
 - Money: after the free allowance a publish is refused with `payment_required` and its price. Tell your human the \
 amount, wait for a yes, call add_credits, then repeat the same call. set_visibility has a price, too.
 - Every error is `{code, message, hint}`; the hint names the next call. If it names a REST call \
-(`POST /v1/…`), use the tool with the same purpose. If there is no such tool (signup, tokens), tell your human what \
+(`POST /v1/…`), use the tool with the same purpose. If there is no such tool (signup, tokens), tell your \
+human what \
 the hint says.";
 
 /// The handler of one request. It has no state: everything that a tool needs comes with the request.

@@ -7,16 +7,16 @@ sys.path.insert(0, os.environ["HANDBILL_TEST_GENERATED"])
 
 from handbill_client import AuthenticatedClient
 from handbill_client.api.artifacts import list_artifacts, publish
-from handbill_client.models import PublishFilesBody, PublishJsonBody, PublishResult
+from handbill_client.models import PublishResult, SiteInForm, SiteInJson
 from handbill_client.types import File
 
 client = AuthenticatedClient(base_url=os.environ["HANDBILL_TEST_BASE_URL"], token=os.environ["HANDBILL_TEST_TOKEN"])
 with client:
-    published = publish.sync(client=client, body=PublishJsonBody(slug="by-python", html="<h1>By Python</h1>"))
+    published = publish.sync(client=client, body=SiteInJson(slug="by-python", html="<h1>By Python</h1>"))
     assert isinstance(published, PublishResult), published
     again = publish.sync(
         client=client,
-        body=PublishFilesBody(
+        body=SiteInForm(
             slug="by-python",
             files=[File(payload=b"<h1>By Python</h1>", file_name="index.html", mime_type="text/html")],
         ),

@@ -40,7 +40,8 @@ async fn every_link_of_the_documents_answers() {
         let text = read(&world, document).await;
         let reported = without_examples(&text);
         let addresses: BTreeSet<_> = reported.split(&base_url).skip(1).map(path_at).collect();
-        assert!(addresses.iter().filter(|path| !path.is_empty()).count() > 1, "{document} links to nothing");
+        let links = addresses.iter().filter(|path| !path.is_empty()).count();
+        assert!(links > 1 || document.starts_with("/skill/reference/"), "{document} links to nothing");
         for path in addresses {
             let status = world.stranger().get(path).await.status;
             // A bare address names the service and not a page. An endpoint that only takes POST responds with
@@ -184,8 +185,6 @@ async fn pay(commands: &mut Commands<'_>, shell: &Shell, world: &World, skill: &
     world.visitor().open(private["signed_url"].as_str().unwrap()).await.expect(200);
     let bought = commands.run("/v1/credits", shell).succeeds().json();
     assert_eq!(bought["credits_usd"].as_f64(), Some(1.0));
-    let public = commands.run(r#"{"visibility":"public"}"#, shell).succeeds().json();
-    world.visitor().open(public["url"].as_str().unwrap()).await.expect(200);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -33,10 +33,10 @@ impl Tool for AddCredits {
     const NAME: &'static str = "add_credits";
     const TITLE: &'static str = "Buy credit";
     const DESCRIPTION: &'static str = "\
-Buy credit, which pays for calls with a price. Use it after a payment_required refusal, or if your human asks \
-for it. Tell your human the amount in US dollars first, and wait for a yes. Every call buys amount_usd again. \
-dev moves no real money. Returns {credits_usd, receipt}. Then repeat the refused call. After the free allowance \
-a publish costs {publish_price} USD. Needs the scope account:manage.";
+Buy credit, which pays for calls with a price. Use it after a payment_required refusal, or if your human \
+asks for it. Tell your human the amount in US dollars first, and wait for a yes. Every call buys \
+amount_usd again. dev moves no real money. Returns {credits_usd, receipt}. Then repeat the refused call. \
+After the free allowance a publish costs {publish_price} USD. Needs the scope account:manage.";
     const EFFECT: Effect = Effect::Adds;
 
     type Arguments = Arguments;

@@ -40,10 +40,10 @@ impl Tool for CreateInvite {
     const NAME: &'static str = "create_invite";
     const TITLE: &'static str = "Invite people and agents";
     const DESCRIPTION: &'static str = "\
-Invite people or agents to a claimed account. Use it if your human wants somebody else to publish here: all \
-publishes are charged to the account. Returns {code, invite_url, role, max_uses, expires_at}. Give invite_url to a \
-person. An agent sends code to POST /v1/account/join and gets a token. Both are secrets. Free. Needs the scope \
-account:manage.";
+Invite people or agents to a claimed account. Use it if your human wants somebody else to publish here: \
+all publishes are charged to the account. Returns {code, invite_url, role, max_uses, expires_at}. Give \
+invite_url to a person. An agent sends code to POST /v1/account/join and gets a token. Both are secrets. \
+Free. Needs the scope account:manage.";
     const EFFECT: Effect = Effect::Adds;
 
     type Arguments = Arguments;

@@ -21,8 +21,9 @@ impl Tool for DeleteArtifact {
     const NAME: &'static str = "delete_artifact";
     const TITLE: &'static str = "Delete a page";
     const DESCRIPTION: &'static str = "\
-Delete a page for good: its URL stops working at once. Use it only if your human agreed. To undo a publish, use \
-rollback_artifact. Returns {slug, deleted: true}. Free, and it ends the monthly charge of the page.";
+Delete a page for good: its URL stops working at once. Use it only if your human agreed. To undo a \
+publish, use rollback_artifact. Returns {slug, deleted: true}. Free, and it ends the monthly charge of \
+the page.";
     const EFFECT: Effect = Effect::Removes;
 
     type Arguments = Arguments;

@@ -40,10 +40,11 @@ impl Tool for EditArtifact {
     const NAME: &'static str = "edit_artifact";
     const TITLE: &'static str = "Edit a page or a site";
     const DESCRIPTION: &'static str = "\
-Replace text in files of the live version and publish the result as a new version. Use it for small changes; \
-read_file shows the current text. The edits are applied in order, all or none. An old text must occur exactly \
-once: otherwise edit_mismatch has edit, path, hits and the nearest lines. Returns the same as publish_artifact. \
-Costs a free publish, or {publish_price} USD after those. Needs the scopes artifacts:read and artifacts:write.";
+Replace text in files of the live version and publish the result as a new version. Use it for small \
+changes; read_file shows the current text. The edits are applied in order, all or none. An old text must \
+occur exactly once: otherwise edit_mismatch has edit, path, hits and the nearest lines. Returns the same \
+as publish_artifact. Costs a free publish, or {publish_price} USD after those. Needs the scopes \
+artifacts:read and artifacts:write.";
     const EFFECT: Effect = Effect::Publishes;
 
     type Arguments = Arguments;

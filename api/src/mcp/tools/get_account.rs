@@ -15,9 +15,9 @@ impl Tool for GetAccount {
     const NAME: &'static str = "get_account";
     const TITLE: &'static str = "Get the account";
     const DESCRIPTION: &'static str = "\
-Get the account of your token. Use it to see what is left, and to get the claim link for your human. Returns \
-status (provisional or claimed), expires_at and claim_url (null or absent once claimed), free_publishes_left, \
-credits_usd, limits, usage, member_count, allow_agent_join and suspended. Free.";
+Get the account of your token. Use it to see what is left, and to get the claim link for your human. \
+Returns status (provisional or claimed), expires_at and claim_url (null or absent once claimed), \
+free_publishes_left, credits_usd, limits, usage, member_count, allow_agent_join and suspended. Free.";
     const EFFECT: Effect = Effect::Reads;
 
     type Arguments = NoArguments;

@@ -22,10 +22,10 @@ impl Tool for GetArtifact {
     const NAME: &'static str = "get_artifact";
     const TITLE: &'static str = "Get a page and its versions";
     const DESCRIPTION: &'static str = "\
-Get a page and its versions, newest first. Use it before rollback_artifact, or to see whether the scan has passed. \
-Returns url, visibility, moderation_status, moderation (why it is in review or blocked), version (the live one) \
-and versions: each with seq, created_at, message, live and url, which shows that version. A private page has a \
-signed_url: share it instead of url. Free.";
+Get a page and its versions, newest first. Use it before rollback_artifact, or to see whether the scan \
+has passed. Returns url, visibility, moderation_status, moderation (why it is in review or blocked), \
+version (the live one) and versions: each with seq, created_at, message, live and url, which shows that \
+version. A private page has a signed_url: share it instead of url. Free.";
     const EFFECT: Effect = Effect::Reads;
 
     type Arguments = Arguments;

@@ -38,9 +38,9 @@ impl Tool for ListArtifacts {
     const NAME: &'static str = "list_artifacts";
     const TITLE: &'static str = "List the published pages";
     const DESCRIPTION: &'static str = "\
-List the pages of the account, newest first. Use it to find a slug or a URL. Returns artifacts, each with slug, \
-url, visibility, moderation_status and version (the live one, or null), and next_cursor: if it is not null, call \
-again with it as cursor. Free.";
+List the pages of the account, newest first. Use it to find a slug or a URL. Returns artifacts, each \
+with slug, url, visibility, moderation_status and version (the live one, or null), and next_cursor: if \
+it is not null, call again with it as cursor. Free.";
     const EFFECT: Effect = Effect::Reads;
 
     type Arguments = Arguments;

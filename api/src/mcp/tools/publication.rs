@@ -76,8 +76,8 @@ pub fn activate_schema() -> Value {
     json!({
         "type": "boolean",
         "default": true,
-        "description": "false stages the version: it is stored but not live. Look at its version_url, then make \
-                        it live with rollback_artifact.",
+        "description": "false stages the version: it is stored but not live. Look at its version_url, then \
+         make it live with rollback_artifact.",
     })
 }
 
@@ -86,8 +86,8 @@ pub fn wait_schema() -> Value {
     json!({
         "type": "string",
         "enum": ["scan"],
-        "description": "scan waits up to 10 seconds for the verdict of the scan, which the result then has as \
-                        moderation_status.",
+        "description": "scan waits up to 10 seconds for the verdict of the scan, which the result then has \
+         as moderation_status.",
     })
 }
 

@@ -47,15 +47,15 @@ impl Tool for PublishArtifact {
     const NAME: &'static str = "publish_artifact";
     const TITLE: &'static str = "Publish a page or a site";
     const DESCRIPTION: &'static str = "\
-Publish a web page or a static site and get its URL. Use it whenever somebody wants HTML online. A new slug \
-creates a page; an existing one adds a version and keeps the URL. Include index.html, link your own files by \
-relative paths (css/app.css), and include scripts, styles and images: CDNs are blocked. At most 50 files and \
-10 MB; use stage_upload for large or binary files. To change some files send base \"live\" and only those. \
-Returns url, version, version_url, account and warnings: fix what they report and publish again. Give url to \
-your human (signed_url if the page is private). If account.expires_at is not null, the page expires then: \
-give them the claim_url of get_account, which keeps it. Costs a free publish, or {publish_price} USD after \
-those: a payment_required refusal publishes nothing, so tell your human the price, then call add_credits, then \
-repeat the call. Needs the scope artifacts:write.";
+Publish a web page or a static site and get its URL. Use it whenever somebody wants HTML online. A new \
+slug creates a page; an existing one adds a version and keeps the URL. Include index.html, link your own \
+files by relative paths (css/app.css), and include scripts, styles and images: CDNs are blocked. At most \
+50 files and 10 MB; use stage_upload for large or binary files. To change some files send base \"live\" \
+and only those. Returns url, version, version_url, account and warnings: fix what they report and \
+publish again. Give url to your human (signed_url if the page is private). If account.expires_at is not \
+null, the page expires then: give them the claim_url of get_account, which keeps it. Costs a free \
+publish, or {publish_price} USD after those: a payment_required refusal publishes nothing, so tell your \
+human the price, then call add_credits, then repeat the call. Needs the scope artifacts:write.";
     const EFFECT: Effect = Effect::Publishes;
 
     type Arguments = Arguments;

@@ -30,10 +30,10 @@ impl Tool for PublishUpload {
     const NAME: &'static str = "publish_upload";
     const TITLE: &'static str = "Publish a staged upload";
     const DESCRIPTION: &'static str = "\
-Publish the files of an upload. Use it after stage_upload, when the files are uploaded. slug, message, activate \
-and wait work as in publish_artifact, which returns the same. Returns url and version. Costs a free publish, or \
-{publish_price} USD after those: a payment_required refusal publishes nothing, and the upload can be published \
-again. Needs the scope artifacts:write.";
+Publish the files of an upload. Use it after stage_upload, when the files are uploaded. slug, message, \
+activate and wait work as in publish_artifact, which returns the same. Returns url and version. Costs a \
+free publish, or {publish_price} USD after those: a payment_required refusal publishes nothing, and the \
+upload can be published again. Needs the scope artifacts:write.";
     const EFFECT: Effect = Effect::Publishes;
 
     type Arguments = Arguments;

@@ -24,9 +24,9 @@ impl Tool for RollbackArtifact {
     const NAME: &'static str = "rollback_artifact";
     const TITLE: &'static str = "Make another version live";
     const DESCRIPTION: &'static str = "\
-Make any version of a page live: an earlier one, a later one, or a staged one. Use it to undo a publish or to go \
-live. No version is lost, and the URL stays the same. Returns the page, with version (the live one) and url. \
-Free.";
+Make any version of a page live: an earlier one, a later one, or a staged one. Use it to undo a publish \
+or to go live. No version is lost, and the URL stays the same. Returns the page, with version (the live \
+one) and url. Free.";
     const EFFECT: Effect = Effect::Moves;
 
     type Arguments = Arguments;

@@ -43,11 +43,11 @@ impl Tool for SetVisibility {
     const NAME: &'static str = "set_visibility";
     const TITLE: &'static str = "Set who can open a page";
     const DESCRIPTION: &'static str = "\
-Set who can open a page. Use it if your human wants a page hidden or open again. public: everyone. unlisted: \
-everyone with the link, and search engines do not list it. private: only with signed_url. Returns the page, with \
-signed_url if it is private: share it instead of url. public is free. unlisted and private are charged at once and \
-then every month: tell your human the price first. Without credit the call is refused with payment_required, \
-which has the price. Needs the scope artifacts:write.";
+Set who can open a page. Use it if your human wants a page hidden or open again. public: everyone. \
+unlisted: everyone with the link, and search engines do not list it. private: only with signed_url. \
+Returns the page, with signed_url if it is private: share it instead of url. public is free. unlisted \
+and private are charged at once and then every month: tell your human the price first. Without credit \
+the call is refused with payment_required, which has the price. Needs the scope artifacts:write.";
     const EFFECT: Effect = Effect::Moves;
 
     type Arguments = Arguments;

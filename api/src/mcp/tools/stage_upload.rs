@@ -16,11 +16,11 @@ impl Tool for StageUpload {
     const NAME: &'static str = "stage_upload";
     const TITLE: &'static str = "Get a URL to upload files to";
     const DESCRIPTION: &'static str = "\
-Get a URL to upload files to from a shell, so that their bytes do not pass through you. Use it for large, many or \
-binary files. Returns {upload, url, curl, expires_at, hint}. Run the curl command with one \
--F 'files=@LOCAL;filename=PATH' for each file. The URL accepts one upload, at most 50 files and 10 MB, for 15 \
-minutes. Then call publish_upload within the hour. The newest 5 uploads of an account are kept. Nothing is \
-charged. Needs the scope artifacts:write.";
+Get a URL to upload files to from a shell, so that their bytes do not pass through you. Use it for \
+large, many or binary files. Returns {upload, url, curl, expires_at, hint}. Run the curl command with \
+one -F 'files=@LOCAL;filename=PATH' for each file. The URL accepts one upload, at most 50 files and 10 \
+MB, for 15 minutes. Then call publish_upload within the hour. The newest 5 uploads of an account are \
+kept. Nothing is charged. Needs the scope artifacts:write.";
     const EFFECT: Effect = Effect::Adds;
 
     type Arguments = NoArguments;
