@@ -1,15 +1,19 @@
-//! The documents of the API: `/openapi.json` for programs, `/docs` and `/docs/errors` for people, `/skill`,
-//! `/skill/reference.md` and `/llms.txt` for agents. They load nothing from other sites.
+//! The documents of the API: `/openapi.json` and `/openapi-3.1.json` for programs, `/docs` and `/docs/errors`
+//! for people, `/skill`, `/skill/reference.md` (whole, and by section) and `/llms.txt` for agents. They load
+//! nothing from other sites.
 //!
 //! Documents must not repeat facts by hand: endpoints come from the OpenAPI document, error codes from the
 //! catalogue, prices and limits from the settings.
 
 mod complete;
+mod discovery;
 mod errors;
 mod examples;
 mod extra_operations;
 mod facts;
 mod llms;
+mod newer;
+mod portable;
 mod reference;
 mod skill;
 mod well_known;
@@ -18,16 +22,19 @@ use std::sync::LazyLock;
 
 use askama::Template;
 use bytes::Bytes;
+use domain::{Missing, Refusal};
 use poem::endpoint::make_sync;
 use poem::http::{HeaderValue, header};
-use poem::{Response, Route, RouteMethod, get};
+use poem::{Request, Response, Route, RouteMethod, get};
 
 use self::llms::Llms;
-use self::reference::Reference;
+use self::reference::{Reference, ReferencePages};
 use self::skill::Skill;
 use crate::html;
+use crate::http::refusal::RefusedCall;
 
 pub use complete::complete;
+pub use discovery::{AGENT_SKILLS, API_CATALOG, SERVER_JSON};
 pub use facts::Facts;
 pub use well_known::{SECURITY_TXT, WellKnownFiles};
 
@@ -51,25 +58,41 @@ impl Documents {
         Self { openapi: openapi.into(), facts: facts.clone(), ui }
     }
 
-    pub fn openapi(&self) -> &str {
-        std::str::from_utf8(&self.openapi).unwrap_or_default()
-    }
-
     pub fn routes(&self) -> Route {
-        let reference = Reference::of(self.openapi());
+        let skill = Skill::new(self.facts.clone()).render().unwrap_or_default();
+        let (server, catalog) = (discovery::server(&self.facts), discovery::catalog(&self.facts));
+        let skills = discovery::skills(&self.facts, &skill);
         let Self { openapi, facts, ui } = self.clone();
-        // The page takes more memory than everything else in an idle service, so it is made on first use.
+        // Each takes more memory or time than everything else when the service starts, so that they are made
+        // on first use.
         let docs = LazyLock::new({
             let (openapi, base_url) = (openapi.clone(), facts.base_url.clone());
             move || docs_page(&ui(&base_url, &String::from_utf8_lossy(&openapi)))
         });
+        let newer = LazyLock::new({
+            let openapi = openapi.clone();
+            move || Bytes::from(newer::in_3_1(&String::from_utf8_lossy(&openapi)))
+        });
+        let reference = LazyLock::new({
+            let openapi = openapi.clone();
+            move || Bytes::from(self::reference(&String::from_utf8_lossy(&openapi)))
+        });
+        let pages = LazyLock::new({
+            let (openapi, base_url) = (openapi.clone(), facts.base_url.clone());
+            move || ReferencePages::of(&self::reference(&String::from_utf8_lossy(&openapi)), &base_url)
+        });
         Route::new()
             .at("/openapi.json", document(openapi, JSON))
+            .at("/openapi-3.1.json", get(make_sync(move |_| respond(newer.clone(), JSON))))
             .at("/docs", get(make_sync(move |_| respond(docs.clone(), HTML))))
             .at("/docs/errors", get(make_sync(|_| errors::html())))
-            .at("/skill", template(Skill::new(facts.clone()), MARKDOWN))
-            .at("/skill/reference.md", template(reference, MARKDOWN))
+            .at("/skill", document(skill.into(), MARKDOWN))
+            .at("/skill/reference.md", get(make_sync(move |_| respond(reference.clone(), MARKDOWN))))
+            .at("/skill/reference/:page", get(make_sync(move |request| section(&pages, &request))))
             .at("/llms.txt", template(Llms { facts }, TEXT))
+            .at(SERVER_JSON, document(server, JSON))
+            .at(AGENT_SKILLS, document(skills, JSON))
+            .at(API_CATALOG, document(catalog, discovery::LINKS))
     }
 }
 
@@ -79,6 +102,7 @@ const FRESH: HeaderValue = HeaderValue::from_static("public, max-age=300");
 const UI: &str = r#"<div id="ui"></div>"#;
 const LINKS: &str = r#"<nav style="padding:1rem;font-family:sans-serif">
 <a href="/docs/errors">Errors</a> · <a href="/openapi.json">OpenAPI</a> ·
+<a href="/openapi-3.1.json">OpenAPI 3.1</a> ·
 <a href="/skill">Skill for agents</a> · <a href="/skill/reference.md">Reference in Markdown</a></nav>
 "#;
 
@@ -90,6 +114,17 @@ fn docs_page(ui: &str) -> Bytes {
     format!("<!doctype html>{docs}").into()
 }
 
+/// The whole reference.
+fn reference(openapi: &str) -> String {
+    Reference::of(openapi).render().unwrap_or_default()
+}
+
+fn section(pages: &ReferencePages, request: &Request) -> Result<Response, RefusedCall> {
+    let file = request.raw_path_param("page").unwrap_or_default();
+    let page = pages.find(file).ok_or(Refusal::NotFound(Missing::Endpoint))?;
+    Ok(respond(page, MARKDOWN))
+}
+
 fn document(text: Bytes, content_type: &'static str) -> RouteMethod {
     get(make_sync(move |_| respond(text.clone(), content_type)))
 }
@@ -99,7 +134,11 @@ fn template(template: impl Template + Send + Sync + 'static, content_type: &'sta
 }
 
 fn respond(text: impl Into<poem::Body>, content_type: &'static str) -> Response {
-    Response::builder().content_type(content_type).header(header::CACHE_CONTROL, FRESH).body(text)
+    Response::builder()
+        .content_type(content_type)
+        .header(header::CACHE_CONTROL, FRESH)
+        .header(header::LINK, discovery::link_to_catalog())
+        .body(text)
 }
 
 #[cfg(test)]

@@ -31,6 +31,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::detached::{BackgroundTasks, DetachedRequests};
 use crate::documents::Facts;
+use crate::http::cors;
 use crate::http::representation::Representation;
 use crate::probes::Probes;
 
@@ -99,6 +100,7 @@ pub fn routes(service: Service, settings: ApiSettings) -> BoxEndpoint<'static> {
                 Ok(oauth::challenged(response, &path, &base_url))
             }
         })
+        .around(|routes, request| async move { cors::respond_or_pass(&*routes, request).await })
         .boxed()
 }
 

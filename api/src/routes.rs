@@ -110,8 +110,10 @@ pub fn methods() -> Vec<(&'static str, Vec<&'static str>)> {
 
 /// The routes, and the paths of the OpenAPI document.
 pub fn assemble(facts: &Facts) -> (Route, Paths) {
-    let documents = Documents::new(facts, openapi_document(&facts.base_url), swagger_ui);
-    let paths = Paths::listed_in(documents.openapi()).with_pages(&methods());
+    let described = rest::open_api(&facts.base_url).spec();
+    let documents = Documents::new(facts, documents::complete(&described, is_page_path), swagger_ui);
+    // Not from the served document, which leaves out some content types.
+    let paths = Paths::listed_in(&described).with_pages(&methods());
     let routes = mcp::add_to(add_pages(documents.routes()));
     let rest = rest::open_api(&facts.base_url).around(hide_from_strangers);
     (routes.nest("/", with_front_page(rest)), paths)

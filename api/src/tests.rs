@@ -126,6 +126,8 @@ async fn wrong_method_gets_405_with_the_allowed_methods() {
         ("/openapi.json", "GET, HEAD"),
         ("/skill", "GET, HEAD"),
         ("/skill/reference.md", "GET, HEAD"),
+        ("/skill/reference/contents.md", "GET, HEAD"),
+        ("/openapi-3.1.json", "GET, HEAD"),
         ("/llms.txt", "GET, HEAD"),
         ("/mcp", "POST"),
         ("/claim/abc", "GET, HEAD, POST"),
@@ -139,6 +141,7 @@ async fn wrong_method_gets_405_with_the_allowed_methods() {
 #[tokio::test]
 async fn pages_answer_wrong_methods_with_an_allow_header() {
     // Without the operator's secret those pages return 404, and these tests have no service to check it.
+    let api = api();
     let pages = methods().into_iter().filter(|(pattern, _)| is_page_path(pattern));
     for (pattern, methods) in pages.filter(|(pattern, _)| !pattern.starts_with("/admin")) {
         let mut methods: Vec<String> = methods.iter().map(|method| method.to_uppercase()).collect();
@@ -146,12 +149,12 @@ async fn pages_answer_wrong_methods_with_an_allow_header() {
         let segments =
             pattern.split('/').map(|segment| if segment.starts_with(':') { "abc" } else { segment });
         let path = segments.collect::<Vec<_>>().join("/");
-        let response = api().request(Method::DELETE, &path).send().await;
+        let response = api.request(Method::DELETE, &path).send().await;
         let allow = response.0.header("allow").unwrap_or_default().replace("GET, HEAD", "GET");
         assert_eq!(allow, methods.join(", "), "{path}");
         assert_eq!(refused(response, 405).await["code"], "method_not_allowed", "{path}");
         for method in [Method::GET, Method::POST, Method::PUT, Method::PATCH] {
-            let status = api().request(method.clone(), &path).send().await.0.status();
+            let status = api.request(method.clone(), &path).send().await.0.status();
             let is_allowed = methods.iter().any(|own| own == method.as_str());
             assert_eq!(status == StatusCode::METHOD_NOT_ALLOWED, !is_allowed, "{method} {path}");
         }

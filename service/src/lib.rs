@@ -42,6 +42,7 @@ mod oauth;
 mod objection;
 mod operators;
 mod people;
+mod price;
 mod publish;
 mod publish_bounds;
 mod publish_request;

@@ -2,8 +2,8 @@
 //! one transaction. The operation returns only once no edge serves the old state.
 
 use domain::{
-    Artifact, JobId, LedgerOperation, Micro, Outcome, Payment, Reason, Receipt, Repeating, Scope, Slug,
-    Visibility, VisibilityOperation,
+    Artifact, JobId, LedgerOperation, Outcome, Payment, Receipt, Repeating, Scope, Slug, Visibility,
+    VisibilityOperation,
 };
 
 use crate::deadline::{Awaited, response_deadline};
@@ -27,16 +27,6 @@ pub struct ShownArtifact {
 }
 
 impl Service {
-    /// The current price of making a page unlisted or private: nothing if it already is, or if this month is
-    /// paid for. It is for display before a payment; the ledger decides.
-    pub async fn visibility_price(&self, caller: &Caller, artifact: &Artifact) -> ServiceResult<Micro> {
-        caller.may(Scope::ArtifactsRead)?;
-        let month = Reason::Visibility(artifact.id, self.0.clock.now().month());
-        let is_paid = artifact.visibility != Visibility::Public
-            || self.0.store.ledger().has_entry(caller.account, &month).await?;
-        Ok(if is_paid { Micro::ZERO } else { self.tariff().visibility_price })
-    }
-
     /// Sets an artifact's visibility. Making it unlisted or private costs a month, once in a month (spec
     /// 3.2).
     pub async fn set_visibility(

@@ -1,13 +1,20 @@
-// An agent's use of MCP from its first call to its last, with the official TypeScript SDK.
+// An agent's use of MCP from its first call to its last, with the official TypeScript SDKs.
 //
-// The environment contains the server and the token:
+// The environment contains the server, the token and the SDK:
 //
 // HANDBILL_TEST_BASE_URL  the control plane
 // HANDBILL_TEST_TOKEN     of a claimed account, new, with three free publishes
+// HANDBILL_TEST_SDK       "today", "2025-03" (an SDK of that version of the protocol), or "newest" (without a handshake)
 
 import assert from "node:assert/strict";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+
+const newest = process.env.HANDBILL_TEST_SDK === "newest";
+
+const sdk = process.env.HANDBILL_TEST_SDK === "2025-03" ? "sdk-of-2025-03" : "@modelcontextprotocol/sdk";
+const { Client } = await import(newest ? "@modelcontextprotocol/client" : `${sdk}/client/index.js`);
+const { StreamableHTTPClientTransport } = await import(
+  newest ? "@modelcontextprotocol/client" : `${sdk}/client/streamableHttp.js`
+);
 
 const baseUrl = process.env.HANDBILL_TEST_BASE_URL;
 const token = process.env.HANDBILL_TEST_TOKEN;
@@ -17,6 +24,7 @@ const changes = [
   "publish_artifact",
   "edit_artifact",
   "rollback_artifact",
+  "set_visibility",
   "delete_artifact",
   "create_claim_link",
   "create_invite",
@@ -32,12 +40,25 @@ const site = (words) => [
 
 const report = (step, ...facts) => console.log(`${step}:`, ...facts);
 
+/** A client that can ask a human, and that speaks only the newest version. */
+const askable = {
+  capabilities: { elicitation: { form: {} } },
+  versionNegotiation: { mode: { pin: "2026-07-28" } },
+};
+
 /** One with a client that is connected. */
 class Agent {
   static async connect(token, fetch = globalThis.fetch) {
     const headers = token ? { Authorization: `Bearer ${token}` } : {};
     const agent = new Agent();
-    agent.client = new Client({ name: "handbill-tests", version: "1.0.0" });
+    agent.questions = [];
+    agent.client = new Client({ name: "handbill-tests", version: "1.0.0" }, newest ? askable : {});
+    if (newest) {
+      agent.client.setRequestHandler("elicitation/create", async ({ params }) => {
+        agent.questions.push(params.message);
+        return { action: "accept", content: {} };
+      });
+    }
     // A background error, such as a stream that cannot be opened, is a failure too.
     agent.client.onerror = (error) => {
       throw error;
@@ -89,13 +110,16 @@ async function saying(url, words) {
 async function meetsTheServer({ client }) {
   assert.equal(client.getServerVersion().name, "handbill");
   assert.ok(client.getServerCapabilities().tools);
-  await client.ping();
+  if (!newest) await client.ping();
   report("connected", client.getServerVersion().version);
+  const { prompts } = await client.listPrompts();
+  assert.deepEqual(prompts.map((prompt) => prompt.name), ["publish", "share_privately", "hand_over"]);
   const { tools } = await client.listTools();
   assert.deepEqual(tools.map((tool) => tool.name).sort(), [...readsOnly, ...changes].sort());
   for (const tool of tools) {
     assert.ok(tool.description, tool.name);
     assert.equal(tool.annotations.readOnlyHint, readsOnly.includes(tool.name), tool.name);
+    assert.equal(tool.outputSchema.type, "object", tool.name);
   }
   assert.equal(tools.find((tool) => tool.name === "delete_artifact").annotations.destructiveHint, true);
   report("tools", tools.length);
@@ -106,6 +130,9 @@ async function publishesAndRollsBack(agent) {
   assert.equal(first.version, 1);
   assert.equal(first.account.free_publishes_left, 2);
   const { url } = first;
+  const { resources } = await agent.client.listResources();
+  const { contents } = await agent.client.readResource({ uri: resources[0].uri });
+  assert.ok(contents[0].text.includes("The first."), JSON.stringify(contents));
   await saying(url, "The first.");
   await saying(`${url}css/app.css`, "p { color: teal }");
   const detail = await agent.call("get_artifact", { slug: "my-site" });
@@ -176,6 +203,7 @@ async function paysForMore(agent, url) {
   const paid = await agent.call("publish_artifact", more);
   assert.deepEqual([paid.version, paid.account.credits_usd], [4, 0.995]);
   await saying(url, "Paid.");
+  assert.equal(agent.questions.length, newest ? 2 : 0, JSON.stringify(agent.questions));
   report("paid", challenge.amount_usd);
 }
 
@@ -204,7 +232,9 @@ async function nobodyComesInWithoutAToken() {
       answers.push(answer);
       return answer;
     };
-    await assert.rejects(Agent.connect(token, keeping), { code: 401 });
+    await assert.rejects(Agent.connect(token, keeping));
+    // The older SDK takes no fetch of ours.
+    if (sdk === "sdk-of-2025-03") continue;
     assert.deepEqual(answers.map((answer) => answer.status), [401]);
     assert.match(answers[0].headers.get("www-authenticate"), /^Bearer /);
   }

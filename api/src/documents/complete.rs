@@ -5,7 +5,7 @@
 use domain::{Refusal, RefusalEntry};
 use serde_json::{Map, Value};
 
-use super::{examples, extra_operations};
+use super::{examples, extra_operations, portable};
 use crate::http::refusal::{json_of, status_of};
 
 /// The completed document. `is_page` tells whether people open a path; those paths return errors as pages.
@@ -15,6 +15,7 @@ pub fn complete(document: &str, is_page: fn(&str) -> bool) -> String {
     // The extra operations come after that, because some of their bodies accept unknown fields.
     extra_operations::add_to(&mut document, is_page);
     bound_integers(&mut document);
+    portable::make_portable(&mut document);
     let components = document["components"]["schemas"].clone();
     for operation in operations(&mut document) {
         for (_, media) in contents(operation.get_mut("requestBody")) {

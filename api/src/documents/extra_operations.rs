@@ -4,6 +4,7 @@
 //!
 //! The statuses and meanings of refusals come from the catalogue, as for every other operation.
 
+mod described;
 mod schemas;
 
 use domain::RefusalKind::{self, *};
@@ -216,12 +217,25 @@ const OPERATIONS: &[ExtraOperation] = &[
     },
     ExtraOperation {
         summary: "Get the endpoint reference",
-        description: "Every endpoint with its parameters, bodies and errors, made from this document.",
+        description: "Every endpoint for agents with its parameters, bodies and errors, made from this \
+                      document.",
         responses: &[DescribedSuccess {
             content: Some((MARKDOWN, text)),
             ..empty("200", "The reference, in Markdown.")
         }],
         ..get("/skill/reference.md", "get_reference")
+    },
+    ExtraOperation {
+        summary: "Get a section of the endpoint reference",
+        description: "`contents.md` lists the endpoints with links to the other sections, such as \
+                      `artifacts.md` and \
+                      `errors.md`.",
+        responses: &[DescribedSuccess {
+            content: Some((MARKDOWN, text)),
+            ..empty("200", "The section, in Markdown.")
+        }],
+        refusals: &[NotFound],
+        ..get("/skill/reference/{page}", "get_reference_section")
     },
     ExtraOperation {
         summary: "Get the list of documents",
@@ -240,6 +254,15 @@ const OPERATIONS: &[ExtraOperation] = &[
             ..empty("200", "An OpenAPI 3.0 document.")
         }],
         ..get("/openapi.json", "get_openapi_document")
+    },
+    ExtraOperation {
+        summary: "Get this document in OpenAPI 3.1",
+        description: "The same description in the newer version, whose schemas are JSON Schema.",
+        responses: &[DescribedSuccess {
+            content: Some((JSON, openapi)),
+            ..empty("200", "An OpenAPI 3.1 document.")
+        }],
+        ..get("/openapi-3.1.json", "get_newer_openapi_document")
     },
     ExtraOperation {
         summary: "Call the MCP endpoint",
@@ -321,10 +344,11 @@ impl ExtraOperation {
     }
 
     fn parameters(&self) -> Vec<Value> {
-        let code = self.path.contains("{code}").then(|| {
-            let description = "The last part of the link.";
+        let parts = [("code", "The last part of the link."), ("page", "The file, such as `contents.md`.")];
+        let is_there = |(name, _): &(&str, &str)| self.path.contains(&format!("{{{name}}}"));
+        let parts = parts.into_iter().filter(is_there).map(|(name, description)| {
             json!({
-                "name": "code", "in": "path", "required": true, "description": description,
+                "name": name, "in": "path", "required": true, "description": description,
                 "schema": { "type": "string" },
             })
         });
@@ -334,7 +358,7 @@ impl ExtraOperation {
                 "schema": { "type": "string" },
             })
         });
-        code.into_iter().chain(query).collect()
+        parts.chain(query).collect()
     }
 
     fn responses(&self, is_page: bool) -> Map<String, Value> {
@@ -359,39 +383,6 @@ impl ExtraOperation {
         if matches!(refusals.status, 429 | 503) {
             let schema = json!({ "type": "integer", "format": "uint64" });
             response["headers"] = header("Retry-After", "Seconds to wait before the next attempt.", schema);
-        }
-        response
-    }
-}
-
-impl Access {
-    fn described(&self) -> Value {
-        match self {
-            Access::None => json!([]),
-            Access::Session => json!([{ "session": [] }]),
-            Access::SessionOrBody => json!([{ "session": [] }, {}]),
-            Access::Token => json!([{ "token": [] }]),
-        }
-    }
-}
-
-impl DescribedBody {
-    fn described(&self) -> Value {
-        let media = |kind: &&str| ((*kind).to_owned(), json!({ "schema": (self.schema)() }));
-        let content: Map<String, Value> = self.content_types.iter().map(media).collect();
-        json!({ "required": self.is_required, "content": content })
-    }
-}
-
-impl DescribedSuccess {
-    fn described(&self) -> Value {
-        let mut response = json!({ "description": self.description });
-        if let Some((kind, schema)) = self.content {
-            response["content"][kind] = json!({ "schema": schema() });
-        }
-        for (name, description) in self.headers {
-            let described = header(name, description, text());
-            response["headers"][name] = described[name].clone();
         }
         response
     }

@@ -4,9 +4,7 @@
 use std::time::Duration;
 
 use domain::link::Addresses;
-use domain::{
-    CardTerms, DevPaymentTerms, FileSet, Host, InviteTerms, Message, Micro, PaymentMethods, Slug, Tariff,
-};
+use domain::{CardTerms, DevPaymentTerms, FileSet, Host, InviteTerms, Micro, PaymentMethods, Slug, Tariff};
 
 use crate::wire::CreditPurchase;
 
@@ -41,12 +39,9 @@ pub struct Facts {
 impl Facts {
     pub const FILES_MAX: usize = FileSet::FILES_MAX;
     pub const PUBLISH_MB_MAX: u64 = FileSet::BYTES_MAX / BYTES_PER_MB;
-    pub const MESSAGE_LENGTH_MAX: usize = Message::LENGTH_MAX;
     pub const SLUG: &str = Slug::PATTERN;
     pub const INVITE_USES: u32 = InviteTerms::USES;
-    pub const INVITE_USES_MAX: u32 = InviteTerms::USES_MAX;
     pub const INVITE_HOURS: u32 = InviteTerms::TTL_HOURS;
-    pub const INVITE_HOURS_MAX: u32 = InviteTerms::TTL_HOURS_MAX;
     pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
     pub fn of(addresses: &Addresses, tariff: &Tariff) -> Self {

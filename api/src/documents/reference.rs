@@ -1,21 +1,30 @@
 //! `/skill/reference.md`: every endpoint with its parameters, bodies, responses and errors. It is made from
 //! the served OpenAPI document and the catalogue of error codes. Nothing may be written here by hand, so that
 //! it cannot drift.
+//!
+//! It is for agents, so that it leaves out the operator's routes and what only they use.
 
 mod curl;
 mod operation;
+mod pages;
 mod schema;
+
+use std::collections::HashSet;
 
 use askama::Template;
 use domain::Refusal;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use self::operation::Operation;
 use self::schema::{Field, Schemas, Side};
 use super::errors::{self, Entry};
 
-/// The section that is not for agents comes last.
-const LAST: &str = "Operator";
+pub use pages::ReferencePages;
+
+/// The tag of the routes that are not for agents.
+const OPERATOR: &str = "Operator";
+/// The credential of these routes.
+const OPERATOR_CREDENTIAL: &str = "operator";
 
 #[derive(Template)]
 #[template(path = "reference.md")]
@@ -45,7 +54,8 @@ struct Shape {
 
 impl Reference {
     pub fn of(openapi: &str) -> Self {
-        let document: Value = serde_json::from_str(openapi).unwrap_or_default();
+        let mut document: Value = serde_json::from_str(openapi).unwrap_or_default();
+        drop_operator_routes(&mut document);
         Self {
             base_url: text(&document["servers"][0]["url"]),
             version: text(&document["info"]["version"]),
@@ -66,16 +76,49 @@ fn credentials(document: &Value) -> Vec<(String, String)> {
 fn sections(document: &Value) -> Vec<Section> {
     let mut operations = Operation::all_of(document);
     let tags = document["tags"].as_array().into_iter().flatten();
-    let mut sections: Vec<_> = tags
-        .map(|tag| {
-            let name = text(&tag["name"]);
-            let own = operations.extract_if(.., |operation| operation.tag == name).collect();
-            Section { name, text: line(&tag["description"]), operations: own }
-        })
-        .filter(|section| !section.operations.is_empty())
-        .collect();
-    sections.sort_by_key(|section| section.name == LAST);
-    sections
+    tags.map(|tag| {
+        let name = text(&tag["name"]);
+        let own = operations.extract_if(.., |operation| operation.tag == name).collect();
+        Section { name, text: line(&tag["description"]), operations: own }
+    })
+    .filter(|section| !section.operations.is_empty())
+    .collect()
+}
+
+/// Leaves out the operator's routes, their credential, and the objects that no other route uses.
+fn drop_operator_routes(document: &mut Value) {
+    for item in document["paths"].as_object_mut().into_iter().flat_map(Map::values_mut) {
+        if let Some(methods) = item.as_object_mut() {
+            methods.retain(|_, described| described["tags"][0] != OPERATOR);
+        }
+    }
+    if let Some(schemes) = document["components"]["securitySchemes"].as_object_mut() {
+        schemes.remove(OPERATOR_CREDENTIAL);
+    }
+    let mut used = HashSet::new();
+    let mut found = names_in(&document["paths"]);
+    while let Some(name) = found.pop() {
+        if used.insert(name.clone()) {
+            found.extend(names_in(&document["components"]["schemas"][name.as_str()]));
+        }
+    }
+    if let Some(schemas) = document["components"]["schemas"].as_object_mut() {
+        schemas.retain(|name, _| used.contains(name));
+    }
+}
+
+/// The names of the schemas that a part of the document refers to.
+fn names_in(part: &Value) -> Vec<String> {
+    match part {
+        Value::Object(fields) => {
+            let reference =
+                fields.get("$ref").and_then(Value::as_str).and_then(|text| text.rsplit('/').next());
+            let parts = fields.values().flat_map(names_in);
+            reference.map(str::to_owned).into_iter().chain(parts).collect()
+        }
+        Value::Array(items) => items.iter().flat_map(names_in).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// All objects except request bodies, which are listed with their endpoint.

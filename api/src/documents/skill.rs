@@ -33,6 +33,7 @@ mod tests {
     // An estimate without a tokenizer. English and shell have more characters per token than this.
     const CHARACTERS_PER_TOKEN: f64 = 3.5;
     const TOKENS_MAX: f64 = 5_000.0;
+    const BYTES_MAX: usize = 8_450;
     /// The limits of the Agent Skills specification.
     const LINES_MAX: usize = 500;
     const DESCRIPTION_LENGTH_MAX: usize = 1_024;
@@ -46,6 +47,7 @@ mod tests {
         let skill = skill(&Tariff::default());
         let tokens = skill.chars().count() as f64 / CHARACTERS_PER_TOKEN;
         assert!(tokens < TOKENS_MAX, "about {tokens} tokens");
+        assert!(skill.len() <= BYTES_MAX, "{} bytes", skill.len());
         assert!(skill.lines().count() < LINES_MAX);
         let head = skill.split("---").nth(1).unwrap();
         assert!(head.len() < DESCRIPTION_LENGTH_MAX, "{head}");

@@ -22,6 +22,7 @@ Allow: /docs
 Allow: /skill
 Allow: /llms.txt
 Allow: /openapi.json
+Allow: /openapi-3.1.json
 Disallow: /
 ";
 

@@ -245,7 +245,8 @@ mod tests {
             json!({
                 "code": "invalid_request",
                 "message": "slug: is empty",
-                "hint": "correct slug and send the request again; GET /openapi.json describes every field",
+                "hint": "correct slug and send the request again; GET /skill/reference/contents.md leads \
+                 to its description",
             })
         );
     }

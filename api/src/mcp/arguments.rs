@@ -1,6 +1,6 @@
 //! Parses the arguments of a tool and builds their JSON Schemas. A fault names the argument.
 
-use domain::{Refusal, SitePath, Slug};
+use domain::{Message, Refusal, SitePath, Slug};
 use rmcp::model::JsonObject;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
@@ -34,6 +34,12 @@ impl<'de> Deserialize<'de> for GivenSlug {
 /// Parses the path of a file to publish. A malformed path is refused as in REST.
 pub fn new_path<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SitePath, D::Error> {
     SitePath::of_upload(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+}
+
+/// Parses the message of a version. An empty one is none, as in REST.
+pub fn message<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Message>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer)?.filter(|text| !text.is_empty());
+    text.map(|text| text.parse().map_err(D::Error::custom)).transpose()
 }
 
 /// A whole number. Models also write `1.0`, which is an integer in JSON Schema.

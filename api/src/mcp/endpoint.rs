@@ -17,6 +17,7 @@ use service::{Caller, Service};
 use tracing::Span;
 
 use super::{malformed, measure};
+use crate::http::client_wait::ClientWait;
 use crate::http::dev_mode::DevPayment;
 use crate::http::origin::origin_of;
 use crate::http::permits::RequestPermit;
@@ -50,6 +51,7 @@ pub struct McpExchange {
     pub trace: Span,
     /// The scope that a tool lacked, set by the tool.
     pub missing: Arc<OnceLock<Scope>>,
+    pub client: ClientWait,
 }
 
 /// The endpoint around the protocol's library.
@@ -63,7 +65,7 @@ impl<E: Endpoint<Output = Response>> McpEndpoint<E> {
     }
 
     async fn handle(&self, mut request: Request, exchange: McpExchange) -> poem::Result<Response> {
-        require_own_origin(&request, exchange.service.addresses())?;
+        refuse_rebound(&request, exchange.service.addresses())?;
         require_json(&request)?;
         let (missing, granted) = (exchange.missing.clone(), exchange.caller.oauth_scopes());
         let mut memory = exchange.memory.enter();
@@ -98,8 +100,9 @@ impl<E: Endpoint<Output = Response>> Endpoint for McpEndpoint<E> {
         let (memory, permit) = (BodyShare::of(&request), RequestPermit::of(&request));
         let trace = request.data().map_or_else(Span::none, |Traced(span)| span.clone());
         let (dev_payment, missing) = (DevPayment::of(&request, &service), Arc::default());
-        self.handle(request, McpExchange { service, caller, dev_payment, memory, permit, trace, missing })
-            .await
+        let client = request.data().cloned().unwrap_or_default();
+        let exchange = McpExchange { service, caller, dev_payment, memory, permit, trace, missing, client };
+        self.handle(request, exchange).await
     }
 }
 
@@ -131,17 +134,18 @@ async fn read(body: Body, memory: &mut HeldMemory) -> poem::Result<Bytes> {
     Ok(message.freeze())
 }
 
-/// MCP 2025-11-25, transports: a request from a page of another origin gets 403. Programs send no origin.
-/// Unlike [`same_site::demand`] this ignores the `Host` header, because with DNS rebinding a foreign page has
-/// the same origin as that host.
-fn require_own_origin(request: &Request, addresses: &Addresses) -> Result<(), RefusedCall> {
-    let own = same_site::origin_of(&addresses.base_url);
-    match request.headers().get(header::ORIGIN) {
-        Some(origin) if !origin.as_bytes().eq_ignore_ascii_case(own.as_bytes()) => {
-            Err(Refusal::ForeignPage.into())
-        }
-        _ => Ok(()),
+/// MCP, transports: a request from a page that uses DNS rebinding gets 403. Such a page believes that it comes
+/// from this server, so its origin has the host of the request. The pages of all other origins may call, with
+/// a token: see [`crate::http::cors`].
+fn refuse_rebound(request: &Request, addresses: &Addresses) -> Result<(), RefusedCall> {
+    let text = |name| request.headers().get(name).map(|value| value.to_str().unwrap_or_default());
+    let (Some(origin), Some(host)) = (text(header::ORIGIN), text(header::HOST)) else { return Ok(()) };
+    let is_own = origin.eq_ignore_ascii_case(same_site::origin_of(&addresses.base_url));
+    let named = origin.split_once("://").map_or(origin, |(_, named)| named);
+    if !is_own && named.eq_ignore_ascii_case(host) {
+        return Err(Refusal::ForeignPage.into());
     }
+    Ok(())
 }
 
 fn require_json(request: &Request) -> Result<(), RefusedCall> {

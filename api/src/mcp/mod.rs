@@ -1,4 +1,5 @@
-//! The Model Context Protocol at `POST /mcp`, with one JSON response for each request and no session.
+//! The Model Context Protocol at `POST /mcp`, with one JSON response for each request and no session. Each
+//! request names the version of the protocol that it uses.
 //!
 //! A tool parses its arguments, makes the same call to `service` as the REST endpoint, and renders the same
 //! wire type. It must not contain business rules or define its own errors. Only [`outcome`] changes an error,
@@ -7,10 +8,13 @@
 //! To add a tool, add a file in [`tools`] and a line in its list.
 
 mod arguments;
+mod consent;
 mod endpoint;
 mod malformed;
 mod measure;
 mod outcome;
+mod prompts;
+mod resources;
 mod server;
 mod tool;
 mod tools;
@@ -35,7 +39,7 @@ pub fn add_to(routes: Route) -> Route {
         .with_json_response(true)
         .with_max_request_body_bytes(usize::try_from(MCP_BYTES_MAX).unwrap_or(usize::MAX))
         // The check protects servers without credentials. A page that uses DNS rebinding cannot forge a
-        // token, and the endpoint refuses its origin.
+        // token, and the endpoint refuses it.
         .disable_allowed_hosts();
     let protocol =
         StreamableHttpService::new(|| Ok(Server), Arc::new(NeverSessionManager::default()), config);

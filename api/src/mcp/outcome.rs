@@ -2,9 +2,10 @@
 //! structured content. It is the only place where a refusal becomes a result.
 
 use domain::{Challenge, Micro, Refusal};
-use rmcp::model::CallToolResult;
+use rmcp::model::{CallToolResponse, CallToolResult};
 use serde_json::{Value, json};
 
+use super::consent::{self, Price};
 use crate::http::refusal::{RefusedCall, json_of};
 use crate::wire::CreditPurchase;
 
@@ -16,12 +17,63 @@ pub struct ToolCall<'a> {
     pub base_url: &'a str,
 }
 
-/// The result of a call.
-pub fn result(call: ToolCall<'_>, outcome: Result<Value, RefusedCall>) -> CallToolResult {
-    match outcome {
-        Ok(body) => CallToolResult::structured(body),
-        Err(RefusedCall(refusal)) => CallToolResult::structured_error(refused(call, *refusal)),
+/// What has come of a call that was not refused.
+pub enum ToolOutcome {
+    Done(Value),
+    /// The price must be confirmed first. Nothing was done.
+    Question(Price),
+    /// The human declined the price. Nothing was done.
+    Declined(Price),
+}
+
+impl ToolOutcome {
+    /// For the log.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Done(_) => "done",
+            Self::Question(_) => "question",
+            Self::Declined(_) => "declined",
+        }
     }
+}
+
+/// The response to a call.
+pub fn response(call: ToolCall<'_>, outcome: Result<ToolOutcome, RefusedCall>) -> CallToolResponse {
+    match outcome {
+        Ok(ToolOutcome::Done(body)) => CallToolResult::structured(body).into(),
+        Ok(ToolOutcome::Question(price)) => consent::ask(&price).into(),
+        Ok(ToolOutcome::Declined(price)) => CallToolResult::structured_error(declined(&price)).into(),
+        Err(RefusedCall(refusal)) => CallToolResult::structured_error(refused(call, *refusal)).into(),
+    }
+}
+
+/// The schema of a tool's structured content: its result, or a refusal.
+pub fn schema(mut result: Value) -> Value {
+    let union = result.as_object_mut().and_then(|fields| fields.remove("anyOf"));
+    let mut forms = match union {
+        Some(Value::Array(forms)) => forms,
+        _ => vec![result],
+    };
+    let text = || json!({ "type": "string" });
+    forms.push(json!({
+        "type": "object",
+        "description": "A refusal.",
+        "properties": { "code": text(), "message": text(), "hint": text() },
+        "required": ["code", "message", "hint"],
+    }));
+    // The protocol demands the type. Without it, `anyOf` would say the same.
+    json!({ "type": "object", "anyOf": forms })
+}
+
+fn declined(price: &Price) -> Value {
+    json!({
+        "code": "payment_required",
+        "message": "your human declined the price; nothing was changed or charged",
+        "hint": "do not repeat the call unless your human asks for it",
+        "reason": price.reason,
+        "amount_usd": price.amount.usd(),
+        "accepts": [],
+    })
 }
 
 fn refused(call: ToolCall<'_>, refusal: Refusal) -> Value {
@@ -68,23 +120,26 @@ mod tests {
         ToolCall { tool, base_url: "https://handbill.example" }
     }
 
-    fn text_of(result: &CallToolResult) -> Value {
+    fn text_of(response: &CallToolResponse) -> Value {
+        let CallToolResponse::Complete(result) = response else { panic!("{response:?}") };
         let [block] = &result.content[..] else { panic!("{result:?}") };
         serde_json::from_str(&block.as_text().unwrap().text).unwrap()
     }
 
     #[test]
     fn text_content_equals_structured_content() {
-        let one = result(call("get_artifact"), Ok(json!({ "slug": "my-page" })));
-        assert_eq!(one.structured_content, Some(text_of(&one)));
+        let one = response(call("get_artifact"), Ok(ToolOutcome::Done(json!({ "slug": "my-page" }))));
+        let CallToolResponse::Complete(result) = &one else { panic!("{one:?}") };
+        assert_eq!(result.structured_content, Some(text_of(&one)));
     }
 
     #[test]
     fn mcp_refusal_has_the_rest_error_body() {
-        let refused = result(call("get_artifact"), Err(Refusal::NotFound(Missing::Artifact).into()));
-        assert_eq!(refused.is_error, Some(true));
+        let refused = response(call("get_artifact"), Err(Refusal::NotFound(Missing::Artifact).into()));
         assert_eq!(text_of(&refused), json_of(&Refusal::NotFound(Missing::Artifact)));
-        assert_eq!(refused.structured_content, Some(text_of(&refused)));
+        let CallToolResponse::Complete(result) = &refused else { panic!("{refused:?}") };
+        assert_eq!(result.is_error, Some(true));
+        assert_eq!(result.structured_content, Some(text_of(&refused)));
     }
 
     #[test]
@@ -93,7 +148,7 @@ mod tests {
             Refusal::malformed_slug(),
             Refusal::InvalidBody { fault: "slug: must match ^[a-z0-9-]{3,40}$".into() },
         ] {
-            let body = text_of(&result(call("get_artifact"), Err(refusal.into())));
+            let body = text_of(&response(call("get_artifact"), Err(refusal.into())));
             assert_eq!(body["code"], "invalid_request");
             assert_eq!(body["message"], "slug: must match ^[a-z0-9-]{3,40}$");
             assert!(body["hint"].as_str().unwrap().contains("get_artifact again"), "{body}");
@@ -105,15 +160,25 @@ mod tests {
         for (amount, top_up) in [(5_000, "1"), (2_500_000, "2.5"), (250_000_000, "100")] {
             let challenge = Challenge::new("publish", Micro::new(amount), PaymentMethods::DEFAULT);
             let refusal = Refusal::PaymentRequired(Box::new(challenge));
-            let body = text_of(&result(call("publish_artifact"), Err(refusal.into())));
+            let body = text_of(&response(call("publish_artifact"), Err(refusal.into())));
             let call = format!(r#"add_credits with {{"amount_usd": {top_up}, "payment_scheme": "dev"}}"#);
             assert!(body["hint"].as_str().unwrap().contains(&call), "{body}");
             assert_eq!(body["code"], "payment_required");
         }
     }
+
+    #[test]
+    fn the_schema_of_a_result_accepts_its_refusals() {
+        let one = schema(json!({ "type": "object", "required": ["slug"] }));
+        assert_eq!((&one["type"], one["anyOf"].as_array().map(Vec::len)), (&json!("object"), Some(2)));
+        let either =
+            schema(json!({ "type": "object", "anyOf": [{ "required": ["a"] }, { "required": ["b"] }] }));
+        assert_eq!(either["anyOf"].as_array().map(Vec::len), Some(3), "{either}");
+    }
+
     #[test]
     fn account_expired_hint_says_what_the_human_must_do() {
-        let body = text_of(&result(call("publish_artifact"), Err(Refusal::AccountExpired.into())));
+        let body = text_of(&response(call("publish_artifact"), Err(Refusal::AccountExpired.into())));
         assert_eq!(body["code"], "account_expired");
         let hint = body["hint"].as_str().unwrap();
         assert!(hint.starts_with("tell your human"), "{hint}");

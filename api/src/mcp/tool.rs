@@ -5,14 +5,16 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use domain::{Refusal, Tariff};
-use poem_openapi::types::ToJSON;
-use rmcp::model::{CallToolResult, JsonObject, ToolAnnotations};
+use poem_openapi::types::{ToJSON, Type};
+use rmcp::model::{CallToolResponse, JsonObject, ToolAnnotations};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::consent::{Consent, Permission, Price};
 use super::endpoint::McpExchange;
-use super::outcome::ToolCall;
+use super::outcome::{ToolCall, ToolOutcome};
 use super::{arguments, outcome};
+use crate::http::json_schema;
 use crate::http::refusal::RefusedCall;
 
 /// A tool. It makes the same call to `service` as the REST endpoint with the same purpose.
@@ -24,11 +26,19 @@ pub trait Tool: 'static {
     const DESCRIPTION: &'static str;
     const EFFECT: Effect;
 
-    type Arguments: DeserializeOwned + Send;
-    type Output: ToJSON;
+    type Arguments: DeserializeOwned + Send + Sync;
+    type Output: ToJSON + Type;
 
     /// The JSON Schema of the arguments.
     fn schema() -> Value;
+
+    /// The price of the call, if it has one. It is asked before the call, if the client can ask its human.
+    fn price(
+        _exchange: &McpExchange,
+        _arguments: &Self::Arguments,
+    ) -> impl Future<Output = Result<Option<Price>, RefusedCall>> + Send {
+        async { Ok(None) }
+    }
 
     fn run(
         exchange: &McpExchange,
@@ -66,13 +76,19 @@ impl Effect {
     }
 }
 
-type Running<'a> = Pin<Box<dyn Future<Output = CallToolResult> + Send + 'a>>;
+type Running<'a> = Pin<Box<dyn Future<Output = CallToolResponse> + Send + 'a>>;
+
+/// What a call sends to a tool.
+pub struct ToolRequest {
+    pub arguments: Option<JsonObject>,
+    pub consent: Consent,
+}
 
 /// A tool in the list.
 pub struct ListedTool {
     pub name: &'static str,
     pub definition: fn(&Tariff) -> rmcp::model::Tool,
-    pub run: for<'a> fn(&'a McpExchange, Option<JsonObject>) -> Running<'a>,
+    pub run: for<'a> fn(&'a McpExchange, ToolRequest) -> Running<'a>,
 }
 
 impl ListedTool {
@@ -80,26 +96,27 @@ impl ListedTool {
         Self {
             name: T::NAME,
             definition: definition::<T>,
-            run: |exchange, arguments| Box::pin(run::<T>(exchange, arguments)),
+            run: |exchange, request| Box::pin(run::<T>(exchange, request)),
         }
     }
 }
 
 fn definition<T: Tool>(tariff: &Tariff) -> rmcp::model::Tool {
-    let schema = match T::schema() {
-        Value::Object(schema) => schema,
-        _ => JsonObject::new(),
+    let object = |schema| match schema {
+        Value::Object(schema) => Arc::new(schema),
+        _ => Arc::default(),
     };
     let description = T::DESCRIPTION.replace(PUBLISH_PRICE, &tariff.publish_price.to_string());
-    rmcp::model::Tool::new(T::NAME, description, Arc::new(schema))
+    rmcp::model::Tool::new(T::NAME, description, object(T::schema()))
         .with_title(T::TITLE)
         .with_annotations(T::EFFECT.annotations(T::TITLE))
+        .with_raw_output_schema(object(outcome::schema(json_schema::of::<T::Output>())))
 }
 
-async fn run<T: Tool>(exchange: &McpExchange, arguments: Option<JsonObject>) -> CallToolResult {
-    let outcome = call_tool::<T>(exchange, arguments).await;
+async fn run<T: Tool>(exchange: &McpExchange, request: ToolRequest) -> CallToolResponse {
+    let outcome = call_tool::<T>(exchange, request).await;
     // The log line of the request cannot show this: for HTTP, a refused tool call is a success.
-    let code = outcome.as_ref().err().map_or("done", |refused| refused.0.code());
+    let code = outcome.as_ref().map_or_else(|refused| refused.0.code(), ToolOutcome::as_str);
     tracing::info!(mcp.tool = T::NAME, mcp.outcome = code, "tool called");
     if let Err(RefusedCall(refusal)) = &outcome
         && let Refusal::InsufficientScope(right) = &**refusal
@@ -109,15 +126,24 @@ async fn run<T: Tool>(exchange: &McpExchange, arguments: Option<JsonObject>) -> 
         let _ = exchange.missing.set(scope);
     }
     let call = ToolCall { tool: T::NAME, base_url: &exchange.service.addresses().base_url };
-    outcome::result(call, outcome)
+    outcome::response(call, outcome)
 }
 
 async fn call_tool<T: Tool>(
     exchange: &McpExchange,
-    arguments: Option<JsonObject>,
-) -> Result<Value, RefusedCall> {
+    ToolRequest { arguments, consent }: ToolRequest,
+) -> Result<ToolOutcome, RefusedCall> {
+    let explain = |RefusedCall(refusal)| exchange.dev_payment.explain(*refusal, None);
     let arguments = arguments::read(arguments)?;
-    let output = T::run(exchange, arguments).await;
-    let output = output.map_err(|RefusedCall(refusal)| exchange.dev_payment.explain(*refusal, None))?;
-    Ok(output.to_json().unwrap_or_default())
+    if consent != Consent::Unavailable
+        && let Some(price) = T::price(exchange, &arguments).await.map_err(explain)?
+    {
+        match consent.to(price) {
+            Permission::Granted => {}
+            Permission::Ask(price) => return Ok(ToolOutcome::Question(price)),
+            Permission::Declined(price) => return Ok(ToolOutcome::Declined(price)),
+        }
+    }
+    let output = T::run(exchange, arguments).await.map_err(explain)?;
+    Ok(ToolOutcome::Done(output.to_json().unwrap_or_default()))
 }

@@ -131,14 +131,19 @@ pub const REST: &[RouteLine] = calls! { Api:
 /// Documents, built by `documents`.
 pub const DOCUMENTS: &[RouteLine] = calls! { Api:
     get    "/openapi.json",                            Small,  Request, Anyone;
+    get    "/openapi-3.1.json",                        Small,  Request, Anyone;
     get    "/docs",                                    Small,  Request, Anyone;
     get    "/docs/errors",                             Small,  Request, Anyone;
     get    "/skill",                                   Small,  Request, Anyone;
     get    "/skill/reference.md",                      Small,  Request, Anyone;
+    get    "/skill/reference/:page",                   Small,  Request, Anyone;
     get    "/llms.txt",                                Small,  Request, Anyone;
     get    "/robots.txt",                              Small,  Request, Anyone;
     get    "/favicon.ico",                             Small,  Request, Anyone;
     get    documents::SECURITY_TXT,                    Small,  Request, Anyone;
+    get    documents::SERVER_JSON,                     Small,  Request, Anyone;
+    get    documents::AGENT_SKILLS,                    Small,  Request, Anyone;
+    get    documents::API_CATALOG,                     Small,  Request, Anyone;
 };
 
 /// The MCP endpoint.

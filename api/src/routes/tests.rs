@@ -68,9 +68,11 @@ fn only_routes_with_multipart_bodies_have_the_large_body_limit() {
     let document = document();
     for (name, described) in operations(&document) {
         let line = all().find(|line| shape(line.method, line.pattern) == name).unwrap();
-        let takes_form = described["requestBody"]["content"]["multipart/form-data"].is_object();
+        let content = &described["requestBody"]["content"];
+        let takes_files =
+            ["multipart/form-data", "application/octet-stream"].iter().any(|kind| content[kind].is_object());
         let is_long = matches!(line.terms.body, BodyLimit::Form | BodyLimit::Publish | BodyLimit::Upload);
-        assert_eq!(is_long, takes_form, "{name}");
+        assert_eq!(is_long, takes_files, "{name}");
     }
 }
 

@@ -19,7 +19,7 @@ pub struct Usd(f64);
 pub struct Amount<const USD_MIN: i64, const USD_MAX: i64, const STEP_MICRO: i64 = 1>(pub Micro);
 
 /// A time as RFC 3339 in UTC, ending in `Z`.
-#[derive(Clone, Debug, PartialEq, Eq, NewType)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timestamp(String);
 
 impl<const USD_MIN: i64, const USD_MAX: i64, const STEP_MICRO: i64> Amount<USD_MIN, USD_MAX, STEP_MICRO> {
@@ -92,6 +92,44 @@ impl<const USD_MIN: i64, const USD_MAX: i64, const STEP_MICRO: i64> ToJSON
 {
     fn to_json(&self) -> Option<Value> {
         Usd::from(self.0).to_json()
+    }
+}
+
+impl Type for Timestamp {
+    const IS_REQUIRED: bool = true;
+
+    type RawValueType = Self;
+    type RawElementValueType = Self;
+
+    fn name() -> Cow<'static, str> {
+        "timestamp".into()
+    }
+
+    fn schema_ref() -> MetaSchemaRef {
+        MetaSchemaRef::Inline(Box::new(MetaSchema::new_with_format("string", "date-time")))
+    }
+
+    fn as_raw_value(&self) -> Option<&Self> {
+        Some(self)
+    }
+
+    fn raw_element_iter<'a>(&'a self) -> Box<dyn Iterator<Item = &'a Self> + 'a> {
+        Box::new(self.as_raw_value().into_iter())
+    }
+}
+
+impl ParseFromJSON for Timestamp {
+    fn parse_from_json(value: Option<Value>) -> ParseResult<Self> {
+        match value.unwrap_or_default() {
+            Value::String(text) => Ok(Self(text)),
+            other => Err(ParseError::expected_type(other)),
+        }
+    }
+}
+
+impl ToJSON for Timestamp {
+    fn to_json(&self) -> Option<Value> {
+        Some(Value::String(self.0.clone()))
     }
 }
 

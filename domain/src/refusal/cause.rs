@@ -141,8 +141,8 @@ impl Missing {
             }
             Missing::BlockedContent => "GET /internal/blocked-contents lists the blocked contents",
             Missing::Endpoint => {
-                "GET /openapi.json lists the API's routes; GET /llms.txt lists the documents and the MCP \
-                 endpoint"
+                "GET /skill/reference/contents.md lists the API's routes; GET /llms.txt lists the \
+                 documents and the MCP endpoint"
             }
             Missing::Invite => "ask the account's owner for a new invite (POST /v1/account/invites)",
             Missing::Member => "GET /v1/account/members lists the members",

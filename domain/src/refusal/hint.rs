@@ -26,10 +26,15 @@ impl Refusal {
             Refusal::PaymentRequired(challenge) => challenge.hint.clone(),
             Refusal::InsufficientScope(right) => right.hint().into(),
             Refusal::InvalidRequest { field, .. } => {
-                format!("correct {field} and send the request again; GET /openapi.json describes every field")
+                format!(
+                    "correct {field} and send the request again; GET /skill/reference/contents.md leads \
+                     to its description"
+                )
             }
             Refusal::InvalidBody { .. } => {
-                "send a JSON object as GET /openapi.json describes it, with Content-Type: application/json".into()
+                "send a JSON object with Content-Type: application/json; GET /skill/reference/contents.md \
+                 leads to the description of its fields"
+                    .into()
             }
             Refusal::WeakPassword { rule } => {
                 format!("choose another password ({rule}) and send the same request again")
@@ -43,7 +48,8 @@ impl Refusal {
                 format!("wait {retry_after_seconds} s, then send the request again")
             }
             Refusal::TooLarge { .. } => {
-                "send a shorter body; GET /openapi.json gives the maximum length of each field"
+                "send a shorter body; GET /skill/reference/contents.md leads to the maximum length of each \
+                 field"
                     .into()
             }
             // A second publish does not add files to the first, it replaces them.
@@ -81,7 +87,10 @@ impl Refusal {
             }
             Refusal::NotFound(missing) => missing.hint().into(),
             Refusal::MethodNotAllowed { allowed } => {
-                format!("send the request again with {allowed}; GET /openapi.json lists the methods of REST paths")
+                format!(
+                    "send the request again with {allowed}; GET /skill/reference/contents.md lists the \
+                     methods of REST paths"
+                )
             }
             Refusal::UnsupportedMediaType { expected } => format!("send the request again as {expected}"),
             Refusal::NotConfigured { .. } => {

@@ -12,7 +12,14 @@ use tokio::process::Command;
 use self::shell::{Commands, Ran, Shell};
 use crate::expectations::PASSWORD;
 
-const FOR_AGENTS: [&str; 3] = ["/skill", "/skill/reference.md", "/llms.txt"];
+const FOR_AGENTS: [&str; 6] = [
+    "/skill",
+    "/skill/reference.md",
+    "/skill/reference/contents.md",
+    "/skill/reference/artifacts.md",
+    "/skill/reference/errors.md",
+    "/llms.txt",
+];
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 const PAGE: &str = "<!doctype html><title>A page</title><h1>It's \"live\"</h1>";
@@ -33,7 +40,8 @@ async fn every_link_of_the_documents_answers() {
         let text = read(&world, document).await;
         let reported = without_examples(&text);
         let addresses: BTreeSet<_> = reported.split(&base_url).skip(1).map(path_at).collect();
-        assert!(addresses.iter().filter(|path| !path.is_empty()).count() > 1, "{document} links to nothing");
+        let links = addresses.iter().filter(|path| !path.is_empty()).count();
+        assert!(links > 1 || document.starts_with("/skill/reference/"), "{document} links to nothing");
         for path in addresses {
             let status = world.stranger().get(path).await.status;
             // A bare address names the service and not a page. An endpoint that only takes POST responds with
@@ -61,7 +69,7 @@ async fn every_endpoint_that_a_document_names_is_there() {
     for document in FOR_AGENTS.into_iter().chain(["/docs/errors"]) {
         let text = read(&world, document).await;
         let named = endpoints_named_in(&text);
-        assert!(named.contains(&("POST", "/v1/signup")), "{document} names {named:?}");
+        assert!(!named.is_empty(), "{document} names no endpoint");
         for (method, path) in named {
             let is_listed = openapi["paths"][path][method.to_lowercase()].is_object();
             let answers = async {
@@ -99,12 +107,6 @@ async fn skill_commands_work_from_sign_up_to_a_claimed_and_shared_account() {
     let published = commands.run("-F slug=my-page", &other).succeeds().json();
     assert_eq!((&published["version"], &published["account"]["expires_at"]), (&json!(4), &Value::Null));
 
-    let packed = commands.run("application/gzip", &other).succeeds().json();
-    let url = packed["url"].as_str().unwrap();
-    for (path, status) in [("", 200), ("css/app.css", 200), (".git/config", 404)] {
-        world.visitor().open(&format!("{url}{path}")).await.expect(status);
-    }
-
     assert_eq!(commands.left(), Vec::<&str>::new(), "never run");
 }
 
@@ -136,14 +138,14 @@ async fn publish(commands: &mut Commands<'_>, shell: &Shell, world: &World) {
     let page = commands.run("-F slug=my-page", shell).succeeds().json();
     assert!(world.visitor().open(page["url"].as_str().unwrap()).await.expect(200).text().contains("live"));
 
-    let site = commands.run("find . -type f", shell).succeeds().json();
+    let site = commands.run("application/gzip", shell).succeeds().json();
     let url = site["url"].as_str().unwrap();
     for (path, status) in
         [("", 200), ("css/app.css", 200), ("notes;%20one,%20two.txt", 200), (".git/config", 404)]
     {
         world.visitor().open(&format!("{url}{path}")).await.expect(status);
     }
-    let again = commands.run("filename=css/app.css", shell).succeeds().json();
+    let again = commands.run("application/gzip", shell).succeeds().json();
     assert_eq!((&again["url"], &again["version"]), (&site["url"], &json!(2)));
 }
 
@@ -161,7 +163,7 @@ fn hand_over(commands: &mut Commands<'_>, shell: &Shell) -> String {
 fn change(commands: &mut Commands<'_>, shell: &Shell) {
     // One of the responses is the published page.
     let answers = commands.run("/my-page/versions", shell).succeeds().without(PAGE).all_json();
-    let [listed, shown, files, added, staged, rolled_back, deleted, usage] = &answers[..] else {
+    let [listed, shown, files, added, staged, rolled_back, deleted] = &answers[..] else {
         panic!("{answers:#?}");
     };
     assert_eq!(listed.as_array().unwrap().len(), 2);
@@ -171,7 +173,6 @@ fn change(commands: &mut Commands<'_>, shell: &Shell) {
         (&json!("my-page"), &json!(2), &json!(3))
     );
     assert_eq!((&rolled_back["version"], &deleted["deleted"]), (&json!(1), &json!(true)));
-    assert_eq!(usage["publishes"]["free_left"], 0);
 }
 
 async fn pay(commands: &mut Commands<'_>, shell: &Shell, world: &World, skill: &str) {
@@ -184,8 +185,6 @@ async fn pay(commands: &mut Commands<'_>, shell: &Shell, world: &World, skill: &
     world.visitor().open(private["signed_url"].as_str().unwrap()).await.expect(200);
     let bought = commands.run("/v1/credits", shell).succeeds().json();
     assert_eq!(bought["credits_usd"].as_f64(), Some(1.0));
-    let public = commands.run(r#"{"visibility":"public"}"#, shell).succeeds().json();
-    world.visitor().open(public["url"].as_str().unwrap()).await.expect(200);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -194,9 +193,7 @@ async fn every_call_in_the_reference_is_accepted_by_the_api() {
     let (agent, human) = (world.agent().await, world.human());
     human.register("ada", PASSWORD).await.expect(201);
     let session = human.cookie("svc_sess").unwrap();
-    let shell = Shell::in_folder(&world.folder().join("ada"))
-        .with("SESSION", &session)
-        .with("SIGNING_SECRET", World::SIGNING_SECRET);
+    let shell = Shell::in_folder(&world.folder().join("ada")).with("SESSION", &session);
     write_site(shell.folder());
     // According to the reference, the skill creates this file. Here a refusal must not end the command.
     let config = format!("header = \"Authorization: Bearer {}\"\n", agent.token());
@@ -204,6 +201,7 @@ async fn every_call_in_the_reference_is_accepted_by_the_api() {
     std::fs::write(shell.folder().join(".handbill/curl"), config).unwrap();
     let reference = read(&world, "/skill/reference.md").await;
     assert!(!reference.contains("HANDBILL_TOKEN"), "the token is in a file and in no variable");
+    assert!(!reference.contains("SIGNING_SECRET"), "it is for agents");
     let calls = Commands::of(&reference).left();
     assert!(calls.len() > 25, "{calls:#?}");
     for call in calls {

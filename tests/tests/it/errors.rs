@@ -7,7 +7,7 @@ in_both_modes! {
         let stranger = world.stranger();
         for path in ["/v1", "/v1/", "/v1/nothing", "/v2/publish", "/v1/artifacts/a/b/c"] {
             let refused = stranger.get(path).await.refused(404, "not_found");
-            for listed in ["GET /openapi.json", "GET /llms.txt"] {
+            for listed in ["GET /skill/reference/contents.md", "GET /llms.txt"] {
                 assert!(refused.string("hint").contains(listed), "{refused:?}");
             }
             assert_eq!(refused.field_names(), ["code", "hint", "message"]);

@@ -74,7 +74,7 @@ in_both_modes! {
 
     async fn documents_and_pages_are_compressed_and_have_etags(world: World) {
         for (path, is_public) in [
-            ("/openapi.json", true), ("/docs", true), ("/skill", true), ("/skill/reference.md", true),
+            ("/openapi.json", true), ("/openapi-3.1.json", true), ("/docs", true), ("/skill/reference/contents.md", true), ("/skill", true), ("/skill/reference.md", true),
             ("/llms.txt", true), ("/assets/page.css", true), ("/", false), ("/signin", false),
         ] {
             let plain = world.stranger().get(path).header("Accept-Encoding", "identity").await.expect(200);

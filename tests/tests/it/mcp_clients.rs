@@ -1,5 +1,6 @@
-//! Spec 4.11 with third-party clients: the Python and TypeScript SDKs each run a whole scenario of an agent
-//! over MCP, and the protocol's own conformance suite runs its tests.
+//! Spec 4.11 with third-party clients: the Python and TypeScript SDKs of several years each run a whole scenario
+//! of an agent over MCP, the inspector calls from its command line, and the protocol's own conformance suite
+//! runs its tests.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -7,13 +8,15 @@ use std::path::{Path, PathBuf};
 use handbill_tests::{Agent, Mode, World, in_both_modes, program};
 use tokio::process::Command;
 
+use crate::expectations::PAGE;
+
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/mcp");
 
 in_both_modes! {
     #[settings("HANDBILL_LIMITS__CLAIMED_FREE_PUBLISHES" = "3")]
     async fn python_sdk_runs_the_whole_agent_scenario(world: World) {
         // Older clients do a handshake, newer ones discover the server.
-        for handshake in ["legacy", "auto"] {
+        for handshake in ["legacy", "auto", "2026-07-28"] {
             let mut story = command("HANDBILL_TEST_MCP", &world, &claimed_agent(&world, handshake).await);
             story.arg(format!("{SOURCES}/story.py")).env("HANDBILL_TEST_HANDSHAKE", handshake);
             assert_says(story, "deleted").await;
@@ -21,25 +24,55 @@ in_both_modes! {
     }
 
     #[settings("HANDBILL_LIMITS__CLAIMED_FREE_PUBLISHES" = "3")]
-    async fn typescript_sdk_runs_the_whole_agent_scenario(world: World) {
-        let mut story = command("HANDBILL_TEST_NODE", &world, &claimed_agent(&world, "ada").await);
-        story.arg(beside_packages(&world, "story.mjs"));
-        assert_says(story, "deleted").await;
+    async fn typescript_sdks_run_the_whole_agent_scenario(world: World) {
+        let script = beside_packages(&world, "story.mjs");
+        for sdk in ["2025-03", "today", "newest"] {
+            let mut story = command("HANDBILL_TEST_NODE", &world, &claimed_agent(&world, sdk).await);
+            story.arg(&script).env("HANDBILL_TEST_SDK", sdk);
+            assert_says(story, "deleted").await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn inspector_calls_a_tool_and_reads_a_resource() {
+    let world = World::with(Mode::Embedded, program!()).start().await;
+    let agent = world.agent().await;
+    agent.publish("my-page", PAGE).await.expect(201);
+    for (arguments, says) in [
+        (&["--method", "tools/list"][..], "publish_artifact"),
+        (&["--method", "tools/call", "--tool-name", "get_artifact", "--tool-arg", "slug=my-page"], "my-page"),
+        (&["--method", "resources/read", "--uri", "handbill://pages/my-page/"], "doctype"),
+        (&["--method", "prompts/get", "--prompt-name", "hand_over"], "claim_url"),
+    ] {
+        let mut inspector = command("HANDBILL_TEST_NODE", &world, &agent);
+        inspector
+            .arg(packages().join("@modelcontextprotocol/inspector/clients/launcher/build/index.js"))
+            .args(["--cli", &format!("{}/mcp", world.base_url()), "--transport", "http"])
+            .args(["--header", &format!("Authorization: Bearer {}", agent.token())])
+            .args(arguments)
+            .env("HOME", world.folder());
+        assert_says(inspector, says).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn conformance_suite_finds_only_expected_faults() {
     let world = World::with(Mode::Embedded, program!()).start().await;
-    let mut suite = command("HANDBILL_TEST_NODE", &world, &world.agent().await);
-    suite
-        .arg("--import")
-        .arg(beside_packages(&world, "bearer.mjs"))
-        .arg(packages().join("@modelcontextprotocol/conformance/dist/index.js"))
-        .args(["server", "--suite", "all", "--url", &format!("{}/mcp", world.base_url())])
-        .args(["--expected-failures", &format!("{SOURCES}/conformance-expected-failures.yml")]);
-    // An expected failure that does not occur fails the suite as well.
-    assert_says(suite, "Baseline check passed").await;
+    let agent = world.agent().await;
+    let preload = beside_packages(&world, "bearer.mjs");
+    for version in ["2025-11-25", "2026-07-28"] {
+        let mut suite = command("HANDBILL_TEST_NODE", &world, &agent);
+        suite
+            .arg("--import")
+            .arg(&preload)
+            .arg(packages().join("@modelcontextprotocol/conformance/dist/index.js"))
+            .args(["server", "--suite", "all", "--spec-version", version])
+            .args(["--url", &format!("{}/mcp", world.base_url())])
+            .args(["--expected-failures", &format!("{SOURCES}/conformance-{version}.yml")]);
+        // An expected failure that does not occur fails the suite as well.
+        assert_says(suite, "Baseline check passed").await;
+    }
 }
 
 /// An agent with a claimed account, so that it may invite others.

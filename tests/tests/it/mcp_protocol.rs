@@ -2,7 +2,7 @@
 
 use handbill_tests::{Agent, Method, Reply, Value, fields_of, in_both_modes, json};
 
-const TOOLS: [&str; 15] = [
+const TOOLS: [&str; 16] = [
     "publish_artifact",
     "edit_artifact",
     "stage_upload",
@@ -13,6 +13,7 @@ const TOOLS: [&str; 15] = [
     "read_file",
     "diff_versions",
     "rollback_artifact",
+    "set_visibility",
     "delete_artifact",
     "get_account",
     "create_claim_link",
@@ -28,7 +29,10 @@ in_both_modes! {
         for (requested, spoken) in [
             ("2025-06-18", "2025-06-18"),
             ("2025-11-25", "2025-11-25"),
-            ("2024-11-05", "2025-11-25"),
+            ("2024-11-05", "2024-11-05"),
+            ("2025-03-26", "2025-03-26"),
+            // It has no handshake.
+            ("2026-07-28", "2025-11-25"),
             ("2031-01-01", "2025-11-25"),
             ("no version", "2025-11-25"),
         ] {
@@ -38,7 +42,7 @@ in_both_modes! {
             assert_eq!(greeting.header("Mcp-Session-Id"), "");
         }
         let greeting = greeted(&agent, "2025-06-18").await.at("result");
-        assert_eq!(fields_of(&greeting["capabilities"]), ["tools"]);
+        assert_eq!(fields_of(&greeting["capabilities"]), ["prompts", "resources", "tools"]);
         assert_eq!(greeting["serverInfo"]["name"], "handbill");
         let guide = greeting["instructions"].as_str().unwrap();
         for word in ["publish_artifact", "relative paths", "claim_url", "add_credits", "your human"] {
@@ -69,10 +73,10 @@ in_both_modes! {
         for tool in tools {
             assert_eq!(
                 fields_of(tool),
-                ["annotations", "description", "inputSchema", "name", "title"],
+                ["annotations", "description", "inputSchema", "name", "outputSchema", "title"],
                 "{tool}"
             );
-            assert!(tool["description"].as_str().unwrap().len() > 200, "{tool}");
+            assert!(tool["description"].as_str().unwrap().len() > 100, "{tool}");
             assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
             assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{tool}");
             assert_eq!(
@@ -203,13 +207,14 @@ in_both_modes! {
         }
     }
 
-    async fn cross_origin_browser_requests_are_refused_and_other_clients_are_not(world: World) {
+    async fn pages_that_use_dns_rebinding_are_refused_and_other_clients_are_not(world: World) {
         let agent = world.agent().await;
         let own = world.base_url();
         for (host, origin, status) in [
             ("evil.example", "http://evil.example", 403),
-            (own.trim_start_matches("http://"), "http://evil.example", 403),
-            (own.trim_start_matches("http://"), "null", 403),
+            ("evil.example:8080", "http://evil.example:8080", 403),
+            (own.trim_start_matches("http://"), "https://app.example", 200),
+            (own.trim_start_matches("http://"), "null", 200),
             ("proxy.internal", "", 200),
             (own.trim_start_matches("http://"), &own, 200),
         ] {

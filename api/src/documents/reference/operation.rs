@@ -63,7 +63,8 @@ impl Operation {
     pub fn request_bodies(document: &Value) -> HashSet<&str> {
         let paths = document["paths"].as_object().into_iter().flat_map(|paths| paths.values());
         let operations = paths.flat_map(|item| item.as_object().into_iter().flat_map(|item| item.values()));
-        let media = operations.filter_map(|described| media_of(&described["requestBody"]));
+        let contents = operations.filter_map(|described| described["requestBody"]["content"].as_object());
+        let media = contents.flat_map(|content| content.values());
         media.filter_map(|media| media["schema"]["$ref"].as_str()?.rsplit('/').next()).collect()
     }
 

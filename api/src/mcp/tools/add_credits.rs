@@ -7,6 +7,7 @@ use service::CreditRequest;
 
 use crate::http::refusal::RefusedCall;
 use crate::mcp::arguments;
+use crate::mcp::consent::Price;
 use crate::mcp::endpoint::McpExchange;
 use crate::mcp::tool::{Effect, Tool};
 use crate::wire;
@@ -32,16 +33,10 @@ impl Tool for AddCredits {
     const NAME: &'static str = "add_credits";
     const TITLE: &'static str = "Buy credit";
     const DESCRIPTION: &'static str = "\
-Buy credit for the account. It pays for calls that have a price. Use it only after a call was refused \
-with payment_required, or if your human asks for it. First tell your human the amount in US dollars, and \
-call this only when they have agreed.
-
-Each call buys amount_usd again. Do not repeat it to be sure; check credits_usd of get_account instead. \
-The payment scheme dev settles at once and moves no real money. If it is disabled, the call is refused \
-with payment_required, and the hint says how else the account can get credit.
-
-Returns {credits_usd, receipt: {rail, amount_usd, id, settled_at}}. Next: repeat the refused call \
-unchanged. After the free allowance a publish costs {publish_price} USD. Needs the scope account:manage.";
+Buy credit, which pays for calls with a price. Use it after a payment_required refusal, or if your human \
+asks for it. Tell your human the amount in US dollars first, and wait for a yes. Every call buys \
+amount_usd again. dev moves no real money. Returns {credits_usd, receipt}. Then repeat the refused call. \
+After the free allowance a publish costs {publish_price} USD. Needs the scope account:manage.";
     const EFFECT: Effect = Effect::Adds;
 
     type Arguments = Arguments;
@@ -62,6 +57,13 @@ unchanged. After the free allowance a publish costs {publish_price} USD. Needs t
             },
         });
         arguments::object(properties, &["amount_usd", "payment_scheme"])
+    }
+
+    async fn price(exchange: &McpExchange, arguments: &Arguments) -> Result<Option<Price>, RefusedCall> {
+        exchange.dev_payment.demand()?;
+        let amount = arguments.amount_usd.0;
+        let question = format!("Buy credit for {amount} USD?");
+        Ok(Some(Price { amount, reason: "credits", question }))
     }
 
     async fn run(exchange: &McpExchange, arguments: Arguments) -> Result<Self::Output, RefusedCall> {

@@ -40,14 +40,10 @@ impl Tool for CreateInvite {
     const NAME: &'static str = "create_invite";
     const TITLE: &'static str = "Invite people and agents";
     const DESCRIPTION: &'static str = "\
-Create an invite to this account, for people and for other agents. Use it if your human wants another \
-person or agent to publish on the same account. The account must be claimed. Everyone who joins publishes \
-at the account's cost, so let your human decide whom to invite.
-
-Returns {code, invite_url, role, max_uses, expires_at}. Give invite_url to a person, who opens it and \
-signs in. Give code to an agent, which sends it to POST /v1/account/join as {\"code\": …} and gets its own \
-token. Every join uses the invite once. Free. Both are secrets: give them only to those who are invited. \
-Needs the scope account:manage.";
+Invite people or agents to a claimed account. Use it if your human wants somebody else to publish here: \
+all publishes are charged to the account. Returns {code, invite_url, role, max_uses, expires_at}. Give \
+invite_url to a person. An agent sends code to POST /v1/account/join and gets a token. Both are secrets. \
+Free. Needs the scope account:manage.";
     const EFFECT: Effect = Effect::Adds;
 
     type Arguments = Arguments;

@@ -21,13 +21,9 @@ impl Tool for DeleteArtifact {
     const NAME: &'static str = "delete_artifact";
     const TITLE: &'static str = "Delete a page";
     const DESCRIPTION: &'static str = "\
-Delete a published page or site: its URL stops working at once for everyone. For 30 days it can be restored, \
-with POST /v1/artifacts/{slug}/restore. Use it only if your human asked for it or agreed. To undo a \
-publish, use rollback_artifact \
-instead; to change a page, publish to the same slug again.
-
-Returns {slug, deleted: true}. Free, and it ends the monthly charge of an unlisted or private page. The \
-slug can be used again, with a new URL.";
+Delete a page: its URL stops working at once. Use it only if your human agreed. For 30 days POST \
+/v1/artifacts/{slug}/restore undoes it. To undo a publish, use rollback_artifact. Returns {slug, \
+deleted: true}. Free, and it ends the monthly charge of the page.";
     const EFFECT: Effect = Effect::Removes;
 
     type Arguments = Arguments;

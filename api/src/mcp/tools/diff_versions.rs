@@ -24,12 +24,9 @@ impl Tool for DiffVersions {
     const NAME: &'static str = "diff_versions";
     const TITLE: &'static str = "Compare two versions of a page";
     const DESCRIPTION: &'static str = "\
-List the files that differ between two versions of a published page or site. Use it to see what somebody \
-else has changed, or what a rollback would change.
-
-Returns from and to (the numbers of the versions) and files: each with path, change (added, removed or \
-changed), size_before and size_after. Free. An unknown slug or version is refused with not_found. Next: \
-read_file shows a file in either version.";
+List the files that differ between two versions of a page. Use it to see what others have changed, or \
+what a rollback would change. Returns from, to, and files: each with path, change (added, removed or \
+changed), size_before and size_after. Free. read_file shows a file of either version.";
     const EFFECT: Effect = Effect::Reads;
 
     type Arguments = Arguments;

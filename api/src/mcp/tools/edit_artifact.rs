@@ -10,6 +10,7 @@ use crate::http::condition_header;
 use crate::http::publishing::{self, Loaded, Planned};
 use crate::http::refusal::RefusedCall;
 use crate::mcp::arguments::{self, GivenSlug, WholeNumber};
+use crate::mcp::consent::Price;
 use crate::mcp::endpoint::McpExchange;
 use crate::mcp::tool::{Effect, Tool};
 use crate::wire;
@@ -39,15 +40,10 @@ impl Tool for EditArtifact {
     const NAME: &'static str = "edit_artifact";
     const TITLE: &'static str = "Edit a page or a site";
     const DESCRIPTION: &'static str = "\
-Replace text in files of the live version and publish the result as a new version, without sending whole \
-files. Use it for small changes; read_file shows the current text. The edits are applied in order, all or \
-none.
-
-Returns the same as publish_artifact, including warnings. If an old text does not occur exactly once, \
-nothing is published: edit_mismatch has edit (its position), path, hits (how often it occurs) and the \
-nearest lines. Add surrounding lines to make it unique. An unknown slug or path is refused with not_found.
-
-Costs one of the account's free publishes, or {publish_price} USD of credit after those. Needs the scopes \
+Replace text in files of the live version and publish the result as a new version. Use it for small \
+changes; read_file shows the current text. The edits are applied in order, all or none. An old text must \
+occur exactly once: otherwise edit_mismatch has edit, path, hits and the nearest lines. Returns the same \
+as publish_artifact. Costs a free publish, or {publish_price} USD after those. Needs the scopes \
 artifacts:read and artifacts:write.";
     const EFFECT: Effect = Effect::Publishes;
 
@@ -76,6 +72,10 @@ artifacts:read and artifacts:write.";
             "expected_version": publication::expected_version_schema(),
         });
         arguments::object(properties, &["slug", "edits"])
+    }
+
+    async fn price(exchange: &McpExchange, arguments: &Arguments) -> Result<Option<Price>, RefusedCall> {
+        publication::price(exchange, Some(&arguments.slug)).await.map(Some)
     }
 
     async fn run(exchange: &McpExchange, arguments: Arguments) -> Result<Self::Output, RefusedCall> {

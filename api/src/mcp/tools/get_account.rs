@@ -15,15 +15,9 @@ impl Tool for GetAccount {
     const NAME: &'static str = "get_account";
     const TITLE: &'static str = "Get the account";
     const DESCRIPTION: &'static str = "\
-Get the account of your token. Use it to check whether the account is provisional, when it expires, how \
-many free publishes and how much credit are left, and to get the claim link for your human.
-
-Returns status (provisional or claimed), expires_at (when a provisional account and its pages stop \
-working; null once claimed), claim_url (while provisional: give it to your human, who opens it to keep \
-the account and its pages), free_publishes_left, credits_usd (can be negative), limits, usage of this \
-month, member_count (the number of people on the account), allow_agent_join (whether other agents may \
-join with an invite) and suspended (null, or when and why the operator suspended the account, which then \
-cannot be changed). Free.";
+Get the account of your token. Use it to see what is left, and to get the claim link for your human. \
+Returns status (provisional or claimed), expires_at and claim_url (null or absent once claimed), \
+free_publishes_left, credits_usd, limits, usage, member_count, allow_agent_join and suspended. Free.";
     const EFFECT: Effect = Effect::Reads;
 
     type Arguments = NoArguments;

@@ -22,15 +22,10 @@ impl Tool for GetArtifact {
     const NAME: &'static str = "get_artifact";
     const TITLE: &'static str = "Get a page and its versions";
     const DESCRIPTION: &'static str = "\
-Get a published page or site: its URL, its visibility and all its versions. Use it before \
-rollback_artifact, or to check whether a page has passed the scan.
-
-Returns slug, url, visibility, moderation_status, moderation (why it is in review or blocked), version \
-(the live version's number), created_at, updated_at, versions (newest first; each with seq, file_count, \
-total_bytes, created_at, message, moderation_status, live and url, the version's own address: look at it \
-before you switch), and signed_url if the artifact is private: share that link instead of url; its versions \
-have a signed_url, too. Free. An unknown slug is refused with not_found. Next: rollback_artifact \
-with the seq of any version.";
+Get a page and its versions, newest first. Use it before rollback_artifact, or to see whether the scan \
+has passed. Returns url, visibility, moderation_status, moderation (why it is in review or blocked), \
+version (the live one) and versions: each with seq, created_at, message, live and url, which shows that \
+version. A private page has a signed_url: share it instead of url. Free.";
     const EFFECT: Effect = Effect::Reads;
 
     type Arguments = Arguments;

@@ -38,14 +38,9 @@ impl Tool for ListArtifacts {
     const NAME: &'static str = "list_artifacts";
     const TITLE: &'static str = "List the published pages";
     const DESCRIPTION: &'static str = "\
-List the pages and sites of your account, newest first, 100 at a time. Use it to find the slug or the URL \
-of an artifact, or to see which slugs are in use before you publish.
-
-Returns artifacts, an array with, for each: slug (its name in all other calls), url (where it is served), \
-visibility (public, unlisted or private), moderation_status (pending, pass, review or blocked; blocked \
-pages are not served) and version (the live version's number, null if none is live); and next_cursor. If \
-next_cursor is not null, there are more: call again with it as cursor. Free. Next: get_artifact for the \
-versions of one.";
+List the pages of the account, newest first. Use it to find a slug or a URL. Returns artifacts, each \
+with slug, url, visibility, moderation_status and version (the live one, or null), and next_cursor: if \
+it is not null, call again with it as cursor. Free.";
     const EFFECT: Effect = Effect::Reads;
 
     type Arguments = Arguments;

@@ -23,11 +23,8 @@ impl Tool for ListFiles {
     const NAME: &'static str = "list_files";
     const TITLE: &'static str = "List the files of a page";
     const DESCRIPTION: &'static str = "\
-List the files of a published page or site. Use it to see what a version contains before you read or change \
-it.
-
-Returns version (the number of the version) and files: each with path, size_bytes, content_type and sha256. \
-Free. An unknown slug or version is refused with not_found. Next: read_file with one of the paths.";
+List the files of a page. Use it before you read or change a page that you do not have. Returns version \
+and files: each with path, size_bytes, content_type and sha256. Free. read_file reads one.";
     const EFFECT: Effect = Effect::Reads;
 
     type Arguments = Arguments;

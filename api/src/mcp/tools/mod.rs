@@ -16,6 +16,7 @@ mod publish_artifact;
 mod publish_upload;
 mod read_file;
 mod rollback_artifact;
+mod set_visibility;
 mod stage_upload;
 
 use super::tool::ListedTool;
@@ -32,6 +33,7 @@ pub const ALL: &[ListedTool] = &[
     ListedTool::of::<read_file::ReadFile>(),
     ListedTool::of::<diff_versions::DiffVersions>(),
     ListedTool::of::<rollback_artifact::RollbackArtifact>(),
+    ListedTool::of::<set_visibility::SetVisibility>(),
     ListedTool::of::<delete_artifact::DeleteArtifact>(),
     ListedTool::of::<get_account::GetAccount>(),
     ListedTool::of::<create_claim_link::CreateClaimLink>(),

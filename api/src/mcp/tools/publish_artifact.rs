@@ -1,14 +1,15 @@
 //! Publishes files whose content is in the call.
 
-use domain::{FileSet, Refusal, SitePath};
+use domain::{FileSet, Message, Refusal, SitePath};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use service::{FileSource, PlannedFile, SitePlan};
 
-use super::publication::{self, Addressee, Content};
+use super::publication::{self, Content, PublishTerms, Wait};
 use crate::http::refusal::RefusedCall;
 use crate::http::upload::{ContentEncoding, GivenBase, GivenContent, JsonVersion, SHA256_PATTERN};
 use crate::mcp::arguments::{self, GivenSlug, WholeNumber};
+use crate::mcp::consent::Price;
 use crate::mcp::endpoint::McpExchange;
 use crate::mcp::tool::{Effect, Tool};
 use crate::wire;
@@ -20,6 +21,10 @@ pub struct PublishArtifact;
 pub struct Arguments {
     slug: Option<GivenSlug>,
     expected_version: Option<WholeNumber>,
+    #[serde(default, deserialize_with = "arguments::message")]
+    message: Option<Message>,
+    activate: Option<bool>,
+    wait: Option<Wait>,
     dry_run: Option<bool>,
     files: Vec<File>,
     base: Option<JsonVersion>,
@@ -42,31 +47,15 @@ impl Tool for PublishArtifact {
     const NAME: &'static str = "publish_artifact";
     const TITLE: &'static str = "Publish a page or a site";
     const DESCRIPTION: &'static str = "\
-Publish a web page or a static site and get its public URL. Use it whenever somebody wants HTML online: a \
-report, a demo, a dashboard, a small site. A new slug (or none) creates an artifact with its own URL. The \
-slug of an existing artifact adds a version, makes it live at once and keeps the URL. Earlier versions \
-are kept; rollback_artifact makes them live again. Send expected_version with a change of an existing \
-artifact, so that it does not overwrite a version that you have not seen.
-
-Send the content in files. To change only some files of an artifact, send base \"live\" and those files; \
-edit_artifact changes lines. For large, many or binary files call stage_upload and publish_upload instead. \
-Include an index.html: the URL shows it. Link your own files by relative paths, such as css/app.css; \
-/css/app.css does not work, because the site is served below a path. Include scripts, styles and images: \
-pages cannot load them from a CDN. At most 50 files and 10 MB in total. Files are served as they are; \
-scripts run in the visitor's browser.
-
-Returns {url, host, artifact_id, version, version_url, account: {free_publishes_left, credits_usd, expires_at}, \
-warnings}, and entry_url if there is no index.html. Each warning names what will not work, such as a missing \
-file or a blocked host: fix it and publish again. Tell your human about keys of other services (code secret). \
-A file with an active token of this service is refused with secret_in_publish. Give url to your human; for a private \
-artifact give signed_url instead, because url returns 403. If account.expires_at is not null, the account \
-is provisional and the page goes offline at that time: tell your human, and give them the claim_url of \
-get_account, which they open to keep the page.
-
-Costs one of the account's free publishes (free_publishes_left is what remains), or {publish_price} USD \
-of credit after those. Without credit the call is refused with payment_required and publishes nothing: \
-tell your human the amount, then call add_credits, then repeat this call. Needs the scope \
-artifacts:write.";
+Publish a web page or a static site and get its URL. Use it whenever somebody wants HTML online. A new \
+slug creates a page; an existing one adds a version and keeps the URL. Include index.html, link your own \
+files by relative paths (css/app.css), and include scripts, styles and images: CDNs are blocked. At most \
+50 files and 10 MB; use stage_upload for large or binary files. To change some files send base \"live\" \
+and only those. Returns url, version, version_url, account and warnings: fix what they report and \
+publish again. Give url to your human (signed_url if the page is private). If account.expires_at is not \
+null, the page expires then: give them the claim_url of get_account, which keeps it. Costs a free \
+publish, or {publish_price} USD after those: a payment_required refusal publishes nothing, so tell your \
+human the price, then call add_credits, then repeat the call. Needs the scope artifacts:write.";
     const EFFECT: Effect = Effect::Publishes;
 
     type Arguments = Arguments;
@@ -76,6 +65,9 @@ artifacts:write.";
         let properties = json!({
             "slug": publication::slug_schema(),
             "expected_version": publication::expected_version_schema(),
+            "message": publication::message_schema(),
+            "activate": publication::activate_schema(),
+            "wait": publication::wait_schema(),
             "dry_run": {
                 "type": "boolean",
                 "default": false,
@@ -106,16 +98,24 @@ artifacts:write.";
         arguments::object(properties, &["files"])
     }
 
+    async fn price(exchange: &McpExchange, arguments: &Arguments) -> Result<Option<Price>, RefusedCall> {
+        if arguments.dry_run == Some(true) {
+            return Ok(None);
+        }
+        publication::price(exchange, arguments.slug.as_ref()).await.map(Some)
+    }
+
     async fn run(exchange: &McpExchange, arguments: Arguments) -> Result<Self::Output, RefusedCall> {
-        let Arguments { slug, expected_version, dry_run, files, base, delete } = arguments;
+        let Arguments { slug, expected_version, message, activate, wait, dry_run, files, base, delete } =
+            arguments;
         let base = GivenBase { version: base.map(|base| base.0), deleted: delete.unwrap_or_default() };
         let content = Content::Site(checked_site(files, base)?);
-        let addressee = Addressee { slug, expected_version };
+        let terms = PublishTerms { slug, expected_version, message, activate, wait };
         if dry_run == Some(true) {
-            let rehearsal = publication::rehearse(exchange, addressee, content).await?;
+            let rehearsal = publication::rehearse(exchange, terms, content).await?;
             return Ok(wire::PublishOrRehearsal::Rehearsed(rehearsal));
         }
-        let result = publication::publish(exchange, addressee, content).await?;
+        let result = publication::publish(exchange, terms, content).await?;
         Ok(wire::PublishOrRehearsal::Published(result))
     }
 }

@@ -1,11 +1,13 @@
 //! Publishes a staged upload.
 
+use domain::Message;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::publication::{self, Addressee, Content};
+use super::publication::{self, Content, PublishTerms, Wait};
 use crate::http::refusal::RefusedCall;
 use crate::mcp::arguments::{self, GivenSlug, WholeNumber};
+use crate::mcp::consent::Price;
 use crate::mcp::endpoint::McpExchange;
 use crate::mcp::tool::{Effect, Tool};
 use crate::wire;
@@ -17,6 +19,10 @@ pub struct PublishUpload;
 pub struct Arguments {
     slug: Option<GivenSlug>,
     expected_version: Option<WholeNumber>,
+    #[serde(default, deserialize_with = "arguments::message")]
+    message: Option<Message>,
+    activate: Option<bool>,
+    wait: Option<Wait>,
     upload: String,
 }
 
@@ -24,18 +30,10 @@ impl Tool for PublishUpload {
     const NAME: &'static str = "publish_upload";
     const TITLE: &'static str = "Publish a staged upload";
     const DESCRIPTION: &'static str = "\
-Publish the files of a staged upload and get their public URL. Use it after stage_upload, when the files \
-are uploaded. The slug works as in publish_artifact: a new slug (or none) creates an artifact, and the \
-slug of an existing artifact adds a version and keeps the URL. An upload can be published once, within an \
-hour after stage_upload.
-
-Returns the same as publish_artifact. Give url to your human; for a private artifact give signed_url \
-instead. If account.expires_at is not null, also give them the claim_url of get_account, which they open \
-to keep the page.
-
-Costs one of the account's free publishes, or {publish_price} USD of credit after those. Without credit \
-the call is refused with payment_required and publishes nothing: tell your human the amount, then call \
-add_credits, then repeat this call. Needs the scope artifacts:write.";
+Publish the files of an upload. Use it after stage_upload, when the files are uploaded. slug, message, \
+activate and wait work as in publish_artifact, which returns the same. Returns url and version. Costs a \
+free publish, or {publish_price} USD after those: a payment_required refusal publishes nothing, and the \
+upload can be published again. Needs the scope artifacts:write.";
     const EFFECT: Effect = Effect::Publishes;
 
     type Arguments = Arguments;
@@ -45,6 +43,9 @@ add_credits, then repeat this call. Needs the scope artifacts:write.";
         let properties = json!({
             "slug": publication::slug_schema(),
             "expected_version": publication::expected_version_schema(),
+            "message": publication::message_schema(),
+            "activate": publication::activate_schema(),
+            "wait": publication::wait_schema(),
             "upload": {
                 "type": "string",
                 "description": "The `upload` returned by stage_upload.",
@@ -53,8 +54,13 @@ add_credits, then repeat this call. Needs the scope artifacts:write.";
         arguments::object(properties, &["upload"])
     }
 
+    async fn price(exchange: &McpExchange, arguments: &Arguments) -> Result<Option<Price>, RefusedCall> {
+        publication::price(exchange, arguments.slug.as_ref()).await.map(Some)
+    }
+
     async fn run(exchange: &McpExchange, arguments: Arguments) -> Result<Self::Output, RefusedCall> {
-        let Arguments { slug, expected_version, upload } = arguments;
-        publication::publish(exchange, Addressee { slug, expected_version }, Content::Upload(upload)).await
+        let Arguments { slug, expected_version, message, activate, wait, upload } = arguments;
+        let terms = PublishTerms { slug, expected_version, message, activate, wait };
+        publication::publish(exchange, terms, Content::Upload(upload)).await
     }
 }

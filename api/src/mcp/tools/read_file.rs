@@ -36,12 +36,9 @@ impl Tool for ReadFile {
     const NAME: &'static str = "read_file";
     const TITLE: &'static str = "Read a file of a page";
     const DESCRIPTION: &'static str = "\
-Read a text file of a published page or site, whole or some of its lines. Use it before you change a page \
-that you do not have.
-
-Returns path, version, content_type, size_bytes, line_count, from_line, to_line, content and truncated. A \
-response has at most 64 KiB. If truncated is true, read on with from_line = to_line + 1. Free. An unknown slug, \
-version or path is refused with not_found; list_files lists the paths.";
+Read a text file of a page, whole or some of its lines. Use it before you change a page that you do not \
+have. Returns content, line_count, from_line, to_line and truncated: a response has at most 64 KiB, so \
+read on with from_line = to_line + 1. Free. list_files lists the paths.";
     const EFFECT: Effect = Effect::Reads;
 
     type Arguments = Arguments;

@@ -24,11 +24,9 @@ impl Tool for RollbackArtifact {
     const NAME: &'static str = "rollback_artifact";
     const TITLE: &'static str = "Make another version live";
     const DESCRIPTION: &'static str = "\
-Make an earlier (or later) version of a published page live. Use it to undo a publish, or to go forward \
-again. No version is lost, the URL stays the same, and visitors see the change at once.
-
-Returns the artifact, with version (the number of the version that is now live) and url. Free: it uses no \
-allowance. A version that does not exist is refused with not_found; get_artifact lists the versions.";
+Make any version of a page live: an earlier one, a later one, or a staged one. Use it to undo a publish \
+or to go live. No version is lost, and the URL stays the same. Returns the page, with version (the live \
+one) and url. Free.";
     const EFFECT: Effect = Effect::Moves;
 
     type Arguments = Arguments;

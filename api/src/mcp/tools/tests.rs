@@ -8,6 +8,9 @@ use super::*;
 use crate::mcp::arguments;
 use crate::mcp::tool::Tool;
 
+/// Every model reads all descriptions, whether or not it uses the tools.
+const DESCRIPTION_LENGTH_MAX: usize = 1_200;
+
 /// Compares a tool's schema with the arguments that it parses.
 fn assert_arguments_are_as_told<T: Tool>() -> &'static str {
     let (name, schema) = (T::NAME, T::schema());
@@ -58,6 +61,7 @@ fn every_tool_accepts_exactly_the_arguments_of_its_schema() {
         assert_arguments_are_as_told::<read_file::ReadFile>(),
         assert_arguments_are_as_told::<diff_versions::DiffVersions>(),
         assert_arguments_are_as_told::<rollback_artifact::RollbackArtifact>(),
+        assert_arguments_are_as_told::<set_visibility::SetVisibility>(),
         assert_arguments_are_as_told::<delete_artifact::DeleteArtifact>(),
         assert_arguments_are_as_told::<get_account::GetAccount>(),
         assert_arguments_are_as_told::<create_claim_link::CreateClaimLink>(),
@@ -69,6 +73,22 @@ fn every_tool_accepts_exactly_the_arguments_of_its_schema() {
 }
 
 #[test]
+fn every_result_has_a_schema_in_the_terms_of_json_schema() {
+    for tool in ALL {
+        let schema = Value::Object((*(tool.definition)(&Tariff::default()).output_schema.unwrap()).clone());
+        assert_eq!(schema["type"], "object", "{}", tool.name);
+        let text = schema.to_string();
+        assert!(
+            schema["anyOf"][0]["properties"].as_object().is_some_and(|fields| !fields.is_empty()),
+            "{text}"
+        );
+        for foreign in ["$ref", "nullable", "uint32", "discriminator"] {
+            assert!(!text.contains(&format!("\"{foreign}\"")), "{foreign}: {text}");
+        }
+    }
+}
+
+#[test]
 fn every_tool_has_title_annotations_and_described_result() {
     for tool in ALL {
         let definition = (tool.definition)(&Tariff::default());
@@ -77,6 +97,7 @@ fn every_tool_has_title_annotations_and_described_result() {
         assert!(description.contains("Returns ") && description.contains("Use it"), "{description}");
         let costs = ["Free", "Costs", "charged", "costs 0.005"];
         assert!(costs.iter().any(|word| description.contains(word)), "{description}");
+        assert!(description.len() < DESCRIPTION_LENGTH_MAX, "{} of {}", description.len(), tool.name);
         let effect = definition.annotations.unwrap();
         let hints =
             [effect.read_only_hint, effect.destructive_hint, effect.idempotent_hint, effect.open_world_hint];

@@ -111,6 +111,7 @@ impl<'w> RouteFixture<'w> {
             "{sha256}" => return "0".repeat(64),
             "{path}" => return "index.html".to_owned(),
             "{seq}" => return "1".to_owned(),
+            "{page}" => return "contents.md".to_owned(),
             "{queue}" => return QUEUE.to_owned(),
             "{schedule}" => return SCHEDULE.to_owned(),
             unknown => panic!("define {unknown} of {path} in route_callers/fixture.rs"),
