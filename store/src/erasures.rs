@@ -103,12 +103,12 @@ impl BlobIndex<'_> {
     }
 
     async fn requested(self, kind: ErasureKind) -> anyhow::Result<Vec<entity::erasure::Model>> {
-        Ok(entity::erasure::Entity::find()
+        entity::erasure::Entity::find()
             .filter(entity::erasure::Column::Kind.eq(kind.as_str()))
             .limit(PAGE)
             .all(&self.0.database.reader)
             .await
-            .context("list erasures")?)
+            .context("list erasures")
     }
 
     /// Deletes the contents that nothing refers to. An erasure is done if its content has no row any more, or

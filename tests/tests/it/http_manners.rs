@@ -74,19 +74,22 @@ in_both_modes! {
 
     async fn documents_and_pages_are_compressed_and_have_etags(world: World) {
         for (path, is_public) in [
-            ("/openapi.json", true), ("/openapi-3.1.json", true), ("/docs", true), ("/skill/reference/contents.md", true), ("/skill", true), ("/skill/reference.md", true),
+            ("/openapi.json", true), ("/openapi-3.1.json", true), ("/docs", true),
+                ("/skill/reference/contents.md", true), ("/skill", true), ("/skill/reference.md", true),
             ("/llms.txt", true), ("/assets/page.css", true), ("/", false), ("/signin", false),
         ] {
             let plain = world.stranger().get(path).header("Accept-Encoding", "identity").await.expect(200);
             assert_eq!(plain.header("Cache-Control").starts_with("public"), is_public, "{path}");
             for encoding in ["br", "gzip"] {
-                let encoded = world.stranger().get(path).header("Accept-Encoding", encoding).await.expect(200);
+                let encoded = world.stranger().get(path).header("Accept-Encoding",
+                    encoding).await.expect(200);
                 assert_eq!(encoded.header("Content-Encoding"), encoding, "{path}");
                 assert!(encoded.header("Vary").contains("Accept-Encoding"), "{path}");
                 assert!(encoded.body.len() < plain.body.len(), "{path}");
             }
             let tag = plain.header("ETag");
-            let again = world.stranger().get(path).header("If-None-Match", tag).header("Accept-Encoding", "br").await;
+            let again = world.stranger().get(path).header("If-None-Match", tag).header("Accept-Encoding",
+                "br").await;
             assert!(again.expect(304).body.is_empty(), "{path}");
         }
         let json = world.agent().await.get("/v1/account").header("Accept-Encoding", "br").await.expect(200);

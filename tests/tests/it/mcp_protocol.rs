@@ -54,11 +54,13 @@ in_both_modes! {
         let agent = world.agent().await;
         let pong = agent.post("/mcp").raw("application/json", PING).await.expect(200);
         assert_eq!(pong.json(), json!({ "jsonrpc": "2.0", "id": 7, "result": {} }));
-        let texted = agent.mcp(&json!({ "jsonrpc": "2.0", "id": "seven", "method": "ping" })).await.expect(200);
+        let texted = agent.mcp(&json!({ "jsonrpc": "2.0", "id": "seven",
+            "method": "ping" })).await.expect(200);
         assert_eq!(texted.at("id"), "seven");
         for note in ["notifications/initialized", "notifications/cancelled", "notifications/of-my-own"] {
             let params = json!({ "requestId": 1 });
-            let taken = agent.mcp(&json!({ "jsonrpc": "2.0", "method": note, "params": params })).await.expect(202);
+            let taken = agent.mcp(&json!({ "jsonrpc": "2.0", "method": note,
+                "params": params })).await.expect(202);
             assert!(taken.body.is_empty(), "{taken:?}");
         }
     }
@@ -110,7 +112,8 @@ in_both_modes! {
         };
         assert_eq!(code("tools/call", json!({ "name": "no_such_tool" })).await, (json!(-32602), json!(1)));
         for method in ["no/such/method", "logging/setLevel", "resources/subscribe"] {
-            assert_eq!(code(method, json!({ "level": "info", "uri": "x:y" })).await.0, json!(-32601), "{method}");
+            assert_eq!(code(method, json!({ "level": "info", "uri": "x:y" })).await.0, json!(-32601),
+                "{method}");
         }
         for (method, params) in [
             ("tools/call", json!({})),
@@ -154,9 +157,11 @@ in_both_modes! {
         let revoked = agent.minted(&json!({})).await;
         let id = agent.tokens().await.expect(200).string("0.id");
         agent.revoke_token(&id).await.expect(200);
-        for bad in [&agent.with_token("nonsense"), &agent.with_token(&format!("svc_sk_{}", "x".repeat(32))), &revoked] {
+        for bad in [&agent.with_token("nonsense"), &agent.with_token(&format!("svc_sk_{}", "x".repeat(32))),
+            &revoked] {
             // The token is checked first, even for the handshake.
-            let greeting = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client() });
+            let greeting = json!({ "protocolVersion": "2025-06-18", "capabilities": {},
+                "clientInfo": client() });
             for refused in [
                 bad.ask_mcp("initialize", &greeting).await,
                 bad.ask_mcp("ping", &json!({})).await,
@@ -189,13 +194,16 @@ in_both_modes! {
     async fn plain_http_clients_are_served_and_unsupported_content_types_are_refused(world: World) {
         let agent = world.agent().await;
         for accept in ["application/json", "*/*", "application/json, text/event-stream", "text/html"] {
-            let pong = agent.post("/mcp").header("Accept", accept).raw("application/json", PING).await.expect(200);
+            let pong = agent.post("/mcp").header("Accept", accept).raw("application/json",
+                PING).await.expect(200);
             assert_eq!(pong.header("Content-Type"), "application/json", "{accept}");
         }
         let charset = agent.post("/mcp").raw("application/json; charset=utf-8", PING).await.expect(200);
         assert_eq!(charset.at("result"), json!({}));
-        for (version, status) in [("2025-06-18", 200), ("2025-11-25", 200), ("2025-03-26", 200), ("1999-01-01", 400)] {
-            let call = agent.post("/mcp").header("MCP-Protocol-Version", version).raw("application/json", PING);
+        for (version, status) in [("2025-06-18", 200), ("2025-11-25", 200), ("2025-03-26", 200),
+            ("1999-01-01", 400)] {
+            let call = agent.post("/mcp").header("MCP-Protocol-Version", version).raw("application/json",
+                PING);
             let answer = call.await.expect(status);
             if status == 400 {
                 answer.refused(400, "invalid_request").naming("MCP-Protocol-Version");

@@ -14,7 +14,8 @@ in_both_modes! {
         let newest = modern(&agent, "tools/list", json!({})).await.expect(200).at("result.tools");
         for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
             let greeting = json!({
-                "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "test", "version": "1" },
+                "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "test",
+                    "version": "1" },
             });
             let greeted = agent.ask_mcp("initialize", &greeting).await.expect(200);
             assert_eq!(greeted.at("result.protocolVersion"), version);
@@ -41,7 +42,8 @@ in_both_modes! {
         assert_eq!(fields_of(&discovered["capabilities"]), ["prompts", "resources", "tools"]);
         for method in ["server/discover", "tools/list", "prompts/list", "resources/templates/list"] {
             let listed = modern(&agent, method, json!({})).await.expect(200).at("result");
-            assert_eq!((&listed["ttlMs"], &listed["cacheScope"]), (&json!(300_000), &json!("public")), "{method}");
+            assert_eq!((&listed["ttlMs"], &listed["cacheScope"]), (&json!(300_000), &json!("public")),
+                "{method}");
             assert_eq!(listed["resultType"], "complete", "{method}");
         }
         let pages = modern(&agent, "resources/list", json!({})).await.expect(200).at("result");
@@ -85,18 +87,21 @@ in_both_modes! {
             { "path": "css/app.css", "content": "h1 { color: teal }" },
             { "path": "a b.bin", "content": "AP8A/w==", "encoding": "base64" },
         ]);
-        let published = agent.call_tool("publish_artifact", &json!({ "slug": "my-page", "files": files })).await;
+        let published = agent.call_tool("publish_artifact", &json!({ "slug": "my-page",
+            "files": files })).await;
         let url = tool_result(&published)["url"].as_str().unwrap().to_owned();
         agent.call_tool("publish_artifact", &staged("staged-only")).await;
 
         let listed = agent.ask_mcp("resources/list", &json!({})).await.expect(200).at("result.resources");
         assert_eq!(listed.as_array().map(Vec::len), Some(1), "{listed}");
-        assert_eq!((&listed[0]["uri"], &listed[0]["name"]), (&json!("handbill://pages/my-page/"), &json!("my-page")));
+        assert_eq!((&listed[0]["uri"], &listed[0]["name"]), (&json!("handbill://pages/my-page/"),
+            &json!("my-page")));
         assert!(listed[0]["description"].as_str().unwrap().contains(&url), "{listed}");
         let templates = agent.ask_mcp("resources/templates/list", &json!({})).await.expect(200);
         assert_eq!(templates.at("result.resourceTemplates.0.uriTemplate"), "handbill://pages/{slug}/{+path}");
 
-        let read = async |agent: &Agent, uri: &str| agent.ask_mcp("resources/read", &json!({ "uri": uri })).await;
+        let read = async |agent: &Agent, uri: &str| agent.ask_mcp("resources/read",
+            &json!({ "uri": uri })).await;
         for (uri, field, content, kind) in [
             ("handbill://pages/my-page/", "text", PAGE, "text/html"),
             ("handbill://pages/my-page/css/app.css", "text", "h1 { color: teal }", "text/css"),
@@ -113,7 +118,8 @@ in_both_modes! {
             (&other, "handbill://pages/my-page/"),
         ] {
             let missing = read(agent, uri).await.expect(200);
-            assert_eq!((missing.at("error.code"), missing.at("error.data.code")), (json!(-32002), json!("not_found")));
+            assert_eq!((missing.at("error.code"), missing.at("error.data.code")), (json!(-32002),
+                json!("not_found")));
         }
         let missing = modern(&agent, "resources/read", json!({ "uri": "handbill://pages/no-such/" })).await;
         assert_eq!(missing.expect(200).at("error.code"), -32602);
@@ -141,7 +147,8 @@ in_both_modes! {
     async fn a_version_is_staged_described_and_scanned_over_mcp(world: World) {
         let agent = world.agent().await;
         let files = |html: &str| json!([{ "path": "index.html", "content": html }]);
-        let first = json!({ "slug": "my-page", "files": files(PAGE), "message": "The first", "wait": "scan" });
+        let first = json!({ "slug": "my-page", "files": files(PAGE), "message": "The first",
+            "wait": "scan" });
         let published = tool_result(&agent.call_tool("publish_artifact", &first).await);
         assert_eq!(published["moderation_status"], "pass", "{published}");
         let next = page_saying("next");
@@ -165,7 +172,8 @@ in_both_modes! {
         };
         let challenge = failed(&set("private").await, "payment_required");
         assert_eq!((&challenge["reason"], &challenge["amount_usd"]), (&json!("visibility"), &json!(0.5)));
-        tool_result(&agent.call_tool("add_credits", &json!({ "amount_usd": 1, "payment_scheme": "dev" })).await);
+        tool_result(&agent.call_tool("add_credits", &json!({ "amount_usd": 1,
+            "payment_scheme": "dev" })).await);
         let private = tool_result(&set("private").await);
         assert_eq!(private["visibility"], "private");
         world.visitor().open(private["signed_url"].as_str().unwrap()).await.expect(200);
@@ -212,7 +220,8 @@ in_both_modes! {
         // Consent to another amount is none.
         let again = answered("publish_artifact", &page, "accept", &json!("4999")).await.expect(200);
         assert_eq!(again.at("result.resultType"), "input_required");
-        let paid = tool_result(&answered("publish_artifact", &page, "accept", &question["requestState"]).await);
+        let paid = tool_result(&answered("publish_artifact", &page, "accept",
+            &question["requestState"]).await);
         assert_eq!((&paid["version"], &paid["account"]["credits_usd"]), (&json!(2), &json!(0.995)));
 
         let private = json!({ "slug": "my-page", "visibility": "private" });
@@ -222,7 +231,8 @@ in_both_modes! {
         // A rehearsal and what is free are not asked about.
         let mut rehearsal = page.clone();
         rehearsal["dry_run"] = json!(true);
-        assert_eq!(tool_result(&call_modern(&agent, "publish_artifact", rehearsal).await)["price_usd"], 0.005);
+        assert_eq!(tool_result(&call_modern(&agent, "publish_artifact", rehearsal).await)["price_usd"],
+            0.005);
         let public = json!({ "slug": "my-page", "visibility": "public" });
         tool_result(&call_modern(&agent, "set_visibility", public).await);
         // A client that cannot ask is not asked.
