@@ -68,7 +68,7 @@ impl Service {
     /// response begins. The caller has reserved memory for two of the largest files.
     pub async fn export(&self, begun: &BegunExport) -> ServiceResult<BoxStream<'static, io::Result<Bytes>>> {
         let mut versions = Vec::new();
-        let account = self.spool_account(begun.account, &mut versions).await?;
+        let account = Box::pin(self.spool_account(begun.account, &mut versions)).await?;
         let ledger = ledger_csv(&self.0.store, begun.account).await?;
         let export = Export {
             service: self.clone(),
