@@ -133,7 +133,7 @@ impl Service {
         let by = Maker { user: None, token: Some(grant.token) };
         let now = self.0.clock.now();
         let change = Change { account: grant.account.id, by, origin, now, chance: &self.0.chance };
-        match self.0.store.tokens().revoke_leaked(&change, grant.token).await {
+        match self.0.store.tokens().revoke_leaked(&change, grant.token, RevocationScope::Nothing).await {
             // It was revoked by another request in the meantime.
             Ok(_) | Err(ChangeError::Refused(_)) => {}
             Err(ChangeError::Failed(error)) => return Err(error.into()),

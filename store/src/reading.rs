@@ -2,8 +2,8 @@
 //!
 //! An object store closes the connection of a slow reader, and a visitor may take minutes to download a large
 //! file. The objects of single contents never change, so the missing bytes are requested again. The stream
-//! must never contain a byte twice and never wait without a limit for a store that is unavailable. Only the store's own silence counts
-//! as waiting, not the time that the reader takes.
+//! must never contain a byte twice and never wait without a limit for a store that is unavailable. Only the
+//! store's own silence counts as waiting, not the time that the reader takes.
 
 use std::io;
 use std::ops::Range;

@@ -74,10 +74,16 @@ impl TokenStore<'_> {
 
     /// Revokes a leaked token, even if its account is suspended: the token can still read, and would write
     /// again after the suspension.
-    pub async fn revoke_leaked(self, change: &Change<'_>, id: TokenId) -> ChangeResult<()> {
+    pub async fn revoke_leaked(
+        self,
+        change: &Change<'_>,
+        id: TokenId,
+        along: RevocationScope,
+    ) -> ChangeResult<()> {
         let begun = change.begin_even_if_suspended(self.0).await?;
         let found = entity::token::Entity::find_by_id(id.to_string()).one(&begun.transaction).await?;
         let row = found.ok_or(Refusal::NotFound(Missing::Token))?;
+        revoke_along(&begun.transaction, change, &row.id, along).await?;
         revoke(&begun.transaction, change, &[row]).await?;
         begun.transaction.commit().await?;
         Ok(())

@@ -22,7 +22,7 @@ pub fn server(facts: &Facts) -> Bytes {
     let authorization = json!({
         "name": "Authorization",
         "description": "Bearer and a token, from POST /v1/signup",
-        "isRequired": true,
+        "isRequired": false,
         "isSecret": true,
     });
     let url = format!("{}/mcp", facts.base_url);

@@ -7,6 +7,8 @@ use poem::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use poem::{Endpoint, IntoResponse, Request, Response};
 
 const PATHS: [&str; 2] = ["/v1/", "/mcp"];
+/// They create tokens for callers without one. Otherwise any page could sign up from its visitors' addresses.
+const CLOSED_PATHS: [&str; 2] = ["/v1/signup", "/v1/account/join"];
 
 /// Any origin. It cannot be combined with credentials.
 const ANY: HeaderValue = HeaderValue::from_static("*");
@@ -40,7 +42,8 @@ pub async fn respond_or_pass<E: Endpoint>(routes: &E, request: Request) -> poem:
 }
 
 fn is_open(path: &str) -> bool {
-    PATHS.iter().any(|open| if open.ends_with('/') { path.starts_with(open) } else { path == *open })
+    !CLOSED_PATHS.contains(&path)
+        && PATHS.iter().any(|open| if open.ends_with('/') { path.starts_with(open) } else { path == *open })
 }
 
 fn is_preflight(request: &Request) -> bool {

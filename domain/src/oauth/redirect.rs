@@ -29,7 +29,7 @@ pub enum RedirectTarget {
 pub struct MalformedRedirect;
 
 /// Schemes that browsers or systems handle themselves.
-const FOREIGN_SCHEMES: [&str; 18] = [
+const FOREIGN_SCHEMES: [&str; 20] = [
     "about",
     "blob",
     "chrome",
@@ -42,6 +42,8 @@ const FOREIGN_SCHEMES: [&str; 18] = [
     "javascript",
     "jar",
     "mailto",
+    "search",
+    "search-ms",
     "sms",
     "ssh",
     "tel",

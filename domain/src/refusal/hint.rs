@@ -33,7 +33,7 @@ impl Refusal {
             }
             Refusal::InvalidBody { .. } => {
                 "send a JSON object with Content-Type: application/json; GET /skill/reference/contents.md \
-                 leads to the description of its fields"
+                 leads to its fields"
                     .into()
             }
             Refusal::WeakPassword { rule } => {

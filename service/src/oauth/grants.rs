@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use domain::oauth::{CodeChallenge, RefreshToken, requested_scopes};
 use domain::{Maker, Origin, Scopes, TokenSecret, hash_secret};
-use store::{Change, ChangeError, Renewal, StoredGrant};
+use store::{Change, ChangeError, Renewal, RevocationScope, StoredGrant};
 
 use super::error::{OAuthCode, OAuthError, OAuthResult};
 use super::{ACCESS_KEPT, REFRESH_KEPT};
@@ -14,6 +14,8 @@ use crate::Service;
 
 /// Revocations from an address per minute.
 const REVOCATIONS_PER_MINUTE: u32 = 60;
+/// Requests for tokens from an address per minute. A device asks every five seconds.
+const TOKENS_PER_MINUTE: u32 = 300;
 const DEVICE_GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
 
 /// The parameters of a token request, as sent.
@@ -42,6 +44,9 @@ pub struct IssuedTokens {
 impl Service {
     /// Issues tokens for a code, a refresh token or a device code.
     pub async fn issue_tokens(&self, sent: TokenParameters, origin: Origin) -> OAuthResult<IssuedTokens> {
+        if let Some(address) = origin.address {
+            self.take_by_address("oauth-token", address, TOKENS_PER_MINUTE).await?;
+        }
         let client_id = needed(sent.client_id.as_deref(), "client_id")?;
         let call = TokenCall { sent: &sent, client_hash: hash_secret(client_id), origin };
         match needed(sent.grant_type.as_deref(), "grant_type")? {
@@ -82,7 +87,7 @@ impl Service {
     /// RFC 6749, 4.1.2: a second use ends what the first one gave.
     async fn must_be_unused(&self, grant: &StoredGrant, call: &TokenCall<'_>) -> OAuthResult<()> {
         if grant.exchanged_at.is_some() {
-            self.end_grant(grant, call.origin, "a code was used twice").await?;
+            self.end_stolen_grant(grant, call.origin, "a code was used twice").await?;
             return Err(invalid_grant("the code was used before; the tokens that it gave are revoked").into());
         }
         if grant.code_expires_at <= self.0.clock.now() {
@@ -95,7 +100,7 @@ impl Service {
         let (renewal, issued) = self.new_secrets(grant, RefreshToken::generate(&self.0.chance));
         if !self.0.store.oauth().exchange(grant.token, &renewal, self.0.clock.now()).await? {
             // Another request was faster, or the grant was revoked.
-            self.end_grant(grant, call.origin, "a code was used twice").await?;
+            self.end_stolen_grant(grant, call.origin, "a code was used twice").await?;
             return Err(invalid_grant("the code was used before or the grant was revoked").into());
         }
         Ok(issued)
@@ -126,7 +131,7 @@ impl Service {
     }
 
     async fn end_reused(&self, grant: &StoredGrant, call: &TokenCall<'_>) -> OAuthResult<IssuedTokens> {
-        self.end_grant(grant, call.origin, "a refresh token was used twice").await?;
+        self.end_stolen_grant(grant, call.origin, "a refresh token was used twice").await?;
         Err(invalid_grant("the refresh token was used before; all tokens of this grant are revoked").into())
     }
 
@@ -145,7 +150,9 @@ impl Service {
             _ => None,
         };
         match grant.filter(|grant| grant.client_hash == hash_secret(client_id)) {
-            Some(grant) => self.end_grant(&grant, from, "its client revoked it").await,
+            Some(grant) => {
+                self.end_grant(&grant, from, RevocationScope::Nothing, "its client revoked it").await
+            }
             None => Ok(()),
         }
     }
@@ -154,12 +161,29 @@ impl Service {
         Ok(self.take_by_address("oauth-revoke", from, REVOCATIONS_PER_MINUTE).await?)
     }
 
+    /// Ends a grant of which a secret was used twice, so a thief may have used one. It also revokes what a
+    /// thief could have kept: the tokens and the open invites that the grant's token created.
+    async fn end_stolen_grant(
+        &self,
+        grant: &StoredGrant,
+        origin: Origin,
+        why: &'static str,
+    ) -> OAuthResult<()> {
+        self.end_grant(grant, origin, RevocationScope::TokensAndInvites, why).await
+    }
+
     /// Revokes the token, which ends the grant. A suspended account does not prevent it.
-    async fn end_grant(&self, grant: &StoredGrant, origin: Origin, why: &'static str) -> OAuthResult<()> {
+    async fn end_grant(
+        &self,
+        grant: &StoredGrant,
+        origin: Origin,
+        along: RevocationScope,
+        why: &'static str,
+    ) -> OAuthResult<()> {
         let by = Maker { user: None, token: Some(grant.token) };
         let now = self.0.clock.now();
         let change = Change { account: grant.account, by, origin, now, chance: &self.0.chance };
-        match self.0.store.tokens().revoke_leaked(&change, grant.token).await {
+        match self.0.store.tokens().revoke_leaked(&change, grant.token, along).await {
             Ok(()) => tracing::info!(token.id = %grant.token, why, "the grant of an OAuth client ended"),
             // It was revoked before.
             Err(ChangeError::Refused(_)) => {}

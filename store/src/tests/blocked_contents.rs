@@ -175,13 +175,16 @@ on_both_databases! {
         assert_eq!(harness.waits(WaitingFor::Review).await, ["page"]);
     }
 
-    async fn a_page_that_is_deleted_is_held_no_more(harness: &StoreHarness) {
+    async fn a_deleted_page_stays_held_until_it_is_purged(harness: &StoreHarness) {
         let account = harness.claimed().await;
         let page = harness.publish(account, "page", b"one").await;
         harness.decide(&page, ModerationDecision::Block).await;
         harness.store.artifacts().delete(&harness.change(account, START), &page.slug).await.unwrap();
-        let held = entity::held_page::Entity::find().all(&harness.store.database.reader).await.unwrap();
-        assert_eq!(held, []);
+        let held = async || entity::held_page::Entity::find().all(&harness.store.database.reader).await;
+        assert_eq!(held().await.unwrap().len(), 1);
+        let purge = harness.change_by_token(account).await;
+        harness.store.artifacts().purge(&purge, page.artifact).await.unwrap().unwrap();
+        assert_eq!(held().await.unwrap(), []);
     }
 
     async fn activation_keeps_scan_findings_and_does_not_block_the_version_already_live(harness: &StoreHarness) {

@@ -72,7 +72,12 @@ impl<'a> Granted<'a> {
         let by = Maker { user: None, token: Some(self.token) };
         let change =
             Change { account: self.account, by, origin: ORIGIN, now: START, chance: &self.harness.chance };
-        self.harness.store.tokens().revoke_leaked(&change, self.token).await.unwrap();
+        self.harness
+            .store
+            .tokens()
+            .revoke_leaked(&change, self.token, crate::RevocationScope::Nothing)
+            .await
+            .unwrap();
     }
 
     async fn listed(&self, now: Time) -> usize {

@@ -123,11 +123,11 @@ async fn consent(
 fn bad_request(bad: BadAuthorization) -> Result<Response, RefusedCall> {
     let title = "This app cannot be connected";
     match bad {
-        BadAuthorization::Redirected { to, target: RedirectTarget::Host(host), fault } => {
+        BadAuthorization::Redirected { to, target: RedirectTarget::ThisComputer, .. } => Ok(found_at(&to)),
+        BadAuthorization::Redirected { to, target, fault } => {
             let text = format!("The app's request is faulty: {fault}.");
-            page(StatusCode::BAD_REQUEST, &EndPage { title, text, onward: Some((to, host)) })
+            page(StatusCode::BAD_REQUEST, &EndPage { title, text, onward: Some((to, target.to_string())) })
         }
-        BadAuthorization::Redirected { to, .. } => Ok(found_at(&to)),
         BadAuthorization::Shown(OAuthFailure::Refused(error)) => {
             let text = format!("The app's request is faulty: {}.", error.description);
             page(StatusCode::BAD_REQUEST, &EndPage { title, text, onward: None })

@@ -308,7 +308,9 @@ async fn unreadable_upload_is_reported_and_the_backup_contains_the_rest() {
     let waiting = calls.map(|call| tokio::spawn(async move { call.try_send().await.map(drop) }));
     let spool = world.folder().join("data/blobs/spool");
     let uploads = eventually(PATIENCE, "two publishes that wait", async || {
-        let uploads: Vec<_> = fs::read_dir(&spool).ok()?.map(|entry| entry.unwrap().path()).collect();
+        let mut uploads: Vec<_> = fs::read_dir(&spool).ok()?.map(|entry| entry.unwrap().path()).collect();
+        // A file that is being written has another name.
+        uploads.retain(|path| !path.to_string_lossy().contains('#'));
         (uploads.len() == 2 && waiting_publishes(&world).await == 2).then_some(uploads)
     })
     .await;
@@ -347,6 +349,7 @@ async fn age(backup: &Path) {
         ALTER TABLE artifacts DROP COLUMN versions_kept; ALTER TABLE artifacts DROP COLUMN versions_days;
         DROP TRIGGER routes_repointed; DROP TABLE former_versions;
         DROP TABLE erasures; ALTER TABLE artifacts DROP COLUMN purged_at;
+        DROP TABLE oauth_grants; DROP TABLE oauth_devices; ALTER TABLE tokens DROP COLUMN renewable_until;
         DROP TRIGGER routes_inserted; DROP TRIGGER routes_updated; DROP TRIGGER routes_deleted;
         DROP TABLE route_changes; DROP TABLE route_log; DROP TABLE appeals; DROP TABLE held_pages; DROP TABLE blocked_contents;
         ALTER TABLE reports DROP COLUMN category; DROP TABLE rulings; DROP TABLE monthly_limits;
