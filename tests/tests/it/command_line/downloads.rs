@@ -1,4 +1,4 @@
-//! `handbill download` and `handbill diff`.
+//! `handbill download`, `diff`, `export`, `delete` and `undelete`.
 
 use handbill_tests::in_both_modes;
 
@@ -42,5 +42,23 @@ in_both_modes! {
         assert_eq!(shell.run(&["diff", "my-site", "2", "2"]).await.ok().out, "");
         let listed = shell.run(&["diff", "my-site", "--json"]).await.ok().json();
         assert_eq!(listed["files"][0]["change"], "changed");
+    }
+
+    async fn pages_and_versions_are_deleted_and_restored_from_the_command_line(world: World) {
+        let shell = Shell::signed_up(&world).await;
+        shell.write("page.html", PAGE);
+        let url = shell.run(&["publish", "page.html", "--slug", "my-page"]).await.ok().line();
+        shell.write("page.html", page_saying("second"));
+        shell.run(&["publish", "page.html", "--slug", "my-page"]).await.ok();
+        let gone = shell.run(&["delete", "my-page", "--version", "1", "--yes"]).await.ok();
+        assert_eq!(gone.line(), "Deleted version 1 of my-page");
+        shell.run(&["delete", "my-page", "--version", "1", "--yes"]).await.failed(4);
+        shell.run(&["delete", "my-page", "--yes"]).await.ok();
+        world.visitor().open(&url).await.expect(404);
+        assert_eq!(shell.run(&["undelete", "my-page"]).await.ok().line(), url);
+        world.visitor().open(&url).await.expect(200);
+        shell.run(&["delete", "my-page", "--purge", "--yes"]).await.ok();
+        world.visitor().open(&url).await.expect(404);
+        shell.run(&["undelete", "my-page"]).await.failed(4);
     }
 }
