@@ -33,9 +33,11 @@ use crate::{Blobs, bundle, rows};
 const PAGE: u64 = 500;
 /// A longer erasure of one bundle was interrupted.
 const CLAIMED_FOR: std::time::Duration = std::time::Duration::from_secs(120);
-/// A content that was marked this long ago is no longer being deleted by the process that marked it. Much
-/// longer than the deletion of one chunk takes.
-const DELETING_FOR: std::time::Duration = std::time::Duration::from_secs(600);
+/// A content that was marked this long ago is no longer being deleted by the process that marked it. Until
+/// then, publishes of the same content wait.
+const DELETING_FOR: std::time::Duration = std::time::Duration::from_secs(60);
+/// A process that was suspended for longer than this after its marks deletes nothing.
+const DELETES_WITHIN: std::time::Duration = std::time::Duration::from_secs(20);
 /// Contents that are marked in one transaction and deleted at the same time.
 const DELETED_AT_ONCE: usize = 8;
 
@@ -125,7 +127,9 @@ impl BlobIndex<'_> {
             // The object of a refused publish, if there is one.
             self.sweep_orphan(blobs, hash, 0, now).await?;
         }
+        let began = tokio::time::Instant::now();
         let marked = self.mark_purged(hashes.clone(), now).await?.into_iter();
+        ensure!(began.elapsed() < DELETES_WITHIN, "the marks of purged contents are too old");
         try_join_all(marked.map(|row| self.delete_marked(blobs, row, now))).await?;
         let left: Vec<String> = entity::blob::Entity::find()
             .select_only()
