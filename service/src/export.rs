@@ -132,7 +132,7 @@ impl Service {
         text.push(artifact_json(artifact).trim_end_matches('}'))?;
         text.push_list("versions", noted).await?;
         text.push("}")?;
-        // They are listed newest first. Whoever publishes them again needs the oldest first.
+        // They are listed newest first. To publish them again, the oldest must come first.
         versions[first..].reverse();
         Ok(())
     }

@@ -36,7 +36,7 @@ pub fn new_path<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SitePath, 
     SitePath::of_upload(&String::deserialize(deserializer)?).map_err(D::Error::custom)
 }
 
-/// Parses the message of a version. An empty one is none, as in REST.
+/// Parses the message of a version. An empty message counts as missing, as in REST.
 pub fn message<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Message>, D::Error> {
     let text = Option::<String>::deserialize(deserializer)?.filter(|text| !text.is_empty());
     text.map(|text| text.parse().map_err(D::Error::custom)).transpose()

@@ -217,7 +217,7 @@ in_both_modes! {
 
         let question = call_modern(&agent, "publish_artifact", page.clone()).await.expect(200).at("result");
         assert_eq!(question["resultType"], "input_required", "{question}");
-        // Consent to another amount is none.
+        // Consent to another amount does not count.
         let again = answered("publish_artifact", &page, "accept", &json!("4999")).await.expect(200);
         assert_eq!(again.at("result.resultType"), "input_required");
         let paid = tool_result(&answered("publish_artifact", &page, "accept",

@@ -220,7 +220,7 @@ impl Artifacts {
         (next, effect)
     }
 
-    /// These, without a purged artifact that is none of them any more.
+    /// The artifacts after a purge of one that is no longer among them.
     fn purged(mut self, page: &Page) -> (Self, Effect) {
         self.evidence.extend(page.evidence());
         self.is_any_purged = true;

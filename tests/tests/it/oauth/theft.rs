@@ -49,7 +49,7 @@ in_both_modes! {
         assert!(app.works(&second).await);
         let third = app.refresh(&second.string("refresh_token")).await.expect(200);
         assert!(app.works(&third).await);
-        // The thief or the app uses a token that was used before. Nobody can tell who is who.
+        // The thief or the app uses a token that was used before. The server cannot tell them apart.
         refused(&app.refresh(&first.string("refresh_token")).await, "invalid_grant");
         for tokens in [&first, &second, &third] {
             assert!(!app.works(tokens).await);
