@@ -2,7 +2,6 @@
 //! and who may call it. The lines of one pattern must stand together.
 
 use poem::RouteMethod;
-use poem::endpoint::make_sync;
 
 use super::RouteLine;
 use crate::http::terms::{Area, Audience, BodyLimit, PermitClass, Terms};
@@ -188,8 +187,7 @@ pub const NETLIFY: &[RouteLine] = handled! { Netlify:
 pub const PAGES: &[RouteLine] = pages! {
     get  "/",                        pages::home::show,                        Small, Request, Anyone;
     post "/",                        pages::home::publish,                     Form,  Request, Anyone;
-    get  "/assets/page.css",         make_sync(|_| pages::assets::stylesheet()), Small, Request, Anyone;
-    get  "/assets/page.js",          make_sync(|_| pages::assets::script()),   Small, Request, Anyone;
+    get  "/assets/:name",            pages::assets::show,                      Small, Request, Anyone;
     get  "/claim/:code",             pages::claim::show,                       Small, Request, Anyone;
     post "/claim/:code",             pages::claim::claim,                      Small, SignIn,  PersonOrBody;
     get  "/invite/:code",            pages::invite::show,                      Small, Request, Anyone;
