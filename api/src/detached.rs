@@ -27,6 +27,7 @@ use crate::http::client_ip::TrustedProxies;
 use crate::http::client_wait::ClientWait;
 use crate::http::paths::{ListedPath, Paths};
 use crate::http::permits::{RequestPermit, RequestPermits};
+use crate::http::rate_limit_headers;
 use crate::http::terms::Terms;
 use crate::http::trace::Traced;
 use crate::http::upload_budget::{BodyBudget, SmallBodyBudget};
@@ -175,9 +176,10 @@ impl<E: Endpoint + 'static> DetachedState<E> {
             return self.finish(moved_to(path, request.uri().query()), &method, None, started, trace);
         }
         request.set_data(permit.clone());
-        let outcome = AssertUnwindSafe(self.routes.call(request)).catch_unwind().await;
+        let call = AssertUnwindSafe(self.routes.call(request)).catch_unwind();
+        let (outcome, limits) = service::reporting_limits(call).await;
         permit.release();
-        let (response, pattern) = match outcome {
+        let (mut response, pattern) = match outcome {
             Ok(Ok(answer)) => {
                 let response = answer.into_response();
                 let pattern = response.data::<PathPattern>().cloned();
@@ -193,6 +195,7 @@ impl<E: Endpoint + 'static> DetachedState<E> {
                 (form.respond(&Refusal::Internal), None)
             }
         };
+        rate_limit_headers::report(&mut response, &limits);
         self.finish(response, &method, pattern.as_ref(), started, trace)
     }
 

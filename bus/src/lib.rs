@@ -30,7 +30,7 @@ use tokio::time::sleep_until;
 use tracing::{Instrument, debug, warn};
 
 pub use edges::EdgeLease;
-pub use limits::{Budget, RateLimit, RetryAfter};
+pub use limits::{Budget, ExceededLimit, RateLimit, Remaining, RetryAfter, whole_seconds};
 pub use replies::ReplyWaiter;
 
 use connection::RedisConnection;
@@ -204,14 +204,18 @@ impl Bus {
     }
 
     /// Takes one from each of these limits. If one of them refuses, nothing is taken from any window.
-    pub async fn take_each(&self, limits: &[RateLimit], now: Time) -> Result<(), RetryAfter> {
+    pub async fn take_each(&self, limits: &[RateLimit], now: Time) -> Result<Vec<Remaining>, ExceededLimit> {
+        let mut remaining = Vec::with_capacity(limits.len());
         for (number, limit) in limits.iter().enumerate() {
-            if let Err(refused) = self.take(limit, now).await {
-                self.give_back_each(&limits[..number]).await;
-                return Err(refused);
+            match self.take(limit, now).await {
+                Ok(left) => remaining.push(left),
+                Err(retry_after) => {
+                    self.give_back_each(&limits[..number]).await;
+                    return Err(ExceededLimit { limit: limit.clone(), retry_after });
+                }
             }
         }
-        Ok(())
+        Ok(remaining)
     }
 
     /// Undoes one take from each of these limits. Only windows need this, because a bucket refills by itself.
@@ -223,7 +227,7 @@ impl Bus {
 
     /// Takes one from a limit that all processes share. Without Redis this process counts alone, so that an
     /// outage never causes refusals.
-    pub async fn take(&self, limit: &RateLimit, now: Time) -> Result<(), RetryAfter> {
+    pub async fn take(&self, limit: &RateLimit, now: Time) -> Result<Remaining, RetryAfter> {
         if let Reach::Redis(connection) = &self.reach
             && connection.wire().is_connected()
         {

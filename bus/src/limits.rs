@@ -123,6 +123,21 @@ fn network(address: Ipv6Addr, bits: u32) -> Ipv6Addr {
     Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << (u128::BITS - bits)))
 }
 
+/// The state of a limit after a take that it allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Remaining {
+    pub takes: u64,
+    /// Until the window ends or the bucket is full again.
+    pub reset: Duration,
+}
+
+/// A limit that refused a take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExceededLimit {
+    pub limit: RateLimit,
+    pub retry_after: RetryAfter,
+}
+
 /// Refused for now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryAfter {
@@ -132,8 +147,13 @@ pub struct RetryAfter {
 
 impl RetryAfter {
     fn waiting(wait: Duration) -> Self {
-        Self { seconds: u64::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u64::MAX).max(1) }
+        Self { seconds: whole_seconds(wait).max(1) }
     }
+}
+
+/// Rounded up, so that a client that waits for so long does not come too early.
+pub fn whole_seconds(wait: Duration) -> u64 {
+    u64::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u64::MAX)
 }
 
 #[derive(Clone, Copy)]
@@ -150,11 +170,10 @@ impl Window {
     }
 
     /// Whether the latest take of this window is within the limit.
-    fn verdict(self, takes: u32, length: Duration, now: Time) -> Result<(), RetryAfter> {
-        if self.taken <= u64::from(takes) {
-            return Ok(());
-        }
-        Err(RetryAfter::waiting(length.saturating_sub(now.since(self.began))))
+    fn verdict(self, takes: u32, length: Duration, now: Time) -> Result<Remaining, RetryAfter> {
+        let reset = length.saturating_sub(now.since(self.began));
+        let remaining = u64::from(takes).checked_sub(self.taken);
+        remaining.map(|takes| Remaining { takes, reset }).ok_or_else(|| RetryAfter::waiting(reset))
     }
 }
 
@@ -182,10 +201,15 @@ impl Bucket {
     }
 
     /// Whether the bucket had a token for the take that results in this time.
-    fn verdict(self, after: i64) -> Result<(), RetryAfter> {
-        match u64::try_from(after.saturating_sub(self.now).saturating_sub(self.capacity)) {
-            Ok(wait) if wait > 0 => Err(RetryAfter::waiting(Duration::from_micros(wait))),
-            _ => Ok(()),
+    fn verdict(self, after: i64) -> Result<Remaining, RetryAfter> {
+        let until_full = after.saturating_sub(self.now);
+        let micros = |number: i64| u64::try_from(number).unwrap_or(0);
+        match micros(until_full.saturating_sub(self.capacity)) {
+            0 => Ok(Remaining {
+                takes: micros((self.capacity - until_full) / self.interval.max(1)),
+                reset: Duration::from_micros(micros(until_full)),
+            }),
+            wait => Err(RetryAfter::waiting(Duration::from_micros(wait))),
         }
     }
 }
@@ -194,7 +218,7 @@ pub(crate) async fn take_shared(
     wire: &Wire,
     limit: &RateLimit,
     now: Time,
-) -> anyhow::Result<Result<(), RetryAfter>> {
+) -> anyhow::Result<Result<Remaining, RetryAfter>> {
     let key = wire.names().limit(limit.name, &limit.key);
     let stored_for = |length: Duration| (length + KEPT_LONGER).as_millis() as u64;
     match limit.budget {

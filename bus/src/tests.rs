@@ -287,15 +287,15 @@ async fn limits_are_shared_by_processes_and_end_with_their_window() {
     let start = Time::from_millis(1_700_000_000_000);
     for number in 0..10 {
         let bus = if number % 2 == 0 { &one } else { &two };
-        assert_eq!(bus.take(&ten_a_minute(), start).await, Ok(()));
+        assert!(bus.take(&ten_a_minute(), start).await.is_ok());
     }
     let later = start.plus(Duration::from_millis(15_001));
     for bus in [&one, &two] {
         assert_eq!(bus.take(&ten_a_minute(), later).await, Err(RetryAfter { seconds: 45 }));
     }
     let other = RateLimit { key: "192.0.2.2".to_owned(), ..ten_a_minute() };
-    assert_eq!(one.take(&other, later).await, Ok(()));
-    assert_eq!(two.take(&ten_a_minute(), start.plus(Duration::from_secs(60))).await, Ok(()));
+    assert!(one.take(&other, later).await.is_ok());
+    assert!(two.take(&ten_a_minute(), start.plus(Duration::from_secs(60))).await.is_ok());
 }
 
 #[tokio::test]
@@ -309,28 +309,28 @@ async fn buckets_and_returned_units_are_shared_by_processes() {
         if number.is_multiple_of(2) { &one } else { &two }.take(&bucket, now).await
     };
     for number in 0..7 {
-        assert_eq!(take(number, start).await, Ok(()));
+        assert!(take(number, start).await.is_ok());
     }
     // A token takes 8.57 s.
     for number in 0..10 {
         assert_eq!(take(number, start).await, Err(RetryAfter { seconds: 9 }));
     }
     let later = start.plus(Duration::from_millis(17_143));
-    assert_eq!((take(0, later).await, take(1, later).await), (Ok(()), Ok(())));
+    assert!(take(0, later).await.is_ok() && take(1, later).await.is_ok());
     assert_eq!(take(0, later).await, Err(RetryAfter { seconds: 9 }));
 
     for _ in 0..20 {
-        assert_eq!(one.take(&ten_a_minute(), start).await, Ok(()));
+        assert!(one.take(&ten_a_minute(), start).await.is_ok());
         two.give_back_each(&[ten_a_minute()]).await;
     }
     for _ in 0..10 {
-        assert_eq!(two.take(&ten_a_minute(), start).await, Ok(()));
+        assert!(two.take(&ten_a_minute(), start).await.is_ok());
     }
     for _ in 0..5 {
         assert_eq!(one.take(&ten_a_minute(), start).await, Err(RetryAfter { seconds: 60 }));
     }
     one.give_back_each(&[ten_a_minute()]).await;
-    assert_eq!(two.take(&ten_a_minute(), start).await, Ok(()), "refused takes do not count");
+    assert!(two.take(&ten_a_minute(), start).await.is_ok(), "refused takes do not count");
 }
 
 #[tokio::test]
@@ -340,17 +340,17 @@ async fn refusal_by_a_wider_network_does_not_charge_the_narrower_one() {
         let budget = Budget::Window { takes: 1, length: Duration::from_secs(600) };
         let take = async |of_64: u8, now| {
             let address = format!("2001:db8:1:{of_64:04x}::1").parse().unwrap();
-            bus.take_each(&RateLimit::of_address("claim", address, budget), now).await
+            let taken = bus.take_each(&RateLimit::of_address("claim", address, budget), now).await;
+            taken.map_err(|exceeded| exceeded.retry_after)
         };
         let start = Time::from_millis(1_700_000_000_123);
-        let refused = Err(RetryAfter { seconds: 600 });
         for of_64 in 0..8 {
-            assert_eq!(take(of_64, start).await, Ok(()));
+            assert!(take(of_64, start).await.is_ok());
         }
-        assert_eq!(take(0, start).await, refused);
+        assert_eq!(take(0, start).await, Err(RetryAfter { seconds: 600 }));
         // The window of the ninth starts only with its first take.
         assert_eq!(take(8, start.plus(Duration::from_secs(599))).await, Err(RetryAfter { seconds: 1 }));
-        assert_eq!(take(8, start.plus(Duration::from_secs(600))).await, Ok(()));
+        assert!(take(8, start.plus(Duration::from_secs(600))).await.is_ok());
     }
 }
 
@@ -408,7 +408,7 @@ async fn outage_only_delays_calls_and_the_bus_recovers() {
 async fn outage_is_bounded(api: &Bus) {
     let began = Instant::now();
     for _ in 0..10 {
-        assert_eq!(api.take(&ten_a_minute(), Time::from_millis(0)).await, Ok(()));
+        assert!(api.take(&ten_a_minute(), Time::from_millis(0)).await.is_ok());
     }
     assert_eq!(api.take(&ten_a_minute(), Time::from_millis(0)).await, Err(RetryAfter { seconds: 60 }));
     let mut waiter = api.expect_reply(job());
@@ -454,7 +454,7 @@ async fn hanging_server_is_treated_as_disconnected() {
     assert!(Command::new("kill").args(["-STOP", &pid]).status().unwrap().success());
 
     let began = Instant::now();
-    assert_eq!(api.take(&ten_a_minute(), Time::from_millis(0)).await, Ok(()));
+    assert!(api.take(&ten_a_minute(), Time::from_millis(0)).await.is_ok());
     assert!(began.elapsed() < Duration::from_millis(1500), "{:?}", began.elapsed());
     eventually("the loss is noticed", || !api.is_connected()).await;
     assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());

@@ -20,10 +20,12 @@ impl Service {
     pub async fn blocked_contents(
         &self,
         after: Option<&BlockedContentCursor>,
+        rows_max: Option<u32>,
     ) -> ServiceResult<BlockedContentList> {
-        let mut contents = self.0.store.blocked_contents().list(after, LIST_MAX as u64 + 1).await?;
-        let has_more = contents.len() > LIST_MAX;
-        contents.truncate(LIST_MAX);
+        let rows_max = rows_max.map_or(LIST_MAX, |rows| rows as usize);
+        let mut contents = self.0.store.blocked_contents().list(after, rows_max as u64 + 1).await?;
+        let has_more = contents.len() > rows_max;
+        contents.truncate(rows_max);
         let next = contents.last().filter(|_| has_more).map(BlockedContentCursor::of);
         Ok(BlockedContentList { contents, next })
     }

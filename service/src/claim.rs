@@ -79,7 +79,7 @@ impl Service {
         };
         let claimed = self.0.store.accounts().claim(code, &who, self.0.clock.now(), &self.0.chance).await;
         if !matches!(claimed, Ok(Claimed::Now { .. })) {
-            self.0.bus.give_back_each(&limits).await;
+            self.give_back_each(&limits).await;
         }
         match claimed? {
             Claimed::Now { account, hosts, tokens_revoked } => {

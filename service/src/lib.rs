@@ -93,6 +93,7 @@ pub use export::BegunExport;
 pub use failure::{Failure, ServiceResult};
 pub use findings::Finding;
 pub use first_publish::FirstPublish;
+pub use limits::{LimitState, reporting_limits};
 pub use metering::Metered;
 pub use moderation::{DecisionMade, DecisionRequest, Moderated, ReportTaken};
 pub use moderation_notice::{ModerationNotice, RULES, rule_description};

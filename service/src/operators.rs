@@ -55,7 +55,7 @@ impl Service {
             Ok(is_right) => is_right,
             // Nothing was compared. A busy machine must not use up the attempts.
             Err(failure) => {
-                self.0.bus.give_back_each(&failures).await;
+                self.give_back_each(&failures).await;
                 return Err(failure);
             }
         };
@@ -64,7 +64,7 @@ impl Service {
             tracing::warn!(client.ip = %from, "operator sign-in refused");
             return Err(Refusal::InvalidCredentials.into());
         }
-        self.0.bus.give_back_each(&failures).await;
+        self.give_back_each(&failures).await;
         let name = account.map_or(name, |account| account.name.clone());
         tracing::info!(operator.name = %name, client.ip = %from, "operator signed in");
         let key = self.session_key(&name);

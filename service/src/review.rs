@@ -126,11 +126,12 @@ impl Service {
         &self,
         wanted: &ReviewFilter,
         after: Option<&WaitingCursor>,
+        rows_max: Option<u32>,
     ) -> ServiceResult<ReviewQueuePage> {
-        let mut waiting =
-            self.0.store.review_queue().list(wanted, after, LIST_MAX as u64 + 1, self.0.clock.now()).await?;
-        let has_more = waiting.len() > LIST_MAX;
-        waiting.truncate(LIST_MAX);
+        let (rows_max, now) = (rows_max.map_or(LIST_MAX, |rows| rows as usize), self.0.clock.now());
+        let mut waiting = self.0.store.review_queue().list(wanted, after, rows_max as u64 + 1, now).await?;
+        let has_more = waiting.len() > rows_max;
+        waiting.truncate(rows_max);
         let next = waiting.last().filter(|_| has_more).map(|last| last.place.clone());
         Ok(ReviewQueuePage { waiting: waiting.into_iter().map(WaitingPages::from).collect(), next })
     }
@@ -168,11 +169,15 @@ impl Service {
     }
 
     /// The log of decisions, newest first.
-    pub async fn decisions(&self, wanted: &DecisionFilter) -> ServiceResult<DecisionList> {
-        let mut decisions =
-            self.0.store.moderation().list_decisions(wanted, DECISIONS_MAX as u64 + 1).await?;
-        let has_more = decisions.len() > DECISIONS_MAX;
-        decisions.truncate(DECISIONS_MAX);
+    pub async fn decisions(
+        &self,
+        wanted: &DecisionFilter,
+        rows_max: Option<u32>,
+    ) -> ServiceResult<DecisionList> {
+        let rows_max = rows_max.map_or(DECISIONS_MAX, |rows| rows as usize);
+        let mut decisions = self.0.store.moderation().list_decisions(wanted, rows_max as u64 + 1).await?;
+        let has_more = decisions.len() > rows_max;
+        decisions.truncate(rows_max);
         let next = decisions.last().filter(|_| has_more).map(|last| last.id);
         Ok(DecisionList { decisions: decisions.into_iter().map(DecisionShown::from).collect(), next })
     }

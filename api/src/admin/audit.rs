@@ -64,7 +64,7 @@ pub async fn show(
             return again(&refusal, &template);
         }
     };
-    let log = service.decisions(&wanted).await?;
+    let log = service.decisions(&wanted, None).await?;
     let host = wanted.host.map(String::from).unwrap_or_default();
     let template = AuditPage {
         frame: &frame,

@@ -61,7 +61,7 @@ pub async fn show(
     let frame = Frame::begin(request, Tab::Contents)?;
     let unknown = |()| Refusal::invalid("after", "is not a position in the list");
     let after = query.after.as_deref().map(str::parse).transpose().map_err(unknown)?;
-    let list = service.blocked_contents(after.as_ref()).await?;
+    let list = service.blocked_contents(after.as_ref(), None).await?;
     let template = ContentsPage {
         frame: &frame,
         rows: list.contents.into_iter().map(ContentRow::from).collect(),

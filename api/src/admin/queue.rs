@@ -94,7 +94,7 @@ pub async fn render(
             );
         }
     };
-    let queue = service.queue(&wanted, after.as_ref()).await?;
+    let queue = service.queue(&wanted, after.as_ref(), None).await?;
     page(status, &QueuePage::new(&frame, list, queue, after.as_ref(), form))
 }
 

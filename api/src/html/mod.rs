@@ -16,7 +16,7 @@ use poem::http::{HeaderValue, StatusCode, header};
 use poem::{Request, Response};
 use service::{Person, Service};
 
-use crate::http::refusal::{RefusedCall, status_of};
+use crate::http::refusal::{PROBLEM, RefusedCall, status_of};
 use crate::http::{caller, session_cookie};
 
 pub use next_path::NextPath;
@@ -144,12 +144,25 @@ pub fn asks_for_json(request: &Request) -> bool {
     accepts(request, "application/json") && !accepts_html(request)
 }
 
+/// Whether `Accept` prefers problems (RFC 9457) to JSON. Of two with the same weight, the first is preferred.
+pub fn prefers_problem(request: &Request) -> bool {
+    let Some((problem_at, problem)) = weight(request, PROBLEM) else { return false };
+    let json = weight(request, "application/json");
+    problem > 0.0 && json.is_none_or(|(at, json)| problem > json || (problem == json && problem_at < at))
+}
+
 fn accepts(request: &Request, kind: &str) -> bool {
+    weight(request, kind).is_some_and(|(_, weight)| weight > 0.0)
+}
+
+/// Where `Accept` names the media type, and with which weight.
+fn weight(request: &Request, kind: &str) -> Option<(usize, f32)> {
     let accepted = request.headers().get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    accepted.flat_map(|value| value.split(',')).any(|range| {
+    accepted.flat_map(|value| value.split(',')).enumerate().find_map(|(at, range)| {
         let mut parts = range.split(';').map(str::trim);
         let is_kind = parts.next().is_some_and(|name| name.eq_ignore_ascii_case(kind));
-        is_kind && !parts.any(|part| matches!(part, "q=0" | "q=0.0" | "q=0.00" | "q=0.000"))
+        let weight = parts.find_map(|part| part.strip_prefix("q=")?.parse().ok());
+        is_kind.then_some((at, weight.unwrap_or(1.0)))
     })
 }
 

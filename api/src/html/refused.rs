@@ -6,16 +6,20 @@ use poem::http::header;
 use poem::{Request, Response};
 
 use super::error_text::ErrorText;
-use super::{accepts_html, page};
-use crate::http::refusal::{respond, respond_to_netlify, status_of};
+use super::{accepts_html, page, prefers_problem};
+use crate::http::refusal::{respond, respond_as_problem, respond_to_netlify, status_of};
 use crate::http::terms::{Area, Terms};
 
 /// The form of a refusal that a request gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RefusalForm {
     Json,
+    /// JSON with the members of RFC 9457.
+    Problem,
     Netlify,
-    Page { path: String },
+    Page {
+        path: String,
+    },
 }
 
 #[derive(Template)]
@@ -31,6 +35,7 @@ impl RefusalForm {
         match Terms::of(request).area {
             Area::Page if accepts_html(request) => Self::Page { path: request.uri().path().to_owned() },
             Area::Netlify => Self::Netlify,
+            Area::Page | Area::Api if prefers_problem(request) => Self::Problem,
             Area::Page | Area::Api | Area::Mcp => Self::Json,
         }
     }
@@ -38,6 +43,7 @@ impl RefusalForm {
     pub fn respond(self, refusal: &Refusal) -> Response {
         match self {
             Self::Json => respond(refusal),
+            Self::Problem => respond_as_problem(refusal),
             Self::Netlify => respond_to_netlify(refusal, status_of(refusal)),
             Self::Page { path } => as_page(refusal, &path, respond(refusal)),
         }
@@ -100,6 +106,27 @@ mod tests {
             assert_eq!(form(Area::Page, program), RefusalForm::Json, "{program}");
         }
         assert_eq!(form(Area::Api, browser), RefusalForm::Json);
+    }
+
+    #[test]
+    fn clients_that_prefer_problems_get_problems() {
+        for prefers in [
+            "application/problem+json",
+            "application/problem+json, */*",
+            "application/json;q=0.5, Application/Problem+JSON",
+            "application/problem+json, application/json",
+        ] {
+            assert_eq!(form(Area::Api, prefers), RefusalForm::Problem, "{prefers}");
+            assert_eq!(form(Area::Mcp, prefers), RefusalForm::Json, "{prefers}");
+        }
+        for other in [
+            "application/json, application/problem+json",
+            "application/problem+json;q=0.5, application/json",
+            "application/problem+json;q=0",
+            "application/*",
+        ] {
+            assert_eq!(form(Area::Api, other), RefusalForm::Json, "{other}");
+        }
     }
 
     #[test]

@@ -146,7 +146,7 @@ fn documented(text: &'static StatusText) -> MetaResponse {
         status: Some(status),
         status_range: None,
         content: content(status),
-        headers: if matches!(status, 429 | 503) { vec![retry_after()] } else { vec![] },
+        headers: headers(status),
     }
 }
 
@@ -155,6 +155,37 @@ fn content(status: u16) -> Vec<MetaMediaType> {
         402 => <Json<wire::Challenge> as ResponseContent>::media_types(),
         412 => <Json<wire::VersionConflict> as ResponseContent>::media_types(),
         _ => <Json<wire::Error> as ResponseContent>::media_types(),
+    }
+}
+
+fn headers(status: u16) -> Vec<MetaHeader> {
+    match status {
+        429 => vec![retry_after(), rate_limit(), rate_limit_policy()],
+        503 => vec![retry_after()],
+        _ => vec![],
+    }
+}
+
+fn rate_limit() -> MetaHeader {
+    let text = "What is left of each rate limit that counted the call, and the seconds until it is reset: \
+                `\"publish\";r=59;t=1`. Sent with successful responses too.";
+    optional("RateLimit", text)
+}
+
+fn rate_limit_policy() -> MetaHeader {
+    optional(
+        "RateLimit-Policy",
+        "The calls that each rate limit allows in its window: `\"publish\";q=60;w=60`.",
+    )
+}
+
+fn optional(name: &str, description: &str) -> MetaHeader {
+    MetaHeader {
+        name: name.to_owned(),
+        description: Some(description.to_owned()),
+        required: false,
+        deprecated: false,
+        schema: String::schema_ref(),
     }
 }
 

@@ -29,6 +29,7 @@ pub mod publish_extent;
 pub mod publish_type;
 pub mod publishing;
 pub mod query_parameter;
+pub mod rate_limit_headers;
 pub mod refusal;
 pub mod representation;
 pub mod same_site;

@@ -27,6 +27,8 @@ use crate::wire::ListedRow;
 const ROWS_AT_ONCE: u32 = 500;
 const LIMIT: &str = "limit";
 const AFTER: &str = "after";
+/// The earlier name of `after` in some operators' lists.
+const BEFORE: &str = "before";
 
 /// The query parameter `limit`.
 pub struct Limit(Option<u32>);
@@ -135,13 +137,26 @@ impl Paging {
         Listed::Listed(Streamed(Body::from(document.to_json_string()), PhantomData), link)
     }
 
-    /// The value of `Link` (RFC 8288): the request's URL with another `after`.
     fn link(&self, base_url: &str, next: &Cursor) -> String {
-        let query = self.address.query().unwrap_or_default().as_bytes();
-        let kept = form_urlencoded::parse(query).filter(|(name, _)| name != AFTER);
-        let mut query = form_urlencoded::Serializer::new(String::new());
-        query.extend_pairs(kept).append_pair(AFTER, &next.to_string());
-        format!("<{base_url}{}?{}>; rel=\"next\"", self.address.path(), query.finish())
+        link(&self.address, base_url, &next.to_string())
+    }
+}
+
+/// The value of `Link` (RFC 8288): the request's URL with another `after`.
+fn link(address: &Uri, base_url: &str, next: &str) -> String {
+    let query = address.query().unwrap_or_default().as_bytes();
+    let kept = form_urlencoded::parse(query).filter(|(name, _)| name != AFTER && name != BEFORE);
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    query.extend_pairs(kept).append_pair(AFTER, next);
+    format!("<{base_url}{}?{}>; rel=\"next\"", address.path(), query.finish())
+}
+
+impl<D: Type + ToJSON> Listed<D> {
+    /// A page of a list whose cursors are not a [`Cursor`]. `next` is the cursor of the next page.
+    pub fn page(document: &D, next: Option<&str>, request: &Request, service: &Service) -> Self {
+        let base_url = &service.addresses().base_url;
+        let link = next.map(|next| link(request.original_uri(), base_url, next));
+        Self::Listed(Streamed(Body::from(document.to_json_string()), PhantomData), link)
     }
 }
 
@@ -210,6 +225,10 @@ fn malformed_limit(field: &'static str) -> Refusal {
 }
 
 impl Limit {
+    pub fn rows_max(&self) -> Option<u32> {
+        self.0
+    }
+
     fn read(text: Option<&str>) -> Result<Self, Refusal> {
         let number = text.map(|text| text.parse().map_err(|_| malformed_limit(LIMIT))).transpose()?;
         Ok(Self(number.map(|number| rows_max(LIMIT, number)).transpose()?))

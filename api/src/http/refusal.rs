@@ -11,6 +11,9 @@ use service::Failure;
 
 use crate::wire;
 
+/// The media type of problems (RFC 9457).
+pub const PROBLEM: &str = "application/problem+json";
+
 /// A refusal as a poem error, from a handler or from an extractor before it.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
@@ -86,6 +89,29 @@ pub fn respond_to_netlify(refusal: &Refusal, status: StatusCode) -> Response {
     response.set_body(json!({ "code": status.as_u16(), "message": message }).to_string());
     response.set_status(status);
     response
+}
+
+/// The response for a refusal as a problem (RFC 9457): its members beside our own.
+pub fn respond_as_problem(refusal: &Refusal) -> Response {
+    let mut response = respond(refusal);
+    let mut body = json_of(refusal);
+    let kind = body.get("doc_url").cloned();
+    body["type"] = kind.unwrap_or_else(|| json!(format!("/docs/errors#{}", refusal.code())));
+    body["title"] = json!(title_of(refusal.code()));
+    body["status"] = json!(status_of(refusal).as_u16());
+    body["detail"] = json!(refusal.message());
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(PROBLEM));
+    response.set_body(body.to_string());
+    response
+}
+
+/// A code in words: `slug_taken` is "Slug taken".
+fn title_of(code: &str) -> String {
+    let mut words = code.replace('_', " ");
+    if let Some(first) = words.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    words
 }
 
 /// The JSON body of a refusal.
@@ -249,6 +275,20 @@ mod tests {
                  to its description",
             })
         );
+    }
+
+    #[tokio::test]
+    async fn a_problem_has_the_members_of_rfc_9457_beside_our_own() {
+        let response = respond_as_problem(&Refusal::SlugTaken { slug: "a".into() });
+        assert_eq!(response.headers()[header::CONTENT_TYPE], PROBLEM);
+        let body = body_of(response).await;
+        assert!(body["type"].as_str().unwrap().ends_with("/docs/errors#slug_taken"), "{body}");
+        assert_eq!((&body["title"], &body["status"]), (&json!("Slug taken"), &json!(409)));
+        assert_eq!((&body["code"], &body["detail"]), (&json!("slug_taken"), &body["message"]));
+        assert!(body["hint"].is_string(), "{body}");
+        let challenge = Challenge::new("publish", Micro::new(5_000), PaymentMethods::DEFAULT);
+        let paid = body_of(respond_as_problem(&Refusal::PaymentRequired(Box::new(challenge)))).await;
+        assert_eq!((&paid["status"], &paid["accepts"][0]["scheme"]), (&json!(402), &json!("dev")));
     }
 
     #[tokio::test]

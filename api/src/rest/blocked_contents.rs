@@ -1,6 +1,7 @@
 //! The list of blocked content, for the operator's programs. The page for people is `/admin/contents`.
 
 use domain::{BlobHash, Refusal};
+use poem::Request;
 use poem::web::Data;
 use poem_openapi::OpenApi;
 use poem_openapi::param::Query;
@@ -11,6 +12,7 @@ use super::Tag;
 use crate::http::api_result::{ApiResult, refusals};
 use crate::http::call_header::Header;
 use crate::http::operator::{DecidedBy, Operator};
+use crate::http::paging::{Limit, Listed};
 use crate::http::path_part::Path;
 use crate::wire;
 
@@ -37,11 +39,16 @@ impl BlockedContents {
         /// The `next` of the previous page.
         #[oai(validator(pattern = "^[0-9]{1,18}[.][0-9a-f]{64}$"))]
         after: Query<Option<String>>,
+        /// The maximum number of files to return. The default is 50.
+        limit: Limit,
+        request: &Request,
         service: Data<&Service>,
-    ) -> ApiResult<Json<wire::BlockedContents>, List> {
+    ) -> ApiResult<Listed<wire::BlockedContents>, List> {
         let unknown = |()| Refusal::invalid("after", "is not the `next` of a list");
         let after = after.0.map(|text| text.parse()).transpose().map_err(unknown)?;
-        Ok(Json(service.blocked_contents(after.as_ref()).await?.into()))
+        let list = service.blocked_contents(after.as_ref(), limit.rows_max()).await?;
+        let list = wire::BlockedContents::from(list);
+        Ok(Listed::page(&list, list.next.as_deref(), request, &service))
     }
 
     /// Unblock a file

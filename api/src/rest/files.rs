@@ -1,15 +1,17 @@
 //! The files of the account's versions.
 
 use domain::Slug;
+use poem::Request;
 use poem::web::Data;
 use poem_openapi::OpenApi;
-use poem_openapi::payload::Json;
+use poem_openapi::param::Query;
 use service::Service;
 
 use super::Tag;
 use crate::http::api_result::{ApiResult, refusals};
 use crate::http::caller::Token;
 use crate::http::file_content::FileContent;
+use crate::http::paging::{Limit, Listed};
 use crate::http::path_part::{FileName, Path};
 use crate::http::version_parameter::VersionParameter;
 use crate::wire;
@@ -35,11 +37,28 @@ impl Files {
         slug: Path<Slug>,
         /// The `seq` of a version, or `live` for the live one. If omitted, the live one.
         version: VersionParameter,
+        /// The maximum number of files to return; the `Link` header then holds the next page. Without it,
+        /// the response has all files.
+        limit: Limit,
+        /// The path after which the page begins, from the `Link` header of the previous response.
+        #[oai(validator(max_length = 255))]
+        after: Query<Option<String>>,
+        request: &Request,
         service: Data<&Service>,
-    ) -> ApiResult<Json<Vec<wire::VersionFile>>, ReadFiles> {
+    ) -> ApiResult<Listed<Vec<wire::VersionFile>>, ReadFiles> {
         let VersionParameter(version) = version;
         let files = service.version_files(&caller.0, &slug.0, version).await?;
-        Ok(Json(files.manifest.files().iter().map(wire::VersionFile::from).collect()))
+        let rest =
+            files.manifest.files().iter().skip_while(|file| {
+                after.0.as_ref().is_some_and(|after| file.path.as_str() <= after.as_str())
+            });
+        let rows_max = limit.rows_max().map_or(usize::MAX, |rows| rows as usize);
+        let mut page: Vec<wire::VersionFile> =
+            rest.take(rows_max.saturating_add(1)).map(wire::VersionFile::from).collect();
+        let has_more = page.len() > rows_max;
+        page.truncate(rows_max);
+        let next = page.last().filter(|_| has_more).map(|file| file.path.clone());
+        Ok(Listed::page(&page, next.as_deref(), request, &service))
     }
 
     /// Get a file of a version

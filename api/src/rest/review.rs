@@ -1,6 +1,7 @@
 //! The moderators' review queue, for the operator's programs. The pages for people are at `/admin`.
 
 use domain::{Host, Refusal};
+use poem::Request;
 use poem::web::Data;
 use poem_openapi::OpenApi;
 use poem_openapi::param::Query;
@@ -12,6 +13,7 @@ use crate::http::api_result::{ApiResult, refusals};
 use crate::http::call_header::Header;
 use crate::http::json_body::JsonBody;
 use crate::http::operator::{DecidedBy, Operator};
+use crate::http::paging::{Limit, Listed};
 use crate::http::path_part::Path;
 use crate::wire;
 
@@ -41,12 +43,17 @@ impl Review {
         /// The `next` of the previous page.
         #[oai(validator(pattern = "^-?[0-9]{1,18}[.][a-z0-9-]{8,45}$"))]
         after: Query<Option<String>>,
+        /// The maximum number of pages to return. The default is 50.
+        limit: Limit,
+        request: &Request,
         service: Data<&Service>,
-    ) -> ApiResult<Json<wire::Queue>, List> {
+    ) -> ApiResult<Listed<wire::Queue>, List> {
         let unknown = |()| Refusal::invalid("after", "is not the `next` of a list");
         let after = after.0.map(|text| text.parse()).transpose().map_err(unknown)?;
         let waiting_for = WaitingFor::from(status.0.unwrap_or(wire::QueueStatus::Review));
-        Ok(Json(service.queue(&waiting_for.into(), after.as_ref()).await?.into()))
+        let queue = service.queue(&waiting_for.into(), after.as_ref(), limit.rows_max()).await?;
+        let queue = wire::Queue::from(queue);
+        Ok(Listed::page(&queue, queue.next.as_deref(), request, &service))
     }
 
     /// Get a page for review
@@ -101,14 +108,21 @@ impl Review {
         moderators: Query<Option<bool>>,
         /// The `next` of the previous page.
         #[oai(validator(pattern = "^[0-7][0-9A-HJKMNP-TV-Z]{25}$"))]
+        after: Query<Option<String>>,
+        /// The earlier name of `after`.
+        #[oai(validator(pattern = "^[0-7][0-9A-HJKMNP-TV-Z]{25}$"), deprecated)]
         before: Query<Option<String>>,
+        /// The maximum number of decisions to return. The default is 100.
+        limit: Limit,
+        request: &Request,
         service: Data<&Service>,
-    ) -> ApiResult<Json<wire::DecisionLog>, Log> {
+    ) -> ApiResult<Listed<wire::DecisionLog>, Log> {
         let malformed = |_| Refusal::invalid("host", "is not the host of a page");
         let host = host.0.map(|text| text.parse()).transpose().map_err(malformed)?;
-        let unknown = |_| Refusal::invalid("before", "is not the `next` of a list");
-        let before = before.0.map(|text| text.parse()).transpose().map_err(unknown)?;
+        let unknown = |_| Refusal::invalid("after", "is not the `next` of a list");
+        let before = after.0.or(before.0).map(|text| text.parse()).transpose().map_err(unknown)?;
         let wanted = DecisionFilter { host, by_moderators: moderators.0 == Some(true), before };
-        Ok(Json(service.decisions(&wanted).await?.into()))
+        let log = wire::DecisionLog::from(service.decisions(&wanted, limit.rows_max()).await?);
+        Ok(Listed::page(&log, log.next.as_deref(), request, &service))
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use domain::Time;
 use hashlink::LruCache;
 
-use super::{Bucket, Budget, RateLimit, RetryAfter, Window};
+use super::{Bucket, Budget, RateLimit, Remaining, RetryAfter, Window};
 
 /// The largest number of counters per limit.
 pub(super) const KEYS_MAX: usize = 100_000;
@@ -28,22 +28,22 @@ struct Stores {
 type StoresByName<T> = HashMap<&'static str, LruCache<String, T>>;
 
 impl LocalCounters {
-    pub(crate) fn take(&self, limit: &RateLimit, now: Time) -> Result<(), RetryAfter> {
+    pub(crate) fn take(&self, limit: &RateLimit, now: Time) -> Result<Remaining, RetryAfter> {
         let Stores { windows, buckets } = &mut *self.lock();
         match limit.budget {
             Budget::Window { takes, length } => {
                 let store = store_of(windows, limit);
                 let window = Window::after_take(store.get(&limit.key).copied(), length, now);
-                window.verdict(takes, length, now)?;
+                let remaining = window.verdict(takes, length, now)?;
                 store.insert(limit.key.clone(), window);
-                Ok(())
+                Ok(remaining)
             }
             Budget::Bucket { takes, refill } => {
                 let (store, bucket) = (store_of(buckets, limit), Bucket::new(takes, refill, now));
                 let after = bucket.after_take(store.get(&limit.key).copied());
-                bucket.verdict(after)?;
+                let remaining = bucket.verdict(after)?;
                 store.insert(limit.key.clone(), after);
-                Ok(())
+                Ok(remaining)
             }
         }
     }

@@ -14,6 +14,27 @@ in_both_modes! {
         }
     }
 
+    async fn errors_are_problems_for_clients_that_prefer_them(world: World) {
+        let problem = "application/problem+json";
+        let (agent, stranger) = (world.agent().await, world.stranger());
+        for (call, status, code) in [
+            (agent.get("/v1/artifacts/nothing"), 404, "not_found"),
+            (agent.get("/v1/artifacts?limit=0"), 400, "invalid_request"),
+            (stranger.get("/v1/account"), 401, "unauthorized"),
+            (stranger.get("/no-such-path"), 404, "not_found"),
+            (agent.call(Method::PUT, "/v1/artifacts"), 405, "method_not_allowed"),
+        ] {
+            let reply = call.header("Accept", problem).await.expect(status);
+            assert_eq!(reply.header("Content-Type"), problem);
+            let (body, status) = (reply.json(), u64::from(status));
+            assert_eq!((&body["code"], body["status"].as_u64()), (&code.into(), Some(status)), "{body}");
+            assert!(body["type"].as_str().unwrap().ends_with(&format!("/docs/errors#{code}")), "{body}");
+            assert!(body["title"].is_string() && body["detail"] == body["message"], "{body}");
+        }
+        let json = agent.get("/v1/artifacts/nothing").header("Accept", "application/json, application/problem+json");
+        json.await.refused(404, "not_found");
+    }
+
     async fn a_wrong_method_is_405_and_the_right_ones_are_allowed(world: World) {
         let agent = world.agent().await;
         let wrong = [

@@ -16,6 +16,28 @@ const HOUR: Duration = Duration::from_secs(3600);
 const FORWARDED: &str = "X-Forwarded-For";
 
 in_both_modes! {
+    #[settings("HANDBILL_LIMITS__SIGNUPS_PER_MINUTE" = "3", "HANDBILL_LIMITS__PUBLISHES_PER_MINUTE" = "60")]
+    async fn limited_calls_report_what_remains(world: World) {
+        let limit_headers = |reply: &Reply| {
+            (reply.header("RateLimit").to_owned(), reply.header("RateLimit-Policy").to_owned())
+        };
+        let first = world.stranger().post("/v1/signup").await.expect(201);
+        assert_eq!(limit_headers(&first), ("\"signup\";r=2;t=60".into(), "\"signup\";q=3;w=60".into()));
+        world.advance(Duration::from_secs(10));
+        let second = world.stranger().post("/v1/signup").await.expect(201);
+        assert_eq!(second.header("RateLimit"), "\"signup\";r=1;t=50");
+        world.stranger().post("/v1/signup").await.expect(201);
+        let refused = world.stranger().post("/v1/signup").await.expect(429);
+        assert_eq!(refused.header("RateLimit"), "\"signup\";r=0;t=50");
+        assert_eq!(refused.header("Retry-After"), "50");
+        world.advance(MINUTE);
+        let agent = world.agent().await;
+        let published = agent.publish("my-page", "<h1>Hello</h1>").await.expect(201);
+        assert_eq!(limit_headers(&published), ("\"publish\";r=59;t=1".into(), "\"publish\";q=60;w=60".into()));
+        let unlimited = agent.artifacts().await.expect(200);
+        assert_eq!(unlimited.headers.get("RateLimit"), None);
+    }
+
     #[settings(
         "HANDBILL_LIMITS__SIGNUPS_PER_MINUTE" = "1",
         "HANDBILL_API__TRUSTED_PROXIES" = "127.0.0.0/8",
