@@ -7,10 +7,12 @@ mod keys;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::str::FromStr;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, BuildError};
 
+use crate::oauth::RefreshToken;
 use crate::{Refusal, SitePath, TokenSecret, Warning, WarningCode};
 use keys::{KEY_FORMATS, KeyFormat};
 
@@ -30,16 +32,47 @@ pub struct Leaks {
 /// A string with the format of a token. Only the database knows whether it is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeakedToken {
+    /// Of a token its hash, of a refresh token the hash of the part that a grant's refresh tokens share.
     pub secret_hash: String,
     /// The file of its first occurrence.
     pub path: SitePath,
     pub line: Option<u32>,
 }
 
-/// All prefixes: a token's first, then those of [`KEY_FORMATS`] in order.
+/// A secret of this service that somebody found.
+#[derive(Clone, Debug)]
+pub enum LeakedSecret {
+    Access(TokenSecret),
+    Refresh(RefreshToken),
+}
+
+impl FromStr for LeakedSecret {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        text.parse().map(Self::Access).or_else(|()| text.parse().map(Self::Refresh))
+    }
+}
+
+/// The prefixes of our own secrets.
+const OWN_PREFIXES: [&str; 2] = [TokenSecret::PREFIX, RefreshToken::PREFIX];
+
+/// All prefixes: our own first, then those of [`KEY_FORMATS`] in order.
 static PREFIXES: LazyLock<Result<AhoCorasick, BuildError>> = LazyLock::new(|| {
-    AhoCorasick::new([TokenSecret::PREFIX].into_iter().chain(KEY_FORMATS.iter().map(|format| format.prefix)))
+    AhoCorasick::new(OWN_PREFIXES.into_iter().chain(KEY_FORMATS.iter().map(|format| format.prefix)))
 });
+
+/// The hash under which the database may know the secret that the text begins with.
+fn secret_hash_at(text: &[u8]) -> Option<String> {
+    let secret = [TokenSecret::LENGTH, RefreshToken::LENGTH].into_iter().find_map(|length| {
+        let text = std::str::from_utf8(text.get(..length)?).ok()?;
+        text.parse::<LeakedSecret>().ok()
+    })?;
+    Some(match secret {
+        LeakedSecret::Access(token) => token.hash(),
+        LeakedSecret::Refresh(token) => token.family_hash(),
+    })
+}
 
 /// Searches the files of a publish for secrets. Refuses more possible tokens than can be looked up.
 pub fn find_leaks<'a>(files: impl IntoIterator<Item = (&'a SitePath, &'a [u8])>) -> Result<Leaks, Refusal> {
@@ -63,7 +96,7 @@ impl Search {
         // The position up to which each format was read, so that no byte is read twice for one format.
         let mut read_to = vec![0; KEY_FORMATS.len()];
         for found in prefixes.find_iter(text) {
-            let Some(index) = found.pattern().as_usize().checked_sub(1) else {
+            let Some(index) = found.pattern().as_usize().checked_sub(OWN_PREFIXES.len()) else {
                 self.take_token(path, &text[found.start()..], lines.line_at(found.start()))?;
                 continue;
             };
@@ -83,9 +116,7 @@ impl Search {
     }
 
     fn take_token(&mut self, path: &SitePath, text: &[u8], line: Option<u32>) -> Result<(), Refusal> {
-        let text = text.get(..TokenSecret::LENGTH).and_then(|text| std::str::from_utf8(text).ok());
-        let Some(Ok(secret)) = text.map(str::parse::<TokenSecret>) else { return Ok(()) };
-        let secret_hash = secret.hash();
+        let Some(secret_hash) = secret_hash_at(text) else { return Ok(()) };
         if !self.token_hashes.insert(secret_hash.clone()) {
             return Ok(());
         }

@@ -84,7 +84,7 @@ pub use invite::{Invite, InviteCode, InviteTerms, MalformedCode};
 pub use job::{
     Content, Job, JobEnvelope, PublishJob, Queue, RescanJob, ScanJob, SpooledFile, ViewCount, ViewsJob,
 };
-pub use leak::{LeakedToken, Leaks, find_leaks};
+pub use leak::{LeakedSecret, LeakedToken, Leaks, find_leaks};
 pub use ledger_entry::LedgerEntry;
 pub use ledger_operation::{
     CardPayment, CardReversal, CardReversalOperation, ChargeOperation, CreditOperation, CreditSource,

@@ -6,10 +6,10 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use domain::{
-    AskedRights, Maker, Missing, Origin, Page, Paged, Refusal, Scope, Token, TokenId, TokenName, TokenSecret,
-    Via,
+    AccountId, AskedRights, LeakedSecret, Maker, Missing, Origin, Page, Paged, Refusal, Scope, Token,
+    TokenId, TokenName, TokenSecret, Via,
 };
-use store::{AlsoRevoked, Change, ChangeError, NewToken, Reach, RevocationScope, TokenFate, TokenGrant};
+use store::{AlsoRevoked, Change, ChangeError, NewToken, Reach, RevocationScope, TokenFate};
 use tokio::time::{Instant, sleep_until};
 
 use crate::{Caller, Service, ServiceResult};
@@ -114,31 +114,39 @@ impl Service {
         Ok(Revoked { token, also })
     }
 
-    /// Revokes the token with this secret, for anyone who found it. An unknown token gets the same response in the same
-    /// time.
-    pub async fn revoke_leaked(&self, secret: &TokenSecret, from: IpAddr) -> ServiceResult<()> {
+    /// Revokes the token or the grant with this secret, for anyone who found it. An unknown one gets the same
+    /// response in the same time.
+    pub async fn revoke_leaked(&self, secret: &LeakedSecret, from: IpAddr) -> ServiceResult<()> {
         let earliest = Instant::now() + LEAK_RESPONSE_MIN;
         self.take_by_address("leak", from, LEAKS_PER_MINUTE).await?;
-        if let Some(grant) = self.0.store.tokens().find_grant(&secret.hash()).await?
-            && grant.revoked_at.is_none()
-        {
-            self.revoke_found(&grant, Origin { via: Via::Api, address: Some(from) }).await?;
+        let found = match secret {
+            LeakedSecret::Access(secret) => {
+                let token = self.0.store.tokens().find_grant(&secret.hash()).await?;
+                token.filter(|token| token.revoked_at.is_none()).map(|token| (token.account.id, token.token))
+            }
+            LeakedSecret::Refresh(secret) => {
+                let grant = self.0.store.oauth().find_by_family(&secret.family_hash()).await?;
+                grant.filter(|grant| grant.revoked_at.is_none()).map(|grant| (grant.account, grant.token))
+            }
+        };
+        if let Some((account, token)) = found {
+            self.revoke_found(account, token, Origin { via: Via::Api, address: Some(from) }).await?;
         }
         sleep_until(earliest).await;
         Ok(())
     }
 
     /// The caller knows the secret, so the token itself is recorded as the actor.
-    async fn revoke_found(&self, grant: &TokenGrant, origin: Origin) -> ServiceResult<()> {
-        let by = Maker { user: None, token: Some(grant.token) };
+    async fn revoke_found(&self, account: AccountId, token: TokenId, origin: Origin) -> ServiceResult<()> {
+        let by = Maker { user: None, token: Some(token) };
         let now = self.0.clock.now();
-        let change = Change { account: grant.account.id, by, origin, now, chance: &self.0.chance };
-        match self.0.store.tokens().revoke_leaked(&change, grant.token, RevocationScope::Nothing).await {
+        let change = Change { account, by, origin, now, chance: &self.0.chance };
+        match self.0.store.tokens().revoke_leaked(&change, token, RevocationScope::Nothing).await {
             // It was revoked by another request in the meantime.
             Ok(_) | Err(ChangeError::Refused(_)) => {}
             Err(ChangeError::Failed(error)) => return Err(error.into()),
         }
-        tracing::info!(token.id = %grant.token, "leaked token revoked");
+        tracing::info!(token.id = %token, "leaked token revoked");
         Ok(())
     }
 }

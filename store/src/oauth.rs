@@ -14,6 +14,7 @@ use sea_orm::{
 use crate::change::Change;
 use crate::change_result::ChangeResult;
 use crate::handles::{OAuthStore, Upkeep};
+use crate::many::among;
 use crate::{NewToken, accounts, rows};
 
 pub use devices::{Device, DeviceDecision, NewDevice};
@@ -101,6 +102,32 @@ impl OAuthStore<'_> {
 
     pub async fn find_by_family(self, family_hash: &str) -> anyhow::Result<Option<StoredGrant>> {
         self.find(entity::oauth_grant::Column::FamilyHash, family_hash).await
+    }
+
+    /// Which of these hashes belong to a grant that its client can renew.
+    pub(crate) async fn find_active_families(
+        self,
+        hashes: Vec<String>,
+        now: Time,
+    ) -> anyhow::Result<Vec<String>> {
+        use entity::oauth_grant::Column;
+        let connection = &self.0.database.reader;
+        let of_token: RelationDef = entity::oauth_grant::Entity::belongs_to(entity::token::Entity)
+            .from(Column::TokenId)
+            .to(entity::token::Column::Id)
+            .into();
+        let found: Vec<Option<String>> = entity::oauth_grant::Entity::find()
+            .select_only()
+            .column(Column::FamilyHash)
+            .join(JoinType::InnerJoin, of_token)
+            .filter(among(connection, Column::FamilyHash, hashes))
+            .filter(Column::EndsAt.gt(now.millis()))
+            .filter(entity::token::Column::RevokedAt.is_null())
+            .into_tuple()
+            .all(connection)
+            .await
+            .context("find grants by their refresh tokens")?;
+        Ok(found.into_iter().flatten().collect())
     }
 
     pub async fn find_by_token(self, token: TokenId) -> anyhow::Result<Option<StoredGrant>> {

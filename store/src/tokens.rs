@@ -119,22 +119,24 @@ impl TokenStore<'_> {
             .collect()
     }
 
-    /// Which of these hashes belong to a working token of any account.
+    /// Which of these hashes belong to a working token, or to the refresh tokens of a grant, of any account.
     pub async fn find_active(
         self,
         secret_hashes: impl IntoIterator<Item = String>,
         now: Time,
     ) -> anyhow::Result<HashSet<String>> {
         let connection = &self.0.database.reader;
-        let found: Vec<String> = entity::token::Entity::find()
+        let hashes: Vec<String> = secret_hashes.into_iter().collect();
+        let tokens: Vec<String> = entity::token::Entity::find()
             .select_only()
             .column(entity::token::Column::SecretHash)
-            .filter(among(connection, entity::token::Column::SecretHash, secret_hashes))
+            .filter(among(connection, entity::token::Column::SecretHash, hashes.iter().cloned()))
             .filter(works(now))
             .into_tuple()
             .all(connection)
             .await?;
-        Ok(found.into_iter().collect())
+        let families = self.0.oauth().find_active_families(hashes, now).await?;
+        Ok(tokens.into_iter().chain(families).collect())
     }
 
     /// Records the last use of tokens. A token whose row is locked is skipped, so that this never waits. Its

@@ -1,7 +1,7 @@
 //! Tokens in requests and responses. The secret is in the response that mints it and must never appear in
 //! another type.
 
-use domain::{AskedRights, Missing, Refusal, Scopes, Time, TokenName, TokenSecret, UnknownScope};
+use domain::{AskedRights, LeakedSecret, Missing, Refusal, Scopes, Time, TokenName, UnknownScope};
 use poem_openapi::Object;
 use poem_openapi::types::Example;
 use service::{MintRequest, Revoked, TokenFate};
@@ -63,7 +63,7 @@ typed_texts! {
     );
     TypedArtifactId: min_length: Some(1);
     TypedMoment: format: Some("date-time");
-    TypedToken: pattern: Some("^svc_sk_[A-Za-z0-9]{32}$".to_owned());
+    TypedToken: pattern: Some("^svc_(sk_[A-Za-z0-9]{32}|rt_[A-Za-z0-9]{64})$".to_owned());
 }
 
 /// The token is revoked.
@@ -85,7 +85,7 @@ pub struct RevokedToken {
 #[derive(Object)]
 #[oai(deny_unknown_fields)]
 pub struct LeakedToken {
-    /// The leaked token.
+    /// The leaked token, or the leaked refresh token of an OAuth client.
     pub token: TypedToken,
 }
 
@@ -130,11 +130,10 @@ impl RevokedToken {
 }
 
 impl LeakedToken {
-    pub fn read(&self) -> Result<TokenSecret, Refusal> {
-        let malformed = |()| {
-            Refusal::invalid("token", "must be svc_sk_ followed by 32 letters and digits, and nothing else")
-        };
-        self.token.0.parse().map_err(malformed)
+    pub fn read(&self) -> Result<LeakedSecret, Refusal> {
+        let fault =
+            "must be svc_sk_ followed by 32 letters and digits, or svc_rt_ followed by 64, and nothing else";
+        self.token.0.parse().map_err(|()| Refusal::invalid("token", fault))
     }
 }
 

@@ -30,6 +30,17 @@ fn tokens_are_found_in_any_file_each_once_with_the_line_of_the_first() {
 }
 
 #[test]
+fn refresh_tokens_are_found_by_the_part_that_their_grant_shares() {
+    let first = RefreshToken::generate(&Chance::seeded(3));
+    let next = first.next(&Chance::seeded(4));
+    let page = format!("<p>{}</p>\n<p>{}</p>", first.clone().reveal(), next.reveal());
+    let found = leaks_in(page.as_bytes()).tokens;
+    let hashes: Vec<_> = found.iter().map(|token| (token.secret_hash.clone(), token.line)).collect();
+    assert_eq!(hashes, [(first.family_hash(), Some(1))]);
+    assert!(leaks_in(first.reveal()[..70].as_bytes()).tokens.is_empty());
+}
+
+#[test]
 fn a_token_in_utf_16_is_found() {
     let text = format!("\u{feff}<p>\n{}", token(1));
     for bytes_of in [u16::to_le_bytes, u16::to_be_bytes] {

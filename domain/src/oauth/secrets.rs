@@ -17,6 +17,8 @@ pub struct RefreshToken {
 
 impl RefreshToken {
     pub const PREFIX: &'static str = "svc_rt_";
+    /// The length of a whole refresh token in bytes.
+    pub const LENGTH: usize = Self::PREFIX.len() + 2 * Self::PART_LENGTH;
     const PART_LENGTH: usize = 32;
 
     /// The first refresh token of a grant.

@@ -94,10 +94,11 @@ impl Service {
             unknown("client_id: must be an https URL with a host name, the default port and a path")
         })?;
         self.take_by_address("oauth-document", from, DOCUMENTS_PER_MINUTE).await?;
-        let metadata = self.0.client_documents.find(&address, self.0.clock.now()).await.map_err(|fault| {
-            tracing::info!(client.host = address.host(), fault = %fault, "a client document was refused");
-            unknown(&format!("client_id: its metadata document {fault}"))
-        })?;
+        let metadata =
+            self.0.client_documents.find(&address, from, self.0.clock.now()).await.map_err(|fault| {
+                tracing::info!(client.host = address.host(), fault = %fault, "a client document was refused");
+                unknown(&format!("client_id: its metadata document {fault}"))
+            })?;
         Ok(client(ClientSource::Document { host: address.host().to_owned() }, metadata))
     }
 }

@@ -4,6 +4,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use bus::{Budget, RateLimit};
 use domain::oauth::{ClientName, UserCode, requested_scopes};
 use domain::{Account, Missing, Refusal, Scopes, hash_secret};
 use store::{Device, DeviceDecision, GrantPath, NewDevice};
@@ -20,8 +21,9 @@ const POLLED_EVERY: Duration = Duration::from_secs(5);
 const POLL_TOLERANCE: Duration = Duration::from_secs(1);
 /// Devices that wait at any time.
 const WAITING_MAX: u64 = 10_000;
-/// Sign-ins that an address begins per minute.
+/// Sign-ins that an address begins per minute, and while a device waits at most.
 const DEVICES_PER_MINUTE: u32 = 10;
+const WAITING_PER_ADDRESS: u32 = 60;
 /// Codes that an address tries per minute. There are 25 billion, which live for minutes.
 const USER_CODES_PER_MINUTE: u32 = 20;
 
@@ -56,6 +58,8 @@ impl Service {
     /// Begins the sign-in of a device.
     pub async fn begin_device(&self, sent: DeviceParameters, from: IpAddr) -> OAuthResult<DeviceSignIn> {
         self.take_by_address("oauth-device", from, DEVICES_PER_MINUTE).await?;
+        let waiting = Budget::Window { takes: WAITING_PER_ADDRESS, length: DEVICE_KEPT };
+        self.take_each(&RateLimit::of_address("oauth-devices-waiting", from, waiting)).await?;
         let client = self.find_client(needed(sent.client_id.as_deref(), "client_id")?, from).await?;
         let scopes = requested_scopes(sent.scope.as_deref())
             .ok_or_else(|| OAuthCode::InvalidScope.because("scope: has no known scope"))?;
@@ -130,12 +134,11 @@ impl Service {
                 refused(OAuthCode::ExpiredToken, "the device code has expired; start again")
             }
             None => {
-                let earlier = device.polled_at;
-                store.note_poll(device_hash, now).await?;
                 let is_early = |at| now.since(at) + POLL_TOLERANCE < POLLED_EVERY;
-                if earlier.is_some_and(is_early) {
+                if device.polled_at.is_some_and(is_early) {
                     return refused(OAuthCode::SlowDown, "wait 5 seconds between two requests");
                 }
+                store.note_poll(device_hash, now).await?;
                 refused(OAuthCode::AuthorizationPending, "no person has decided yet")
             }
         }

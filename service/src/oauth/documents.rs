@@ -2,10 +2,11 @@
 //! addresses, without redirects, with bounds on its length and time, and by few requests at a time.
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use admission::FairShare;
 use domain::Time;
 use domain::oauth::{ClientMetadata, DocumentAddress, is_public_address};
 use quick_cache::sync::Cache;
@@ -14,7 +15,6 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{Client, ClientBuilder, Response, StatusCode, redirect};
 use serde::Deserialize;
 use tokio::net::lookup_host;
-use tokio::sync::Semaphore;
 use url::Url;
 
 use super::clients::{DevicesOnly, MetadataFault, RegistrationRequest, metadata_of};
@@ -25,6 +25,8 @@ const DOCUMENT_BYTES_MAX: usize = 10 * 1024;
 const FETCHES_AT_ONCE: usize = 8;
 /// How long a document is used without being fetched again.
 const FRESH: Duration = Duration::from_secs(5 * 60);
+/// How long a document is used while it cannot be fetched.
+const STALE_MAX: Duration = Duration::from_secs(24 * 3600);
 const CACHED_MAX: usize = 1_000;
 const USER_AGENT: &str = concat!("Handbill/", env!("CARGO_PKG_VERSION"));
 
@@ -34,7 +36,9 @@ pub struct ClientDocuments {
     /// Built on first use, because most processes fetch none.
     client: OnceLock<Client>,
     cache: Cache<String, CachedDocument>,
-    fetches: Semaphore,
+    /// Shared fairly by the addresses of the requests, so that one client's slow hosts do not block the
+    /// documents of all others.
+    fetches: FairShare<IpAddr>,
 }
 
 #[derive(Clone, Debug)]
@@ -72,7 +76,7 @@ struct PublicResolver;
 
 impl Default for ClientDocuments {
     fn default() -> Self {
-        let fetches = Semaphore::new(FETCHES_AT_ONCE);
+        let fetches = FairShare::new(FETCHES_AT_ONCE, 0);
         Self { client: OnceLock::new(), cache: Cache::new(CACHED_MAX), fetches }
     }
 }
@@ -81,19 +85,34 @@ impl ClientDocuments {
     pub(super) async fn find(
         &self,
         address: &DocumentAddress,
+        from: IpAddr,
         now: Time,
     ) -> Result<ClientMetadata, DocumentFault> {
         let id = address.url().as_str();
-        if let Some(cached) = self.cache.get(id)
-            && now.since(cached.fetched_at) < FRESH
-        {
-            return Ok(cached.metadata);
+        let cached = self.cache.get(id);
+        let age = cached.as_ref().map(|cached| now.since(cached.fetched_at));
+        match (cached, age) {
+            (Some(cached), Some(age)) if age < FRESH => Ok(cached.metadata),
+            (Some(cached), Some(age)) if age < STALE_MAX => match self.fetch(address, from, now).await {
+                Err(DocumentFault::Unreachable | DocumentFault::Busy) => Ok(cached.metadata),
+                fetched => fetched,
+            },
+            _ => self.fetch(address, from, now).await,
         }
+    }
+
+    async fn fetch(
+        &self,
+        address: &DocumentAddress,
+        from: IpAddr,
+        now: Time,
+    ) -> Result<ClientMetadata, DocumentFault> {
         // Waiting would let a few slow hosts block everybody.
-        let _fetching = self.fetches.try_acquire().map_err(|_| DocumentFault::Busy)?;
+        let mut fetching = self.fetches.share(Some(network_of(from)));
+        fetching.try_grow(1).map_err(|_| DocumentFault::Busy)?;
         let metadata = fetch(self.client()?, address.url()).await?;
         let cached = CachedDocument { metadata: metadata.clone(), fetched_at: now };
-        self.cache.insert(id.to_owned(), cached);
+        self.cache.insert(address.url().as_str().to_owned(), cached);
         Ok(metadata)
     }
 
@@ -107,6 +126,14 @@ impl ClientDocuments {
             DocumentFault::Unreachable
         })?;
         Ok(self.client.get_or_init(|| built))
+    }
+}
+
+/// A client has at least a whole /64.
+fn network_of(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => address.into(),
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64)).into(),
     }
 }
 

@@ -53,7 +53,8 @@ impl OAuthStore<'_> {
         now: Time,
     ) -> anyhow::Result<bool> {
         use entity::oauth_device::{Column, Entity};
-        let waiting = Entity::find().filter(Column::ExpiresAt.gt(now.millis()));
+        let waiting =
+            Entity::find().filter(Column::ExpiresAt.gt(now.millis())).filter(Column::Decision.is_null());
         if waiting.count(&self.0.database.reader).await.context("count devices")? >= waiting_max {
             return Ok(false);
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use handbill_tests::{Agent, Human, Reply, Value, World, in_both_modes, json};
+use handbill_tests::{Agent, Human, Method, Reply, Value, World, in_both_modes, json};
 
 use crate::teams::{claimed_by, joined_as};
 
@@ -228,19 +228,19 @@ in_both_modes! {
         let operator = world.operator();
         for list in ["/internal/moderation", "/internal/audit", "/internal/blocked-contents"] {
             for limit in ["0", "1001", "abc"] {
-                let refused = operator.get(&format!("{list}?limit={limit}")).await;
+                let refused = operator.call(Method::GET, &format!("{list}?limit={limit}")).await;
                 refused.refused(400, "invalid_request").naming("limit");
             }
         }
-        let first = operator.get("/internal/audit?moderators=true&limit=4").await.expect(200);
+        let first = operator.call(Method::GET, "/internal/audit?moderators=true&limit=4").await.expect(200);
         let link = next(&world, &first).unwrap();
         assert!(link.contains("limit=4") && link.contains("after="), "{link}");
-        let rest = operator.get(&link).await.expect(200);
+        let rest = operator.call(Method::GET, &link).await.expect(200);
         let count = |page: &Reply| page.at("items").as_array().unwrap().len();
         assert_eq!((count(&first), count(&rest), next(&world, &rest)), (4, 2, None));
         // The earlier name of the cursor.
         let before = link.replace("after=", "before=");
-        assert_eq!(operator.get(&before).await.expect(200).json(), rest.json());
+        assert_eq!(operator.call(Method::GET, &before).await.expect(200).json(), rest.json());
     }
 
     async fn list_tool_returns_a_hundred_items_and_the_next_cursor(world: World) {

@@ -139,10 +139,15 @@ in_both_modes! {
             ended(&tokens).await;
             revoke(&app.id).await;
         }
-        let leaked = connect(&owner.human).await;
-        let token = json!({ "token": leaked.string("access_token") });
-        world.stranger().post("/v1/tokens/revoke").json(&token).await.expect(200);
-        ended(&leaked).await;
+        for secret in ["access_token", "refresh_token"] {
+            let leaked = connect(&owner.human).await;
+            let page = format!("<h1>Hello</h1><p>{}", leaked.string(secret));
+            owner.agent.publish("my-page", page.clone()).await.refused(400, "secret_in_publish");
+            let token = json!({ "token": leaked.string(secret) });
+            world.stranger().post("/v1/tokens/revoke").json(&token).await.expect(200);
+            ended(&leaked).await;
+            owner.agent.publish("my-page", page).await.expect(201);
+        }
     }
 
     async fn a_person_who_was_removed_after_consenting_gets_no_token(world: World) {
