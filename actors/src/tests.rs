@@ -107,6 +107,7 @@ impl LedgerHarness {
                 called_by: None,
             },
             manifest: Manifest::new(vec![file]),
+            title: None,
             bundle: None,
             blobs_as_of: SweepNumber::default(),
         }

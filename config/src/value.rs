@@ -65,6 +65,10 @@ pub(crate) struct Share(pub f64);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ContactAddress(pub String);
 
+/// The address of one of the operator's own pages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PageAddress(pub String);
+
 /// The text of `/robots.txt`, given line by line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RobotsText(pub String);
@@ -83,6 +87,21 @@ impl Value for ContactAddress {
             (true, false, true) => Some(Self(format!("mailto:{text}"))),
             _ => None,
         }
+    }
+
+    fn show(&self) -> String {
+        self.0.clone()
+    }
+}
+
+impl Value for PageAddress {
+    const EXPECTED: &'static str = "the address of a page, such as https://example.com/terms";
+
+    fn parse(text: &str) -> Option<Self> {
+        let url = Url::parse(text).ok()?;
+        let is_page = matches!(url.scheme(), "http" | "https") && url.has_host();
+        let is_anonymous = url.username().is_empty() && url.password().is_none();
+        (is_page && is_anonymous).then(|| Self(url.into()))
     }
 
     fn show(&self) -> String {

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AccountId, Chance, Day, Micro, Refusal, Retention, Suspension, Time, must_take_writes};
+use crate::{
+    AccountId, AccountName, Chance, Day, Micro, Refusal, Retention, Suspension, Time, must_take_writes,
+};
 
 /// An account's state. "Expired" is not a state: it follows from `expires_at` and the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +32,7 @@ impl AccountStatus {
 pub struct Account {
     pub id: AccountId,
     pub handle: String,
+    pub name: Option<AccountName>,
     pub status: AccountStatus,
     pub expires_at: Option<Time>,
     pub claim_code: String,
@@ -63,6 +66,7 @@ impl Account {
         Self {
             id: AccountId::new(now, chance),
             handle: format!("{}{}", Self::HANDLE_PREFIX, chance.base36(Self::HANDLE_RANDOM_LENGTH)),
+            name: None,
             status: AccountStatus::Provisional,
             expires_at: Some(now.plus(lifetime)),
             claim_code: Self::claim_code(chance),

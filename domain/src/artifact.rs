@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AccountId, ArtifactId, CreatedVia, Host, Manifest, Message, Retention, Slug, Time, VersionId};
+use crate::{
+    AccountId, ArtifactId, CreatedVia, Host, Manifest, Message, PageTitle, Retention, Slug, Time, VersionId,
+};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -57,6 +59,9 @@ pub struct Artifact {
     pub visibility: Visibility,
     /// `None` until a version is live: the first version may be staged.
     pub live: Option<LiveVersion>,
+    /// The title of the live version's front page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<PageTitle>,
     pub created_at: Time,
     pub updated_at: Time,
     /// The artifact's own rule.

@@ -78,6 +78,17 @@ impl Queue {
         Self::ALL.into_iter().find(|queue| queue.name() == name)
     }
 
+    /// The kinds of its jobs.
+    pub fn kinds(self) -> &'static [&'static str] {
+        match self {
+            Queue::Publish => &["publish"],
+            Queue::Scan => &["scan"],
+            Queue::Views => &["views"],
+            Queue::Upkeep => &["cleanup", "meter", "sweep_scans", "sweep_blobs", "sweep_records"],
+            Queue::Rescan => &["rescan"],
+        }
+    }
+
     /// The time limit of one attempt. A scan may wait for a permit for up to a minute of it, and limits its
     /// own computing time.
     pub fn attempt_timeout(self) -> Duration {

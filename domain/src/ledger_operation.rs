@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AccountId, Artifact, ArtifactId, CalledBy, Host, JobId, Manifest, Micro, Payment, PublishOrder, Reason,
-    Receipt, Refusal, Slug, Time, VersionId, Visibility, WrittenBundle,
+    AccountId, Artifact, ArtifactId, CalledBy, Host, JobId, Manifest, Micro, PageTitle, Payment,
+    PublishOrder, Reason, Receipt, Refusal, Slug, Time, VersionId, Visibility, WrittenBundle,
 };
 
 /// An operation that moves money or uses allowance. Only an account's ledger settles operations, each at most
@@ -26,6 +26,8 @@ pub enum LedgerOperation {
 pub struct PublishOperation {
     pub order: PublishOrder,
     pub manifest: Manifest,
+    /// The title of the front page.
+    pub title: Option<PageTitle>,
     /// The bundle that this publish, or an earlier attempt of it, has written.
     pub bundle: Option<WrittenBundle>,
     /// The sweep count at the time when the manifest's blobs were known to exist.

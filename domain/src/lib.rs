@@ -5,10 +5,13 @@
 
 mod accept_encoding;
 mod account;
+mod account_name;
 mod account_summary;
 mod archive_kind;
 mod artifact;
+mod artifact_filter;
 mod audit;
+mod bidi;
 mod bundle;
 mod chance;
 mod checkout;
@@ -30,9 +33,11 @@ mod manifest;
 mod message;
 mod moderation;
 mod money;
+mod month_charges;
 pub mod oauth;
 mod operator;
 mod page;
+mod page_title;
 mod password;
 mod payment;
 mod publish_condition;
@@ -44,6 +49,7 @@ mod role;
 mod scanned_content;
 mod scope;
 mod secret;
+mod service_links;
 pub mod signing_key;
 mod site_label;
 mod site_path;
@@ -63,9 +69,11 @@ pub mod link;
 
 pub use accept_encoding::choose_encoding;
 pub use account::{Account, AccountStatus, DayUse, StoredBytes};
+pub use account_name::{AccountName, MalformedAccountName};
 pub use account_summary::{AccountSummary, MonthlyUse};
 pub use archive_kind::ArchiveKind;
 pub use artifact::{Artifact, LiveVersion, ModerationStatus, Route, Version, Visibility};
+pub use artifact_filter::{ArtifactFilter, ArtifactOrder, ArtifactState};
 pub use audit::{AuditEntry, CalledBy, Origin, Via};
 pub use bundle::{BundledAt, WrittenBundle};
 pub use chance::Chance;
@@ -100,11 +108,13 @@ pub use moderation::{
     RulingNote,
 };
 pub use money::Micro;
+pub use month_charges::MonthCharges;
 pub use operator::{
     MalformedOperator, OperatorAccount, OperatorKey, OperatorName, OperatorPassword, OperatorSession,
     PreviewTicket,
 };
 pub use page::{Cursor, List, MalformedCursor, Page, PageStart, Paged};
+pub use page_title::PageTitle;
 pub use password::{Password, PasswordHash};
 pub use payment::{Accept, CardTerms, Challenge, DevPaymentTerms, Payment, PaymentMethods, Receipt};
 pub use publish_condition::{CurrentVersion, ExistingSlug, PublishCondition};
@@ -116,6 +126,7 @@ pub use role::{Role, UnknownRole};
 pub use scanned_content::ScannedContent;
 pub use scope::{Scope, Scopes, UnknownScope};
 pub use secret::{TokenSecret, hash_secret};
+pub use service_links::ServiceLinks;
 pub use site_label::{SiteLabel, VersionTag};
 pub use site_path::{MalformedPath, SitePath};
 pub use slug::{ArtifactName, Host, Slug};

@@ -1,7 +1,7 @@
 //! The URLs that the service gives to clients, built in one place.
 
 use crate::signing_key::{LinkKey, SigningKey};
-use crate::{ArtifactId, Host, SiteLabel, UploadTicket, Visibility};
+use crate::{ArtifactId, Host, SiteLabel, SitePath, UploadTicket, Visibility};
 
 /// The public addresses of the service, without a trailing slash.
 #[derive(Clone, Debug)]
@@ -46,6 +46,15 @@ impl VersionLinks {
     /// The link that opens a version, whatever the visibility.
     pub fn link(&self, seq: u32) -> String {
         self.signed_url(seq).unwrap_or_else(|| self.url(seq))
+    }
+
+    /// The link to a file of a version, whatever the visibility.
+    pub fn file_link(&self, seq: u32, path: &SitePath) -> String {
+        let (site, path) = (self.url(seq), path.in_url());
+        match self.visibility {
+            Visibility::Private => format!("{site}{path}?sig={}", self.key.signature(&self.host)),
+            Visibility::Public | Visibility::Unlisted => format!("{site}{path}"),
+        }
     }
 
     fn label(&self, seq: u32) -> SiteLabel {
@@ -141,6 +150,23 @@ mod tests {
         let key = LinkKey::new("a secret");
         let signed = format!("{by_path}?sig={}", key.signature(&label.host));
         assert_eq!(addresses(UrlStyle::Path).signed_site(&label, &key), signed);
+    }
+
+    #[test]
+    fn link_to_a_file_is_encoded_and_signed_like_its_version() {
+        let mut links = VersionLinks {
+            addresses: addresses(UrlStyle::Path),
+            key: LinkKey::new("a secret"),
+            artifact: ArtifactId::new(Time::from_millis(0), &Chance::seeded(1)),
+            host: "my-page-a1b2".parse().unwrap(),
+            visibility: Visibility::Public,
+        };
+        let path: SitePath = "a folder/ü?.css".parse().unwrap();
+        let plain = format!("{}a%20folder/%C3%BC%3F.css", links.url(2));
+        assert_eq!(links.file_link(2, &path), plain);
+        links.visibility = Visibility::Private;
+        let signature = links.key.signature(&links.host);
+        assert_eq!(links.file_link(2, &path), format!("{plain}?sig={signature}"));
     }
 
     #[test]

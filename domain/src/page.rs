@@ -6,10 +6,15 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::Slug;
+
 /// The lists that are read in pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum List {
     Artifacts,
+    ArtifactsByChange,
+    ArtifactsByName,
+    ArtifactsByViews,
     Versions,
     Tokens,
     Members,
@@ -24,7 +29,7 @@ pub struct Cursor {
     pub list: List,
     /// What the list is ordered by: a time in milliseconds or a sequence number.
     pub rank: i64,
-    /// Orders rows of the same rank. Empty where ranks are unique.
+    /// Orders rows of the same rank: an id, or the slug in a list by name. Empty where ranks are unique.
     pub id: String,
 }
 
@@ -65,8 +70,11 @@ pub struct Paged<T> {
 pub struct MalformedCursor;
 
 impl List {
-    const ALL: [List; 7] = [
+    const ALL: [List; 10] = [
         List::Artifacts,
+        List::ArtifactsByChange,
+        List::ArtifactsByName,
+        List::ArtifactsByViews,
         List::Versions,
         List::Tokens,
         List::Members,
@@ -79,6 +87,9 @@ impl List {
     fn letter(self) -> char {
         match self {
             List::Artifacts => 'a',
+            List::ArtifactsByChange => 'u',
+            List::ArtifactsByName => 'n',
+            List::ArtifactsByViews => 'w',
             List::Versions => 'v',
             List::Tokens => 't',
             List::Members => 'm',
@@ -135,7 +146,10 @@ impl FromStr for Cursor {
             Some((rank, id)) => (rank, id),
             None => (characters.as_str(), ""),
         };
-        let is_id = id.len() <= Self::ID_LENGTH_MAX && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let is_id = match list {
+            List::ArtifactsByName => id.parse::<Slug>().is_ok(),
+            _ => id.len() <= Self::ID_LENGTH_MAX && id.bytes().all(|byte| byte.is_ascii_alphanumeric()),
+        };
         let is_rank = rank.len() <= Self::RANK_DIGITS_MAX && rank.bytes().all(|byte| byte.is_ascii_digit());
         if !is_id || !is_rank {
             return Err(MalformedCursor);
@@ -237,6 +251,7 @@ mod tests {
             Cursor::numbered(List::Versions, 17),
             Cursor::of_the_beginning(List::Tokens),
             Cursor::numbered(List::Ledger, 0),
+            Cursor::new(List::ArtifactsByName, 0, "my-page"),
         ];
         for cursor in cursors {
             assert_eq!(cursor.to_string().parse(), Ok(cursor));
@@ -254,6 +269,8 @@ mod tests {
             "a1000000000000000000",
             "é1",
             "a1.1.1",
+            "n0",
+            "n0.My page",
         ] {
             assert_eq!(text.parse::<Cursor>(), Err(MalformedCursor), "{text}");
         }

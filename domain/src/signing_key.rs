@@ -30,11 +30,27 @@ impl SigningKey {
         self.0.authenticate(text)
     }
 
+    /// A text with its signature in front, for a client to keep. `purpose` says what the text is for.
+    pub fn sign(&self, purpose: &str, text: &str) -> String {
+        format!("{}.{text}", self.authenticate(&signable(purpose, text)))
+    }
+
+    /// The text behind a signature that [`Self::sign`] made for the same purpose.
+    pub fn verified<'t>(&self, purpose: &str, signed: &'t str) -> Option<&'t str> {
+        let (signature, text) = signed.split_once('.')?;
+        let expected = self.authenticate(&signable(purpose, text));
+        bool::from(expected.as_bytes().ct_eq(signature.as_bytes())).then_some(text)
+    }
+
     /// Whether this is the secret, which only the operator knows. Hashes of equal length are compared in
     /// constant time.
     pub fn is_known_to(&self, offered: &[u8]) -> bool {
         bool::from(Sha256::digest(&self.0.0).ct_eq(&Sha256::digest(offered)))
     }
+}
+
+fn signable(purpose: &str, text: &str) -> String {
+    format!("kept:{purpose}\0{text}")
 }
 
 impl LinkKey {
@@ -88,5 +104,23 @@ impl fmt::Debug for SigningKey {
 impl fmt::Debug for LinkKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("LinkKey(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signed_text_is_verified_for_its_purpose_only() {
+        let key = SigningKey::new("a secret");
+        let signed = key.sign("one", "text.with.dots");
+        assert_eq!(key.verified("one", &signed), Some("text.with.dots"));
+        for (purpose, signed) in
+            [("other", signed.as_str()), ("one", &format!("{signed}x")), ("one", "text"), ("one", ".text")]
+        {
+            assert_eq!(key.verified(purpose, signed), None, "{purpose} {signed}");
+        }
+        assert_eq!(SigningKey::new("another").verified("one", &signed), None);
     }
 }

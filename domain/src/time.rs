@@ -135,7 +135,8 @@ impl Month {
         (first.0..next.0).map(Day)
     }
 
-    fn next(self) -> Month {
+    #[must_use]
+    pub fn next(self) -> Month {
         match self.month {
             12 => Month { year: self.year + 1, month: 1 },
             month => Month { year: self.year, month: month + 1 },

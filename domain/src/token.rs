@@ -52,19 +52,28 @@ impl Rights {
         if asked.expires_at.is_some_and(|expires_at| expires_at <= now) {
             return Err(Refusal::invalid("expires_at", "must lie in the future"));
         }
-        let scopes = asked.scopes.unwrap_or(self.scopes);
-        if !self.scopes.contains(scopes) {
+        let new = Rights {
+            scopes: asked.scopes.unwrap_or(self.scopes),
+            pinned_to: asked.pinned_to.or(self.pinned_to),
+            expires_at: asked.expires_at.or(self.expires_at),
+        };
+        self.must_cover(new)?;
+        Ok(new)
+    }
+
+    /// Whether a holder of these rights may have a token with the others.
+    pub fn must_cover(self, others: Rights) -> Result<(), Refusal> {
+        if !self.scopes.contains(others.scopes) {
             return Err(Refusal::InsufficientScope(MissingRight::ToHandOnScopes));
         }
-        let pinned_to = asked.pinned_to.or(self.pinned_to);
-        if self.pinned_to.is_some() && pinned_to != self.pinned_to {
+        if self.pinned_to.is_some() && others.pinned_to != self.pinned_to {
             return Err(Refusal::InsufficientScope(MissingRight::ToHandOnOtherArtifact));
         }
-        let expires_at = asked.expires_at.or(self.expires_at);
-        if self.expires_at.is_some() && expires_at > self.expires_at {
+        let outlives = |end: Time| others.expires_at.is_none_or(|expires_at| expires_at > end);
+        if self.expires_at.is_some_and(outlives) {
             return Err(Refusal::InsufficientScope(MissingRight::ToOutliveIt));
         }
-        Ok(Rights { scopes, pinned_to, expires_at })
+        Ok(())
     }
 }
 
@@ -205,6 +214,26 @@ mod tests {
         let (code, message) = code_and_message(Rights::all().hand_on(until(NOW), NOW));
         assert_eq!(code, "invalid_request");
         assert!(message.contains("expires_at"), "{message}");
+    }
+
+    #[test]
+    fn rights_cover_only_tokens_that_they_could_mint() {
+        let bound = Rights {
+            scopes: Scopes::of_invited_agent(),
+            pinned_to: Some(artifact(1)),
+            expires_at: Some(NOW.plus(HOUR)),
+        };
+        assert_eq!(Rights::all().must_cover(bound), Ok(()));
+        assert_eq!(bound.must_cover(bound), Ok(()));
+        for more in [
+            Rights { scopes: Scopes::all(), ..bound },
+            Rights { pinned_to: None, ..bound },
+            Rights { pinned_to: Some(artifact(2)), ..bound },
+            Rights { expires_at: None, ..bound },
+            Rights { expires_at: Some(NOW.plus(2 * HOUR)), ..bound },
+        ] {
+            assert_eq!(bound.must_cover(more).unwrap_err().code(), "insufficient_scope", "{more:?}");
+        }
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub struct Model {
     pub suspension_reason: Option<String>,
     pub versions_kept: Option<i32>,
     pub versions_days: Option<i32>,
+    /// The name that an owner has given it.
+    pub name: Option<String>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

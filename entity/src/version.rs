@@ -29,6 +29,8 @@ pub struct Model {
     pub scan_tries: i32,
     /// The scan is not queued again before this time.
     pub scan_again_at: i64,
+    /// The title of its front page. NULL if it has none, or was published before titles were stored.
+    pub title: Option<String>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

@@ -37,6 +37,8 @@ mod m0025_retention_indexes;
 mod m0026_former_versions;
 mod m0027_purges;
 mod m0028_oauth;
+mod m0030_titles_and_names;
+mod m0030_titles_and_names_indexes;
 
 pub struct Migrator;
 
@@ -72,6 +74,8 @@ impl MigratorTrait for Migrator {
             Box::new(m0026_former_versions::Migration),
             Box::new(m0027_purges::Migration),
             Box::new(m0028_oauth::Migration),
+            Box::new(m0030_titles_and_names::Migration),
+            Box::new(m0030_titles_and_names_indexes::Migration),
         ]
     }
 }

@@ -83,7 +83,10 @@ impl Service {
         // Read before the change, because nothing may fail after it.
         let mut summary = self.summary_of(caller).await?;
         let account = &mut summary.account;
-        account.retention = self.0.store.accounts().set(&self.change_by(caller), settings).await?;
+        account.retention = self.0.store.accounts().set(&self.change_by(caller), settings.clone()).await?;
+        if let Some(name) = &settings.name {
+            account.name.clone_from(name);
+        }
         if let Some(agent_join) = settings.agent_join {
             account.allow_agent_join = agent_join == AgentJoin::Allowed;
         }
@@ -105,7 +108,7 @@ impl Service {
         Ok(ClaimLink { claim_url: self.addresses().claim(&claim_code), expires_at })
     }
 
-    async fn summary_of(&self, caller: &Caller) -> ServiceResult<AccountSummary> {
+    pub(crate) async fn summary_of(&self, caller: &Caller) -> ServiceResult<AccountSummary> {
         let summary = self.0.store.accounts().summary(caller.account, self.0.clock.now()).await?;
         Ok(summary.ok_or(Refusal::Unauthorized)?)
     }

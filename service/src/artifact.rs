@@ -5,9 +5,10 @@ use std::collections::HashMap;
 
 use domain::link::VersionLinks;
 use domain::{
-    Artifact, ArtifactId, Host, Missing, Page, Paged, Published, Refusal, Scope, Slug, Version, Visibility,
+    Artifact, ArtifactFilter, ArtifactId, Host, Missing, Page, Paged, Published, Refusal, Scope, Slug,
+    Version, Visibility,
 };
-use store::ActivationResult;
+use store::{ActivationResult, Searched};
 
 use crate::{Caller, ModerationNotice, Service, ServiceResult};
 
@@ -28,6 +29,22 @@ impl Service {
     pub async fn artifacts(&self, caller: &Caller, page: &Page) -> ServiceResult<Paged<Artifact>> {
         caller.may(Scope::ArtifactsRead)?;
         Ok(self.0.store.artifacts().list(caller.account, caller.pinned_to(), page).await?)
+    }
+
+    /// The account's artifacts that a filter asks for, in its order, with their number.
+    pub async fn search_artifacts(
+        &self,
+        caller: &Caller,
+        filter: &ArtifactFilter,
+        page: &Page,
+    ) -> ServiceResult<Paged<Artifact>> {
+        caller.may(Scope::ArtifactsRead)?;
+        let searched = Searched {
+            account: caller.account,
+            pinned_to: caller.pinned_to(),
+            views_since: self.0.clock.now().month().start().day(),
+        };
+        Ok(self.0.store.artifacts().search(searched, filter, page).await?)
     }
 
     pub async fn artifact(
@@ -87,6 +104,16 @@ impl Service {
             ActivationResult::NoSuchArtifact => Err(caller.no_such_artifact().into()),
             ActivationResult::NoSuchVersion => Err(Refusal::NotFound(Missing::Version).into()),
         }
+    }
+
+    /// Gives an artifact another slug. Its host and its URL stay.
+    pub async fn rename(&self, caller: &Caller, slug: &Slug, to: &Slug) -> ServiceResult<Artifact> {
+        caller.may_write(Scope::ArtifactsWrite, self.0.clock.now())?;
+        let found = self.find(caller, slug).await?;
+        let renamed = self.0.store.artifacts().rename(&self.change_by(caller), &found.slug, to).await?;
+        let artifact = renamed.ok_or_else(|| caller.no_such_artifact())?;
+        tracing::info!(artifact.host = %artifact.host, artifact.slug = %artifact.slug, "artifact renamed");
+        Ok(artifact)
     }
 
     /// Soft-deletes an artifact. Once this returns, its address serves nothing.

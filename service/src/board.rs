@@ -8,160 +8,15 @@ use async_trait::async_trait;
 use domain::{Job, JobEnvelope, JobId, Missing, OperatorName, Queue, Refusal, Time};
 use serde_json::Value;
 
+use crate::board_errors::{ErrorGroups, ErrorKey};
+use crate::board_figures::BoardFigures;
+use crate::job_state::JobState;
 use crate::{Service, ServiceResult};
 
 /// Jobs on one page of a list.
 pub const JOBS_SHOWN_MAX: usize = 50;
-
-/// The state of all queues and processes.
-#[derive(Clone, Debug)]
-pub struct BoardFigures {
-    pub at: Time,
-    /// One per queue, in the order of [`Queue::ALL`].
-    pub queues: Vec<QueueFigures>,
-    /// Every process with a heartbeat in the last five minutes, workers first.
-    pub processes: Vec<ProcessInfo>,
-    /// Processes that were lost earlier than that, within the last hour.
-    pub lost_earlier: u64,
-    /// Processes beyond the limit of the list.
-    pub processes_not_listed: u64,
-    /// Running jobs beyond the limit of the list.
-    pub running_not_listed: u64,
-}
-
-impl BoardFigures {
-    /// A sentence for each truncated list.
-    pub fn omissions(&self) -> Vec<String> {
-        let processes = self.processes.len() as u64;
-        let running = self.processes.iter().map(|process| process.running.len() as u64).sum();
-        [
-            ("processes", processes, self.processes_not_listed),
-            ("running jobs", running, self.running_not_listed),
-        ]
-        .into_iter()
-        .filter(|(_, _, not_listed)| *not_listed > 0)
-        .map(|(what, listed, more)| format!("Showing the first {listed} of {} {what}.", listed + more))
-        .collect()
-    }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QueueFigures {
-    pub queue: Queue,
-    pub jobs: JobCounts,
-    /// Attempts that succeeded and failed in the last full minute, in all processes.
-    pub done_last_minute: u64,
-    pub failed_last_minute: u64,
-    pub paused: Option<Paused>,
-}
-
-impl BoardFigures {
-    /// Whether a running process takes jobs of this queue. If none does, its jobs wait forever.
-    pub fn is_taken(&self, queue: Queue) -> bool {
-        self.takers(queue).next().is_some()
-    }
-
-    /// The running processes that take jobs of this queue.
-    pub fn takers(&self, queue: Queue) -> impl Iterator<Item = &ProcessInfo> {
-        let takes = move |process: &ProcessInfo| process.takes.iter().any(|(taken, _)| *taken == queue);
-        self.processes.iter().filter(move |process| !process.is_lost && takes(process))
-    }
-}
-
-/// How many jobs of a queue are in each state.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct JobCounts {
-    /// Not started, due or not.
-    pub waiting: u64,
-    pub running: u64,
-    /// Waiting for another attempt.
-    pub failed: u64,
-    /// No attempt is left. They wait for an operator.
-    pub dead: u64,
-    /// Cancelled by an operator, before they started or when they were dead.
-    pub cancelled: u64,
-    /// When the job that has been due for longest became due, for its first attempt or for another.
-    pub oldest_waiting_since: Option<Time>,
-}
-
-impl JobCounts {
-    /// Jobs that are not finished.
-    pub fn unfinished(&self) -> u64 {
-        self.waiting + self.running + self.failed
-    }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Paused {
-    pub by: String,
-    pub since: Time,
-}
-
-/// A process of this deployment.
-#[derive(Clone, Debug)]
-pub struct ProcessInfo {
-    pub instance: String,
-    /// `serve`, `api`, `edge` or `worker`.
-    pub role: String,
-    pub host: String,
-    pub process_id: u32,
-    pub version: String,
-    pub started_at: Time,
-    pub seen_at: Time,
-    /// It has missed so many heartbeats that its jobs are taken over.
-    pub is_lost: bool,
-    /// The queues that it takes jobs of, with the number of concurrent jobs of each.
-    pub takes: Vec<(Queue, usize)>,
-    pub running: Vec<RunningJob>,
-}
-
-#[derive(Clone, Debug)]
-pub struct RunningJob {
-    pub id: JobId,
-    pub queue: Queue,
-    pub kind: String,
-    pub since: Option<Time>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum JobState {
-    /// Not started.
-    Waiting,
-    Running,
-    /// Waiting for another attempt.
-    Failed,
-    /// No attempts are left, or none can succeed.
-    Dead,
-    /// Cancelled by an operator. It is deleted along with done jobs.
-    Cancelled,
-    Done,
-}
-
-impl JobState {
-    pub const ALL: [JobState; 6] = [
-        JobState::Waiting,
-        JobState::Running,
-        JobState::Failed,
-        JobState::Dead,
-        JobState::Cancelled,
-        JobState::Done,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            JobState::Waiting => "waiting",
-            JobState::Running => "running",
-            JobState::Failed => "failed",
-            JobState::Dead => "dead",
-            JobState::Cancelled => "cancelled",
-            JobState::Done => "done",
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<JobState> {
-        Self::ALL.into_iter().find(|state| state.name() == name)
-    }
-}
+/// The newest jobs that a search reads.
+pub const JOBS_SEARCHED_MAX: usize = 10_000;
 
 /// A query for the jobs of one queue in one state, newest first.
 #[derive(Clone, Copy, Debug)]
@@ -170,6 +25,21 @@ pub struct JobFilter {
     pub state: JobState,
     /// Only jobs older than this one.
     pub before: Option<JobId>,
+    /// Only jobs of this kind.
+    pub kind: Option<&'static str>,
+    /// Only jobs whose last error is in this group.
+    pub error: Option<ErrorKey>,
+}
+
+impl JobFilter {
+    pub fn of(queue: Queue, state: JobState) -> Self {
+        Self { queue, state, before: None, kind: None, error: None }
+    }
+
+    /// Whether it leaves out jobs of the state.
+    pub fn is_narrowed(&self) -> bool {
+        self.kind.is_some() || self.error.is_some()
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -258,6 +128,12 @@ pub trait Board: Send + Sync {
     async fn figures(&self) -> anyhow::Result<BoardFigures>;
     async fn jobs(&self, wanted: JobFilter) -> anyhow::Result<JobList>;
     async fn job(&self, queue: Queue, id: JobId) -> anyhow::Result<Option<JobDetail>>;
+    /// The queue of a job.
+    async fn find_job(&self, id: JobId) -> anyhow::Result<Option<Queue>>;
+    /// The newest jobs of all queues whose payloads contain one of the texts.
+    async fn search(&self, texts: &[String]) -> anyhow::Result<Vec<JobInfo>>;
+    /// The errors of the newest jobs in a state.
+    async fn errors(&self, queue: Queue, state: JobState) -> anyhow::Result<ErrorGroups>;
     /// Whether an attempt at the job is recorded that its row may no longer count, because an operator has
     /// retried the job or a worker was stopped.
     async fn has_begun(&self, id: JobId) -> anyhow::Result<bool>;
@@ -274,6 +150,13 @@ pub trait Board: Send + Sync {
     async fn discard(&self, queue: Queue, id: JobId, by: &OperatorName) -> anyhow::Result<JobActionResult>;
     /// Restarts every dead job of the queue, and returns how many.
     async fn requeue_dead(&self, queue: Queue, by: &OperatorName) -> anyhow::Result<u64>;
+    /// Restarts the dead jobs of a group of equal errors, and returns how many.
+    async fn requeue_dead_with(
+        &self,
+        queue: Queue,
+        error: ErrorKey,
+        by: &OperatorName,
+    ) -> anyhow::Result<u64>;
     /// Cancels every dead job of the queue, and returns how many.
     async fn discard_dead(&self, queue: Queue, by: &OperatorName) -> anyhow::Result<u64>;
     /// No worker starts a job of the queue until it is resumed; running jobs finish. Pausing twice keeps the

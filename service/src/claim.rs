@@ -7,11 +7,12 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use domain::{
-    Account, AccountStatus, Artifact, Missing, Page, Paged, Refusal, Token, TokenId, TokenName, has_expired,
+    Account, AccountStatus, Artifact, Missing, Origin, Page, Paged, Refusal, Slug, Time, Token, TokenId,
+    TokenName, has_expired,
 };
 use store::{Claimed, Claimer, Reach, TokenFate};
 
-use crate::{Person, Service, ServiceResult};
+use crate::{PageGlance, Person, Service, ServiceResult};
 
 /// Pages of the account on the claim page, newest first.
 const PAGES_SHOWN_MAX: u32 = 100;
@@ -24,6 +25,8 @@ pub struct Claimable {
     pub account: Account,
     /// The newest pages, with the total.
     pub artifacts: Paged<Artifact>,
+    /// The newest page that has a live version.
+    pub newest: Option<PageGlance>,
     /// The newest active tokens, with the total. They keep working after the claim, unless the claimer
     /// revokes them.
     pub tokens: Paged<Token>,
@@ -32,9 +35,58 @@ pub struct Claimable {
     pub time_left: Duration,
 }
 
+/// One page of an account that can be claimed.
+#[derive(Clone, Debug)]
+pub struct ClaimablePage {
+    pub account: Account,
+    pub page: PageGlance,
+    pub claim_url: String,
+    pub time_left: Duration,
+}
+
 impl Service {
+    /// Refuses a code that cannot be claimed now.
+    pub async fn check_claim(&self, code: &str) -> ServiceResult<()> {
+        self.claimable_account(code).await.map(drop)
+    }
+
     /// The account behind a code, for the claim page. Refused as the claim itself would be.
     pub async fn claimable(&self, code: &str) -> ServiceResult<Claimable> {
+        let account = self.claimable_account(code).await?;
+        let now = self.0.clock.now();
+        let newest = Page::first(PAGES_SHOWN_MAX).counted();
+        let artifacts = self.0.store.artifacts().list(account.id, None, &newest).await?;
+        let live = artifacts.rows.iter().find(|artifact| artifact.live.is_some());
+        let newest_page = match live {
+            // A version that is deleted meanwhile is no reason to refuse the claim.
+            Some(artifact) => self.glance(artifact.clone()).await.ok(),
+            None => None,
+        };
+        self.flush_token_uses().await;
+        let newest = Page::first(TOKENS_SHOWN_MAX).counted();
+        let tokens = self.0.store.tokens().list(account.id, Reach::All, now, &newest).await?;
+        let minters = self.0.store.tokens().list_minters(account.id, &tokens.rows).await?;
+        let time_left = time_left(&account, now);
+        Ok(Claimable { account, artifacts, newest: newest_page, tokens, minters, time_left })
+    }
+
+    /// One page of the account behind a code. Refused as the claim itself would be.
+    pub async fn claimable_page(&self, code: &str, slug: &Slug) -> ServiceResult<ClaimablePage> {
+        let account = self.claimable_account(code).await?;
+        let artifact = self.0.store.artifacts().find(account.id, slug).await?;
+        let page = self.glance(artifact.ok_or(Refusal::NotFound(Missing::Artifact))?).await?;
+        let claim_url = self.addresses().claim(&account.claim_code);
+        let time_left = time_left(&account, self.0.clock.now());
+        Ok(ClaimablePage { account, page, claim_url, time_left })
+    }
+
+    /// Whether a text is an active token of the account.
+    pub async fn is_token_of(&self, account: &Account, token: &str, origin: Origin) -> bool {
+        let caller = self.authenticate(Some(token), origin).await;
+        caller.is_ok_and(|caller| caller.account == account.id)
+    }
+
+    async fn claimable_account(&self, code: &str) -> ServiceResult<Account> {
         must_be_code(code)?;
         let found = self.0.store.accounts().find_by_claim_code(code).await?;
         let account = found.ok_or(Refusal::NotFound(Missing::ClaimLink))?;
@@ -48,14 +100,7 @@ impl Service {
         if has_expired(account.expires_at, now) {
             return Err(Refusal::ClaimExpired.into());
         }
-        let newest = Page::first(PAGES_SHOWN_MAX).counted();
-        let artifacts = self.0.store.artifacts().list(account.id, None, &newest).await?;
-        self.flush_token_uses().await;
-        let newest = Page::first(TOKENS_SHOWN_MAX).counted();
-        let tokens = self.0.store.tokens().list(account.id, Reach::All, now, &newest).await?;
-        let minters = self.0.store.tokens().list_minters(account.id, &tokens.rows).await?;
-        let time_left = account.expires_at.map_or(Duration::ZERO, |end| end.since(now));
-        Ok(Claimable { account, artifacts, tokens, minters, time_left })
+        Ok(account)
     }
 
     /// Makes the claimer the owner of the account (spec 3.1), and revokes its tokens on request. Of two
@@ -100,6 +145,10 @@ impl Service {
             Claimed::TooMany { limit } => Err(Refusal::TooManyAccounts { limit }.into()),
         }
     }
+}
+
+fn time_left(account: &Account, now: Time) -> Duration {
+    account.expires_at.map_or(Duration::ZERO, |end| end.since(now))
 }
 
 /// Refuses a malformed code without a database query.

@@ -1,15 +1,18 @@
 //! Execution of a publish by a worker: store the files, settle the operation, notify the edges, reply.
 
 use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anyhow::bail;
+use bytes::Bytes;
 use domain::{
-    Activation, Content, Job, JobEnvelope, JobId, LedgerOperation, Outcome, PublishJob, PublishOperation,
-    Refusal, ScanJob,
+    Activation, Content, Job, JobEnvelope, JobId, LedgerOperation, Outcome, PageTitle, PublishJob,
+    PublishOperation, Refusal, ScanJob, SitePath,
 };
 use store::{ChangeError, Refused};
 use tracing::Instrument;
 
+use crate::compute::compute;
 use crate::storing::{Attempt, StoredFiles};
 use crate::{Service, content};
 
@@ -121,6 +124,7 @@ impl Service {
         faults::pass("publish.before_blob_put")?;
         let storing = telemetry::spans::store_blobs(job.order.version, job.files.len());
         let files = content::split(&job.files, content)?;
+        let title = title_of(total_bytes, files.clone()).await?;
         let stored = self.store_files(job.order.version, files, attempt).instrument(storing).await;
         let StoredFiles { manifest, bundle, blobs_as_of } = match stored {
             Ok(stored) => stored,
@@ -128,7 +132,7 @@ impl Service {
             Err(ChangeError::Failed(error)) => return Err(error),
         };
         faults::pass("publish.after_blob_put")?;
-        let operation = PublishOperation { order: job.order.clone(), manifest, bundle, blobs_as_of };
+        let operation = PublishOperation { order: job.order.clone(), manifest, title, bundle, blobs_as_of };
         let outcome = self.0.ledgers.settle(LedgerOperation::Publish(Box::new(operation))).await?;
         if matches!(outcome, Outcome::Published(_)) {
             telemetry::published_bytes(total_bytes);
@@ -142,4 +146,16 @@ impl Service {
         let refused = Refused { account: job.order.account, kind: "publish", refusal, now };
         self.0.store.outcomes().record_refusal(job.order.job(), refused).await
     }
+}
+
+/// The title of the site's front page. A bug in this must not fail a publish.
+async fn title_of(total_bytes: u64, files: Vec<(SitePath, Bytes)>) -> anyhow::Result<Option<PageTitle>> {
+    let read = move || {
+        let files = files.iter().map(|(path, bytes)| (path, &**bytes));
+        catch_unwind(AssertUnwindSafe(|| sitecheck::title(files))).unwrap_or_else(|_| {
+            tracing::error!("reading the title of a site panicked; its version has none");
+            None
+        })
+    };
+    compute(total_bytes, read).await
 }

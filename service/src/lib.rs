@@ -11,6 +11,11 @@ mod artifact;
 mod audit;
 mod blocked_contents;
 mod board;
+mod board_errors;
+mod board_figures;
+mod board_health;
+mod board_search;
+mod bulk;
 mod caller;
 mod casework;
 mod checkout;
@@ -23,6 +28,7 @@ mod credits;
 mod deadline;
 mod deploys;
 mod differences;
+mod duplicates;
 mod edits;
 mod execute;
 mod export;
@@ -33,6 +39,7 @@ mod first_publish;
 mod idempotency;
 mod insights;
 mod inspect;
+mod job_state;
 mod limits;
 mod lost;
 mod metering;
@@ -41,6 +48,7 @@ mod moderation_notice;
 mod oauth;
 mod objection;
 mod operators;
+mod page_glance;
 mod people;
 mod price;
 mod publish;
@@ -75,24 +83,32 @@ pub use archive::{ArchiveFormat, SiteArchive};
 pub use artifact::ArtifactDetail;
 pub use blocked_contents::BlockedContentList;
 pub use board::{
-    Board, BoardFigures, JOBS_SHOWN_MAX, JobActionResult, JobCounts, JobDetail, JobEvent, JobEventKind,
-    JobFilter, JobInfo, JobList, JobState, Paused, Planned, ProcessInfo, QueueFigures, RunningJob,
-    ScheduleInfo,
+    Board, JOBS_SEARCHED_MAX, JOBS_SHOWN_MAX, JobActionResult, JobDetail, JobEvent, JobEventKind, JobFilter,
+    JobInfo, JobList, Planned, ScheduleInfo,
 };
+pub use board_errors::{ErrorGroup, ErrorGroups, ErrorKey};
+pub use board_figures::{
+    BoardFigures, HISTORY_MINUTES, JobCounts, Paused, ProcessInfo, QueueFigures, QueueMinute, RunningJob,
+};
+pub use board_search::{FoundJobs, JobSubject};
+pub use bulk::{CHANGES_MAX, ChangedPage, PageChange, PlannedChange};
 pub use caller::{Caller, CallerIdentity, Person, SESSION_KEPT, TokenHolder};
 pub use casework::{AccountHistoryPage, BULK_MAX, BulkOutcome, CasesAround};
 pub use checkout::{Checkout, CheckoutRequest};
-pub use claim::Claimable;
+pub use claim::{Claimable, ClaimablePage};
 pub use closed::FileStoreWatch;
 pub use credits::{CreditGrant, CreditRequest, Granted};
 pub use deploys::{Deploy, DeployEnd, DeployFiles, DeployState};
 pub use differences::{Differences, FileDifference};
+pub use duplicates::{BegunDuplicate, DuplicateRequest};
 pub use edits::{EDITS_MAX, EditRequest};
 pub use execute::PublishTask;
 pub use export::BegunExport;
 pub use failure::{Failure, ServiceResult};
 pub use findings::Finding;
 pub use first_publish::FirstPublish;
+pub use insights::{DayViews, MonthReport, PageViews, RecentViews};
+pub use job_state::JobState;
 pub use limits::{LimitState, reporting_limits};
 pub use metering::Metered;
 pub use moderation::{DecisionMade, DecisionRequest, Moderated, ReportTaken};
@@ -105,6 +121,7 @@ pub use oauth::{
 };
 pub use objection::first_document;
 pub use operators::OperatorAccess;
+pub use page_glance::PageGlance;
 pub use people::{Client, Credentials, PasswordUpdate, SignedIn};
 pub use publish::{Addressed, Publication};
 pub use publish_bounds::PublishBounds;
@@ -122,7 +139,7 @@ pub use site_plan::{
     Derivation, FileSource, LiveBase, PlannedFile, SiteBase, SitePlan, StoredContent, UploadedFile,
 };
 pub use site_sources::LocatedPublish;
-pub use team::{Joined, Team};
+pub use team::{InviteOffer, Joined, Team};
 pub use token_uses::TokenUses;
 pub use tokens::{MintRequest, Minted, Revoked};
 pub use upkeep::CleanedUp;
@@ -145,9 +162,9 @@ use store::{Blobs, ContentReader, DiskRoom, Store};
 
 pub use store::{
     AccountReport, AccountSettings, AgentJoin, AppealState, BlockedContent, BlockedContentCursor,
-    COUNTED_MAX, DecisionFilter, HISTORY_SHOWN_MAX, Member, Membership, OpenedInvite, REPORTS_SHOWN_MAX,
-    ReviewFilter, SamePage, ScanCounts, Seen, SessionInfo, Sessions, StoredAppeal, StoredDecision,
-    StoredReport, StuckScan, SuspensionSet, TokenFate, WaitingCursor, WaitingFor, encode,
+    COUNTED_MAX, DecisionFilter, HISTORY_SHOWN_MAX, Member, Membership, REPORTS_SHOWN_MAX, ReviewFilter,
+    SamePage, ScanCounts, Seen, SessionInfo, Sessions, StoredAppeal, StoredDecision, StoredReport, StuckScan,
+    SuspensionSet, TokenFate, WaitingCursor, WaitingFor, encode,
 };
 
 /// The dependencies of the operations.
@@ -235,6 +252,16 @@ impl Service {
 
     pub fn clock(&self) -> &Clock {
         &self.0.clock
+    }
+
+    /// A text with a signature, for a client to keep. `purpose` says what the text is for.
+    pub fn sign(&self, purpose: &str, text: &str) -> String {
+        self.0.rules.signing_key.sign(purpose, text)
+    }
+
+    /// The text that [`Self::sign`] signed for the same purpose.
+    pub fn verified<'t>(&self, purpose: &str, signed: &'t str) -> Option<&'t str> {
+        self.0.rules.signing_key.verified(purpose, signed)
     }
 
     /// Reads contents of versions.

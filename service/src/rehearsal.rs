@@ -53,6 +53,7 @@ impl Service {
         let operation = PublishOperation {
             order,
             manifest: manifest.clone(),
+            title: None,
             bundle: None,
             blobs_as_of: SweepNumber::default(),
         };

@@ -1,8 +1,8 @@
 //! The people and agents of an account: invite, join, list and remove.
 
 use domain::{
-    Cursor, Invite, InviteCode, InviteTerms, List, Missing, Page, PageStart, Paged, Refusal, Scopes, Token,
-    TokenId, TokenSecret, UserId,
+    Artifact, Cursor, Invite, InviteCode, InviteTerms, List, Maker, Missing, Page, PageStart, Paged, Refusal,
+    Scopes, Token, TokenId, TokenSecret, UserId,
 };
 use store::{JoiningAgent, JoiningPerson, Member, OpenedInvite, Reach};
 
@@ -10,6 +10,8 @@ use crate::{Caller, Client, Person, Service, ServiceResult};
 
 /// A code is too long to be guessed. This limit keeps clients from trying.
 const JOINS_PER_MINUTE: u32 = 60;
+/// Pages that an invite names, newest first.
+const PAGES_NAMED_MAX: u32 = 3;
 
 /// An agent that has joined, with the token that is shown only once.
 #[derive(Clone, Debug)]
@@ -27,6 +29,17 @@ pub struct Team {
     pub tokens: Vec<Token>,
     /// Set if there are more members or tokens.
     pub next: Option<Cursor>,
+}
+
+/// A usable invite, for the person who decides whether to join.
+#[derive(Clone, Debug)]
+pub struct InviteOffer {
+    pub invite: Invite,
+    pub handle: String,
+    /// The username of the person who created it. `None`: an agent did.
+    pub invited_by: Option<String>,
+    /// The newest pages of the account, with the total.
+    pub artifacts: Paged<Artifact>,
 }
 
 impl Service {
@@ -92,14 +105,20 @@ impl Service {
     }
 
     /// The invite behind a code, if it can still be used.
-    pub async fn open_invite(&self, code: &str) -> ServiceResult<OpenedInvite> {
+    pub async fn open_invite(&self, code: &str) -> ServiceResult<InviteOffer> {
         let opened = self.0.store.invites().open(&parse_code(code)?).await?;
-        let opened = opened.ok_or(Refusal::NotFound(Missing::Invite))?;
-        if opened.account.suspension.is_some() {
+        let OpenedInvite { invite, account } = opened.ok_or(Refusal::NotFound(Missing::Invite))?;
+        if account.suspension.is_some() {
             return Err(Refusal::AccountSuspended.into());
         }
-        opened.invite.must_be_usable(self.0.clock.now())?;
-        Ok(opened)
+        invite.must_be_usable(self.0.clock.now())?;
+        let invited_by = match invite.made_by {
+            Maker { user: Some(user), token: None } => self.0.store.users().username(user).await?,
+            Maker { .. } => None,
+        };
+        let newest = Page::first(PAGES_NAMED_MAX).counted();
+        let artifacts = self.0.store.artifacts().list(account.id, None, &newest).await?;
+        Ok(InviteOffer { invite, handle: account.handle, invited_by, artifacts })
     }
 
     /// Lets a person join an account, and returns its handle. Nothing changes for a member.

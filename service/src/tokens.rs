@@ -9,7 +9,7 @@ use domain::{
     AccountId, AskedRights, LeakedSecret, Maker, Missing, Origin, Page, Paged, Refusal, Scope, Token,
     TokenId, TokenName, TokenSecret, Via,
 };
-use store::{AlsoRevoked, Change, ChangeError, NewToken, Reach, RevocationScope, TokenFate};
+use store::{AlsoRevoked, Change, ChangeError, NewToken, Reach, RevocationScope, TokenFate, TokenRotation};
 use tokio::time::{Instant, sleep_until};
 
 use crate::{Caller, Service, ServiceResult};
@@ -90,6 +90,24 @@ impl Service {
         self.0.store.tokens().create(&self.change_by(caller), &token).await?;
         tracing::info!(account.handle = %caller.handle, token.id = %token.id, "token minted");
         Ok(Minted { token: token.shown(), secret })
+    }
+
+    /// Gives a token a new secret, which is shown only once. Name, rights and expiry stay. The old secret
+    /// stops working at once. The caller must have the right to revoke the token, and to mint one like it.
+    pub async fn rotate_token(&self, caller: &Caller, id: &str) -> ServiceResult<Minted> {
+        caller.may_write(Scope::TokensManage, self.0.clock.now())?;
+        // A use of the old secret must not be recorded as one of the new secret.
+        self.flush_token_uses().await;
+        let secret = TokenSecret::generate(&self.0.chance);
+        let rotation = TokenRotation {
+            token: id.parse().map_err(|_| Refusal::NotFound(Missing::Token))?,
+            secret_hash: secret.hash(),
+            reach: caller.revocable_tokens(),
+            rights: caller.rights(),
+        };
+        let token = self.0.store.tokens().rotate(&self.change_by(caller), &rotation).await?;
+        tracing::info!(account.handle = %caller.handle, token.id = %token.id, "token rotated");
+        Ok(Minted { token, secret })
     }
 
     /// Revokes a token, and on request its descendants. Every process refuses them from then on.

@@ -13,8 +13,10 @@ mod report;
 mod site;
 #[cfg(test)]
 mod tests;
+mod title;
 
-use domain::{ContentPolicy, SitePath, Warning};
+use domain::{ContentPolicy, PageTitle, SitePath, Warning};
+use encoding_rs::UTF_8;
 use url::Url;
 
 use judge::Judge;
@@ -64,4 +66,14 @@ pub fn check<'f>(files: impl IntoIterator<Item = (&'f SitePath, &'f [u8])>, term
 pub fn entry_page<'f>(paths: impl IntoIterator<Item = &'f SitePath>) -> Option<SitePath> {
     let site = Site::new(paths.into_iter().map(|path| (path, &[][..])));
     site.entry_page()
+}
+
+/// The title of the page that the site shows at its address. `None` if it shows none there, or one without a
+/// title.
+pub fn title<'f>(files: impl IntoIterator<Item = (&'f SitePath, &'f [u8])>) -> Option<PageTitle> {
+    let site = Site::new(files);
+    let front = site.front_page()?;
+    // A byte order mark takes precedence, as in browsers.
+    let (text, ..) = UTF_8.decode(front);
+    title::title(&text)
 }

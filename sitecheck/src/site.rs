@@ -64,6 +64,13 @@ impl<'f> Site<'f> {
         self.manifest.files().iter().map(move |file| (file, content_of(file)))
     }
 
+    /// The HTML page at the site's address, without the site's own rules.
+    pub fn front_page(&self) -> Option<&'f [u8]> {
+        let file = self.manifest.find(Manifest::INDEX).or_else(|| self.manifest.only_page())?;
+        let is_page = file.essence() == "text/html";
+        self.contents.get(&file.path).copied().filter(|_| is_page)
+    }
+
     pub fn entry_page(&self) -> Option<SitePath> {
         if self.manifest.find(Manifest::INDEX).is_some() {
             return None;

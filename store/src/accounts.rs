@@ -122,5 +122,6 @@ fn account_row(account: &Account) -> entity::account::ActiveModel {
         suspension_reason: Set(None),
         versions_kept: Set(None),
         versions_days: Set(None),
+        name: Set(account.name.as_ref().map(|name| name.as_str().to_owned())),
     }
 }

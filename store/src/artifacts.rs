@@ -65,7 +65,7 @@ impl ArtifactStore<'_> {
         let ids = found.rows.iter().filter_map(|row| row.live_version_id.clone()).collect();
         let live = live_versions(reader, ids).await?;
         found.try_map(|row| {
-            let version = row.live_version_id.as_ref().and_then(|id| live.get(id)).copied();
+            let version = row.live_version_id.as_ref().and_then(|id| live.get(id)).cloned();
             rows::artifact(row, version)
         })
     }
@@ -87,6 +87,22 @@ impl ArtifactStore<'_> {
         found
             .into_iter()
             .map(|(id, slug)| Ok((rows::parse(&id, "an artifact id")?, rows::parse(&slug, "a slug")?)))
+            .collect()
+    }
+
+    /// The slugs of the account's artifacts at these hosts, except deleted ones.
+    pub async fn slugs_at(self, account: AccountId, hosts: &[Host]) -> anyhow::Result<HashMap<Host, Slug>> {
+        use entity::artifact::Column;
+        let found: Vec<(String, String)> = live(account)
+            .select_only()
+            .columns([Column::Host, Column::Slug])
+            .filter(Column::Host.is_in(hosts.iter().map(Host::as_str)))
+            .into_tuple()
+            .all(&self.0.database.reader)
+            .await?;
+        found
+            .into_iter()
+            .map(|(host, slug)| Ok((rows::parse(&host, "a host")?, rows::parse(&slug, "a slug")?)))
             .collect()
     }
 
@@ -212,7 +228,7 @@ impl ArtifactStore<'_> {
         transaction.commit().await.context("commit an activation")?;
         Ok(ActivationResult::Artifact(Box::new(rows::artifact(
             artifact,
-            Some(rows::live_version(&version)?),
+            Some(rows::shown_version(&version)?),
         )?)))
     }
 

@@ -1,10 +1,15 @@
 //! The figures of the account dashboard: views and publishes by day, views by page, and ledger entries.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::ops::RangeInclusive;
 
-use domain::{AccountId, Cursor, Day, DayUse, Host, LedgerEntry, List, Micro, Month, Page, Paged, Reason};
+use anyhow::anyhow;
+use domain::{
+    AccountId, Cursor, Day, DayUse, Host, LedgerEntry, List, Micro, Month, MonthCharges, MonthlyUse, Page,
+    Paged, Reason,
+};
 use sea_orm::sea_query::{Expr, ExprTrait, Func};
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
 
 use crate::handles::{LedgerStore, ViewStore};
 use crate::pages::{self, Keys};
@@ -38,6 +43,103 @@ impl ViewStore<'_> {
             .into_iter()
             .map(|(host, views)| Ok((rows::parse(&host, "a host")?, rows::count(views))))
             .collect()
+    }
+
+    /// The views of each of these pages on each day since one, without days that have none.
+    pub async fn by_host_and_day(
+        self,
+        account: AccountId,
+        hosts: &[Host],
+        from: Day,
+    ) -> anyhow::Result<HashMap<Host, Vec<(Day, u64)>>> {
+        use entity::daily_view::Column;
+        let found: Vec<(String, i64, i64)> = entity::daily_view::Entity::find()
+            .select_only()
+            .columns([Column::Host, Column::Day, Column::Views])
+            .filter(Column::Host.is_in(hosts.iter().map(Host::as_str)))
+            .filter(Column::AccountId.eq(account.to_string()))
+            .filter(Column::Day.gte(from.number()))
+            .order_by_asc(Column::Host)
+            .order_by_asc(Column::Day)
+            .into_tuple()
+            .all(&self.0.database.reader)
+            .await?;
+        let mut views: HashMap<Host, Vec<(Day, u64)>> = HashMap::new();
+        for (host, day, count) in found {
+            let of_host = views.entry(rows::parse(&host, "a host")?).or_default();
+            of_host.push((Day::from_number(day), rows::count(count)));
+        }
+        Ok(views)
+    }
+
+    /// The hosts of the account with the most views on these days, those with the most first.
+    pub async fn most_viewed(
+        self,
+        account: AccountId,
+        days: &RangeInclusive<Day>,
+        at_most: u64,
+    ) -> anyhow::Result<Vec<(Host, u64)>> {
+        use entity::daily_view::Column;
+        let views = sum_of(Expr::col(Column::Views));
+        let found: Vec<(String, i64)> = entity::daily_view::Entity::find()
+            .select_only()
+            .column(Column::Host)
+            .expr(views.clone())
+            .filter(Column::AccountId.eq(account.to_string()))
+            .filter(Column::Day.between(days.start().number(), days.end().number()))
+            .group_by(Column::Host)
+            .order_by_desc(views)
+            .order_by_asc(Column::Host)
+            .limit(at_most)
+            .into_tuple()
+            .all(&self.0.database.reader)
+            .await?;
+        found
+            .into_iter()
+            .map(|(host, views)| Ok((rows::parse(&host, "a host")?, rows::count(views))))
+            .collect()
+    }
+
+    /// The views of a page on these days. Days without any are left out.
+    pub async fn of_host(
+        self,
+        account: AccountId,
+        host: &Host,
+        days: &RangeInclusive<Day>,
+    ) -> anyhow::Result<HashMap<Day, u64>> {
+        use entity::daily_view::{Column, Entity};
+        let found = Entity::find()
+            .filter(Column::Host.eq(host.as_str()))
+            .filter(Column::AccountId.eq(account.to_string()))
+            .filter(Column::Day.between(days.start().number(), days.end().number()))
+            .all(&self.0.database.reader)
+            .await?;
+        Ok(found.into_iter().map(|row| (Day::from_number(row.day), rows::count(row.views))).collect())
+    }
+
+    /// The months in which the account has published or was viewed, newest first.
+    pub async fn months(self, account: AccountId) -> anyhow::Result<Vec<Month>> {
+        use entity::usage::Column;
+        let found: Vec<String> = entity::usage::Entity::find()
+            .select_only()
+            .column(Column::Month)
+            .filter(Column::AccountId.eq(account.to_string()))
+            .order_by_desc(Column::Month)
+            .into_tuple()
+            .all(&self.0.database.reader)
+            .await?;
+        let month = |text: String| text.parse().map_err(|()| anyhow!("{text} is not a month"));
+        found.into_iter().map(month).collect()
+    }
+
+    /// The account's usage of a month.
+    pub async fn in_month(self, account: AccountId, month: Month) -> anyhow::Result<MonthlyUse> {
+        let key = (account.to_string(), month.to_string());
+        let found = entity::usage::Entity::find_by_id(key).one(&self.0.database.reader).await?;
+        Ok(found.map_or_else(MonthlyUse::default, |row| MonthlyUse {
+            publishes: rows::count(row.publishes),
+            views: rows::count(row.views),
+        }))
     }
 
     /// The account's usage on every day of the month, including days without any.
@@ -107,6 +209,39 @@ impl LedgerStore<'_> {
         Ok(found.map(rows::ledger_entry))
     }
 
+    /// What the ledger has charged for a month. Publishes are charged at once, so their month is that of the
+    /// entry. Other entries name their month.
+    pub async fn charges_of(self, account: AccountId, month: Month) -> anyhow::Result<MonthCharges> {
+        use entity::ledger_entry::Column;
+        let named = async |reason: Reason| -> anyhow::Result<Micro> {
+            Ok(self.find_amount(account, &reason).await?.map_or(Micro::ZERO, |amount| -amount))
+        };
+        let publishes = Condition::all()
+            .add(Column::Reason.like("publish:%"))
+            .add(Column::CreatedAt.gte(month.start().millis()))
+            .add(Column::CreatedAt.lt(month.next().start().millis()));
+        let visibility = Condition::all().add(Column::Reason.like(format!("visibility:%:{month}")));
+        Ok(MonthCharges {
+            publishes: self.charged(account, publishes).await?,
+            views: named(Reason::Traffic(month)).await?,
+            storage: named(Reason::Storage(month)).await?,
+            visibility: self.charged(account, visibility).await?,
+        })
+    }
+
+    async fn charged(self, account: AccountId, entries: Condition) -> anyhow::Result<Micro> {
+        use entity::ledger_entry::{Column, Entity};
+        let total: Option<Option<i64>> = Entity::find()
+            .select_only()
+            .expr(sum_of(Expr::col(Column::DeltaMicro)))
+            .filter(Column::AccountId.eq(account.to_string()))
+            .filter(entries)
+            .into_tuple()
+            .one(&self.0.database.reader)
+            .await?;
+        Ok(-Micro::new(total.flatten().unwrap_or_default()))
+    }
+
     /// The amount of the ledger entry with this reason.
     pub async fn find_amount(self, account: AccountId, reason: &Reason) -> anyhow::Result<Option<Micro>> {
         let found = entity::ledger_entry::Entity::find()
@@ -115,6 +250,27 @@ impl LedgerStore<'_> {
             .one(&self.0.database.reader)
             .await?;
         Ok(found.map(|entry| Micro::new(entry.delta_micro)))
+    }
+
+    /// Those of these reasons that the ledger has entries with.
+    pub async fn entries_among(
+        self,
+        account: AccountId,
+        reasons: Vec<Reason>,
+    ) -> anyhow::Result<HashSet<String>> {
+        use entity::ledger_entry::{Column, Entity};
+        if reasons.is_empty() {
+            return Ok(HashSet::new());
+        }
+        let found: Vec<String> = Entity::find()
+            .select_only()
+            .column(Column::Reason)
+            .filter(Column::AccountId.eq(account.to_string()))
+            .filter(Column::Reason.is_in(reasons.iter().map(Reason::to_string)))
+            .into_tuple()
+            .all(&self.0.database.reader)
+            .await?;
+        Ok(found.into_iter().collect())
     }
 
     /// Whether the ledger has an entry with this reason.

@@ -1,7 +1,7 @@
-//! The owner's settings of an account besides money: whether agents may join, how many versions are kept, and
-//! the claim link.
+//! The owner's settings of an account besides money: its name, whether agents may join, how many versions are
+//! kept, and the claim link.
 
-use domain::{AccountStatus, Refusal, Retention, RetentionChange, Time, has_expired};
+use domain::{AccountName, AccountStatus, Refusal, Retention, RetentionChange, Time, has_expired};
 use sea_orm::ActiveValue::Set;
 use sea_orm::EntityTrait;
 
@@ -27,8 +27,10 @@ impl AgentJoin {
 }
 
 /// New values of the settings. At least one is given.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AccountSettings {
+    /// `Some(None)` takes the name away.
+    pub name: Option<Option<AccountName>>,
     pub agent_join: Option<AgentJoin>,
     pub retention: RetentionChange,
 }
@@ -41,6 +43,11 @@ impl AccountStore<'_> {
         let before = rows::retention(begun.account.versions_kept, begun.account.versions_days);
         let after = settings.retention.of(before);
         let mut row = entity::account::ActiveModel { id: Set(id.clone()), ..Default::default() };
+        if let Some(name) = settings.name {
+            let name = name.map(|name| name.to_string());
+            row.name = Set(name.clone());
+            change.note(&begun.transaction, "account.named", id, name.unwrap_or_default()).await?;
+        }
         if let Some(agent_join) = settings.agent_join {
             row.allow_agent_join = Set(agent_join == AgentJoin::Allowed);
             let detail = agent_join.as_str().to_owned();

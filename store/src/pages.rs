@@ -17,12 +17,14 @@ pub(crate) enum Keys<C> {
     NewestFirst(C, C),
     /// By a time, then by an id, oldest first.
     OldestFirst(C, C),
+    /// By a unique name, which the cursor has as its id.
+    Named(C),
 }
 
 impl<C: IntoSimpleExpr + Copy> Keys<C> {
     /// Orders the query and limits it to the page and one more row.
     pub(crate) fn cut<Q: QueryFilter + QueryOrder + QuerySelect>(self, query: Q, page: &Page) -> Q {
-        let is_descending = !matches!(self, Keys::OldestFirst(..)) != page.is_backward();
+        let is_descending = !matches!(self, Keys::OldestFirst(..) | Keys::Named(_)) != page.is_backward();
         let order = || if is_descending { Order::Desc } else { Order::Asc };
         let mut query = query.limit(page.rows_to_read());
         for column in self.columns() {
@@ -35,7 +37,7 @@ impl<C: IntoSimpleExpr + Copy> Keys<C> {
 
     fn columns(self) -> impl Iterator<Item = C> {
         let (first, second) = match self {
-            Keys::Numbered(rank) => (rank, None),
+            Keys::Numbered(rank) | Keys::Named(rank) => (rank, None),
             Keys::NewestFirst(rank, id) | Keys::OldestFirst(rank, id) => (rank, Some(id)),
         };
         [Some(first), second].into_iter().flatten()
@@ -45,7 +47,7 @@ impl<C: IntoSimpleExpr + Copy> Keys<C> {
     // AND …)` they would read the list from its beginning.
     fn row(self) -> Expr {
         match self {
-            Keys::Numbered(rank) => rank.into_simple_expr(),
+            Keys::Numbered(rank) | Keys::Named(rank) => rank.into_simple_expr(),
             Keys::NewestFirst(rank, id) | Keys::OldestFirst(rank, id) => {
                 Expr::tuple([rank.into_simple_expr(), id.into_simple_expr()])
             }
@@ -55,6 +57,7 @@ impl<C: IntoSimpleExpr + Copy> Keys<C> {
     fn position(self, cursor: &Cursor) -> Expr {
         match self {
             Keys::Numbered(_) => Expr::val(cursor.rank),
+            Keys::Named(_) => Expr::val(cursor.id.as_str()),
             Keys::NewestFirst(..) | Keys::OldestFirst(..) => {
                 Expr::tuple([Expr::val(cursor.rank), Expr::val(cursor.id.as_str())])
             }

@@ -147,13 +147,13 @@ async fn revoke(
 }
 
 /// Tokens outside the caller's pin are reported as missing. Other people's tokens are forbidden.
-fn must_be_within(reach: Reach, row: &entity::token::Model) -> Result<(), Refusal> {
+pub(crate) fn must_be_within(reach: Reach, row: &entity::token::Model) -> Result<(), Refusal> {
     match reach {
         Reach::PinnedTo(pin) if row.artifact_id.as_deref() != Some(pin.to_string().as_str()) => {
             Err(Refusal::NotFound(Missing::Token))
         }
         Reach::Of(user) if row.created_by_user.as_deref() != Some(user.to_string().as_str()) => {
-            Err(Refusal::Forbidden { fault: "a member revokes only tokens of their own".to_owned() })
+            Err(Refusal::Forbidden { fault: "a member changes only tokens of their own".to_owned() })
         }
         _ => Ok(()),
     }

@@ -14,7 +14,7 @@ pub(crate) mod version;
 use anyhow::{Context, anyhow};
 use domain::{
     Account, AccountStatus, Artifact, CreatedVia, LedgerEntry, LiveVersion, Maker, Manifest, Micro,
-    ModeratedBy, ModerationStatus, Retention, Route, Suspension, Time, Visibility,
+    ModeratedBy, ModerationStatus, PageTitle, Retention, Route, Suspension, Time, Visibility,
 };
 use std::str::FromStr;
 
@@ -71,6 +71,7 @@ pub(crate) fn account(row: entity::account::Model) -> anyhow::Result<Account> {
     Ok(Account {
         id: parse(&row.id, "an account id")?,
         handle: row.handle,
+        name: row.name.map(|name| parse(&name, "the name of an account")).transpose()?,
         status,
         expires_at: row.expires_at.map(Time::from_millis),
         claim_code: row.claim_code,
@@ -90,7 +91,18 @@ pub(crate) fn suspension(row: &entity::account::Model) -> anyhow::Result<Option<
     Ok(Some(Suspension { at, reason: parse(reason, "the reason of a suspension")? }))
 }
 
-pub(crate) fn artifact(row: entity::artifact::Model, live: Option<LiveVersion>) -> anyhow::Result<Artifact> {
+/// The live version of an artifact, as a list shows it.
+#[derive(Clone, Debug)]
+pub(crate) struct ShownVersion {
+    pub(crate) live: LiveVersion,
+    pub(crate) title: Option<PageTitle>,
+}
+
+pub(crate) fn artifact(
+    row: entity::artifact::Model,
+    shown: Option<ShownVersion>,
+) -> anyhow::Result<Artifact> {
+    let (live, title) = shown.map(|shown| (shown.live, shown.title)).unzip();
     Ok(Artifact {
         id: parse(&row.id, "an artifact id")?,
         account: parse(&row.account_id, "an account id")?,
@@ -98,6 +110,7 @@ pub(crate) fn artifact(row: entity::artifact::Model, live: Option<LiveVersion>) 
         host: parse(&row.host, "a host")?,
         visibility: visibility(&row.visibility)?,
         live,
+        title: title.flatten(),
         created_at: Time::from_millis(row.created_at),
         updated_at: Time::from_millis(row.updated_at),
         retention: retention(row.versions_kept, row.versions_days),
@@ -110,13 +123,19 @@ pub(crate) fn retention(versions_kept: Option<i32>, versions_days: Option<i32>) 
     Retention { versions_kept: setting(versions_kept), versions_days: setting(versions_days) }
 }
 
-pub(crate) fn live_version(row: &entity::version::Model) -> anyhow::Result<LiveVersion> {
-    Ok(LiveVersion {
+pub(crate) fn shown_version(row: &entity::version::Model) -> anyhow::Result<ShownVersion> {
+    let live = LiveVersion {
         id: parse(&row.id, "a version id")?,
         seq: u32::try_from(row.seq).unwrap_or(0),
         total_bytes: count(row.total_bytes),
         moderation: moderation(&row.moderation_status)?,
-    })
+    };
+    Ok(ShownVersion { live, title: title(row.title.as_deref()) })
+}
+
+/// A stored title is read as one, so that a row that something else wrote is no longer than others.
+pub(crate) fn title(column: Option<&str>) -> Option<PageTitle> {
+    column.and_then(PageTitle::from_text)
 }
 
 pub(crate) fn ledger_entry(row: entity::ledger_entry::Model) -> LedgerEntry {

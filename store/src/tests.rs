@@ -119,6 +119,7 @@ impl StoreHarness {
         let operation = LedgerOperation::Publish(Box::new(PublishOperation {
             order: PublishOrder { activation, ..self.order(account, slug) },
             manifest: Manifest::new(vec![file]),
+            title: None,
             bundle: None,
             blobs_as_of: SweepNumber::default(),
         }));
@@ -165,6 +166,7 @@ macro_rules! on_both_databases {
     )+};
 }
 
+mod artifact_search;
 mod blocked_contents;
 mod bundles;
 mod casework;
@@ -174,6 +176,7 @@ mod copying;
 mod deadlines;
 mod finders;
 mod held_contents;
+mod insights;
 mod ledgers;
 mod metering;
 mod moderation;

@@ -4,8 +4,8 @@
 use std::collections::{HashMap, HashSet};
 
 use domain::{
-    Account, AccountId, ArtifactId, Cursor, List, Missing, Page, Paged, Refusal, Rights, Scopes, Time, Token,
-    TokenId, TokenName, UserId,
+    Account, AccountId, ArtifactId, Cursor, List, Maker, Missing, Page, Paged, Refusal, Rights, Scopes, Time,
+    Token, TokenId, TokenName, UserId,
 };
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{LockBehavior, LockType};
@@ -16,6 +16,7 @@ use crate::change_result::ChangeResult;
 use crate::handles::TokenStore;
 use crate::many::among;
 use crate::pages::{self, Keys};
+use crate::revocations::must_be_within;
 use crate::rows;
 use crate::rows::token::{NewToken, Reach, active, insert, within, works};
 
@@ -39,6 +40,17 @@ pub struct TokenGrant {
 pub struct TokenUse {
     pub token: TokenId,
     pub at: Time,
+}
+
+/// A new secret for a token.
+#[derive(Clone, Debug)]
+pub struct TokenRotation {
+    pub token: TokenId,
+    pub secret_hash: String,
+    /// The tokens that the caller may change.
+    pub reach: Reach,
+    /// The rights that the caller may grant, which must cover those of the token.
+    pub rights: Rights,
 }
 
 impl TokenStore<'_> {
@@ -95,6 +107,41 @@ impl TokenStore<'_> {
         change.note(&begun.transaction, "token.minted", &token.id.to_string(), detail).await?;
         begun.transaction.commit().await?;
         Ok(())
+    }
+
+    /// Gives an active token within reach a new secret. The old one stops working at once. Whoever replaces
+    /// the secret knows it, and becomes the person behind the token: it is revoked with that person's removal.
+    pub async fn rotate(self, change: &Change<'_>, rotation: &TokenRotation) -> ChangeResult<Token> {
+        let begun = change.begin(self.0).await?;
+        let found = active(change.account, change.now)
+            .filter(entity::token::Column::Id.eq(rotation.token.to_string()))
+            .one(&begun.transaction)
+            .await?;
+        let row = found.ok_or(Refusal::NotFound(Missing::Token))?;
+        must_be_within(rotation.reach, &row)?;
+        let former = token(row)?;
+        rotation.rights.must_cover(former.rights)?;
+        if former.renewable_until.is_some() {
+            let fault = "an app holds this token and renews its secret by itself".to_owned();
+            return Err(Refusal::Forbidden { fault }.into());
+        }
+        let made_by = Maker {
+            user: change.by.user.or(former.made_by.user),
+            token: change.by.token.or(former.made_by.token),
+        };
+        let renewed = entity::token::ActiveModel {
+            id: Set(former.id.to_string()),
+            secret_hash: Set(rotation.secret_hash.clone()),
+            created_by_user: Set(made_by.user.map(|id| id.to_string())),
+            created_by_token: Set(made_by.token.map(|id| id.to_string())),
+            last_used_at: Set(None),
+            ..Default::default()
+        };
+        entity::token::Entity::update(renewed).exec_without_returning(&begun.transaction).await?;
+        let name = format!("{:?}", former.name.without_code().to_string());
+        change.note(&begun.transaction, "token.rotated", &former.id.to_string(), name).await?;
+        begun.transaction.commit().await?;
+        Ok(Token { made_by, last_used_at: None, ..former })
     }
 
     /// The names of the tokens that minted these, whether or not they still work.

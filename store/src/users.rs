@@ -43,6 +43,12 @@ impl UserStore<'_> {
         }))
     }
 
+    /// The username of a person, who may be on any account.
+    pub async fn username(self, user: UserId) -> anyhow::Result<Option<String>> {
+        let found = entity::user::Entity::find_by_id(user.to_string()).one(&self.0.database.reader).await?;
+        Ok(found.map(|row| row.username))
+    }
+
     /// Inserts a user account and its first session. Returns false if the username is taken, including by a
     /// concurrent call.
     pub async fn create(self, user: &User, session: &NewSession, chance: &Chance) -> anyhow::Result<bool> {

@@ -26,7 +26,7 @@ use tracing::Instrument;
 use crate::acknowledgements::{Acknowledgement, Acknowledgements};
 use crate::board::FailedAttempt;
 use crate::database::Database;
-use crate::rates::Rates;
+use crate::rates::{AttemptEnd, Rates};
 use crate::sql::on_either;
 use crate::unacknowledged::{BegunAttempt, Unacknowledged};
 
@@ -165,7 +165,7 @@ impl Attempts {
         self.log(&delivery, &kind, &verdict, took);
         match verdict {
             Verdict::Done => {
-                self.note_done(known_kind).await;
+                self.note_done(known_kind, took).await;
                 self.acknowledge(delivery, "Done", Ok(()));
             }
             Verdict::Dead { error } => {
@@ -246,9 +246,9 @@ impl Attempts {
     }
 
     /// Counts a job that is done, and records the time for the schedule that fires such jobs.
-    async fn note_done(&self, kind: &'static str) {
+    async fn note_done(&self, kind: &'static str, took: Duration) {
         let now = self.clock.now();
-        self.rates.count_done(self.queue, now);
+        self.rates.count(self.queue, AttemptEnd::Done, took, now);
         if let Err(error) = self.database.note_done(kind, now).await {
             tracing::warn!(
                 job.kind = kind,
@@ -267,7 +267,7 @@ impl Attempts {
         retry_after: Option<Duration>,
     ) {
         let now = self.clock.now();
-        self.rates.count_failed(self.queue, now);
+        self.rates.count(self.queue, AttemptEnd::Failed, took, now);
         let Delivery { id: job, worker, attempt } = delivery;
         let failed = FailedAttempt { job, worker, attempt: attempt.number, took, error, retry_after };
         if let Err(error) = self.database.note_failure(&failed, now).await {

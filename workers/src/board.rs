@@ -5,13 +5,16 @@
 //! index, and counts leave out done jobs. Payloads are redacted, see [`payload`]; nothing else may leave this
 //! module with a payload in it.
 
+mod errors;
 mod events;
+mod history;
 mod index;
 mod job;
 mod pauses;
 mod payload;
 mod processes;
 mod schedules;
+mod search;
 mod steer;
 
 use std::collections::HashSet;
@@ -20,7 +23,10 @@ use std::sync::atomic::Ordering;
 use anyhow::Context;
 use async_trait::async_trait;
 use domain::{JobId, OperatorName, Queue, Time};
-use service::{Board, BoardFigures, JobActionResult, JobDetail, JobFilter, JobList, Planned, QueueFigures};
+use service::{
+    Board, BoardFigures, ErrorGroups, ErrorKey, JobActionResult, JobDetail, JobFilter, JobInfo, JobList,
+    JobState, Planned, QueueFigures,
+};
 
 pub(crate) use events::FailedAttempt;
 pub use processes::Presence;
@@ -32,7 +38,13 @@ use crate::{Queues, schedule};
 #[async_trait]
 impl Board for Queues {
     async fn figures(&self) -> anyhow::Result<BoardFigures> {
-        let figures = self.figures_without_jobs().await?;
+        let mut figures = self.figures_without_jobs().await?;
+        let mut history = self.history(figures.at).await?;
+        for queue in &mut figures.queues {
+            let past = history.remove(&queue.queue).unwrap_or_default();
+            (queue.done_last_minute, queue.failed_last_minute) = (past.done, past.failed);
+            queue.minutes = past.minutes;
+        }
         self.with_running(figures).await
     }
 
@@ -42,6 +54,28 @@ impl Board for Queues {
 
     async fn job(&self, queue: Queue, id: JobId) -> anyhow::Result<Option<JobDetail>> {
         self.detail(queue, id).await
+    }
+
+    async fn find_job(&self, id: JobId) -> anyhow::Result<Option<Queue>> {
+        let queues = self.queues_of(&[&id.to_string()]).await?;
+        Ok(queues.into_values().next().and_then(|queue| Queue::parse(&queue)))
+    }
+
+    async fn search(&self, texts: &[String]) -> anyhow::Result<Vec<JobInfo>> {
+        self.newest_with(texts).await
+    }
+
+    async fn errors(&self, queue: Queue, state: JobState) -> anyhow::Result<ErrorGroups> {
+        self.error_groups(queue, state).await
+    }
+
+    async fn requeue_dead_with(
+        &self,
+        queue: Queue,
+        error: ErrorKey,
+        by: &OperatorName,
+    ) -> anyhow::Result<u64> {
+        self.retry_dead_jobs_with(queue, error, by).await
     }
 
     async fn has_begun(&self, id: JobId) -> anyhow::Result<bool> {
@@ -96,21 +130,20 @@ impl Board for Queues {
 }
 
 impl Queues {
-    /// The board without the running jobs, for processes that may not read jobs, such as an edge.
+    /// The board without the running jobs, the rates and the last hour, for processes that may not read them,
+    /// such as an edge.
     pub async fn figures_without_jobs(&self) -> anyhow::Result<BoardFigures> {
         let at = self.clock.now();
         let (mut counts, mut paused) = (self.job_counts().await?, self.paused().await?);
-        let RecentProcesses { processes, not_listed, done } = self.processes(at).await?;
+        let RecentProcesses { processes, not_listed } = self.processes(at).await?;
         let lost_earlier = self.lost_earlier().await?;
-        let queues = Queue::ALL.map(|queue| {
-            let (done_last_minute, failed_last_minute) = done.of(queue);
-            QueueFigures {
-                queue,
-                jobs: counts.remove(&queue).unwrap_or_default(),
-                done_last_minute,
-                failed_last_minute,
-                paused: paused.remove(&queue),
-            }
+        let queues = Queue::ALL.map(|queue| QueueFigures {
+            queue,
+            jobs: counts.remove(&queue).unwrap_or_default(),
+            done_last_minute: 0,
+            failed_last_minute: 0,
+            minutes: Vec::new(),
+            paused: paused.remove(&queue),
         });
         Ok(BoardFigures {
             at,

@@ -80,21 +80,7 @@ impl Queues {
             acknowledgements: Acknowledgements::new(self.database.clone(), unacknowledged.clone()),
             unacknowledged,
         };
-        let monitor = Monitor::new().should_restart(|_, _| true);
-        let monitor = settings.queues.iter().fold(monitor, |monitor, (&queue, &concurrency)| {
-            let attempts = Attempts {
-                queue,
-                database: self.database.clone(),
-                handler: handler.clone(),
-                clock: self.clock.clone(),
-                rates: self.rates.clone(),
-                unacknowledged: pool.unacknowledged.clone(),
-                acknowledgements: pool.acknowledgements.clone(),
-                timeout: settings.attempt_timeout.unwrap_or_else(|| queue.attempt_timeout()),
-                interrupt: interrupt.clone(),
-            };
-            self.register(monitor, &pool, concurrency, Arc::new(attempts))
-        });
+        let monitor = self.monitor_of(&settings, &pool, &handler, &interrupt);
 
         let are_finished = async {
             shutdown.cancelled().await;
@@ -117,10 +103,38 @@ impl Queues {
         };
         drop(interrupt_when_dropped);
         pool.acknowledgements.flush().await;
+        if let Err(error) = self.write_rates().await {
+            tracing::debug!(error = format!("{error:#}"), "the queue board will miss the last attempts");
+        }
         ended?;
         self.give_back(&pool, settings.queues.keys().copied()).await?;
         ensure!(shutdown.is_cancelled(), "the workers stopped unexpectedly");
         Ok(())
+    }
+
+    /// A worker for each job of each queue that may run at a time.
+    fn monitor_of(
+        &self,
+        settings: &PoolSettings,
+        pool: &Pool,
+        handler: &Handler,
+        interrupt: &CancellationToken,
+    ) -> Monitor {
+        let monitor = Monitor::new().should_restart(|_, _| true);
+        settings.queues.iter().fold(monitor, |monitor, (&queue, &concurrency)| {
+            let attempts = Attempts {
+                queue,
+                database: self.database.clone(),
+                handler: handler.clone(),
+                clock: self.clock.clone(),
+                rates: self.rates.clone(),
+                unacknowledged: pool.unacknowledged.clone(),
+                acknowledgements: pool.acknowledgements.clone(),
+                timeout: settings.attempt_timeout.unwrap_or_else(|| queue.attempt_timeout()),
+                interrupt: interrupt.clone(),
+            };
+            self.register(monitor, pool, concurrency, Arc::new(attempts))
+        })
     }
 
     fn register(

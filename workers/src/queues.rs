@@ -1,7 +1,7 @@
 //! The queues as a process opens them.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicI64};
 
 use domain::{Chance, Clock, Queue};
 use tokio::sync::Notify;
@@ -21,6 +21,8 @@ pub struct Queues {
     pub(crate) instance: Arc<str>,
     pub(crate) pauses: Arc<Pauses>,
     pub(crate) rates: Arc<Rates>,
+    /// The minute in which this process last recorded the depths of the queues, or saw that another had.
+    pub(crate) depths_at_s: Arc<AtomicI64>,
     /// Whether every running process reads the newest format of stored data, at the last heartbeat.
     pub(crate) is_format_shared: Arc<AtomicBool>,
 }
@@ -51,6 +53,7 @@ impl Queues {
             instance: opening.instance.into(),
             pauses: Arc::default(),
             rates: Arc::default(),
+            depths_at_s: Arc::default(),
             is_format_shared: Arc::default(),
         })
     }

@@ -1,135 +1,174 @@
-//! How many attempts succeed and fail per minute. Each process counts its own and reports the full minutes;
-//! the board adds them up. So a rate costs no query on the jobs.
+//! Attempts that ended in this process and are not written yet. Each is counted twice: in its minute, for the
+//! charts, and in a short interval, for the rates of the last 60 seconds. The heartbeat adds the counts to the
+//! table of all processes, so a figure of the board costs no query on the jobs.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use domain::{Queue, Time};
-use serde::{Deserialize, Serialize};
 
-const MINUTE_MS: i64 = 60_000;
-/// The current minute and the two before it.
-const MINUTES_KEPT: usize = 3;
-/// Every process has reported a minute this long after its end: one heartbeat, and as much again for clocks
-/// that differ.
-const REPORTED_AFTER: Duration = Duration::from_secs(4);
+/// The width of the intervals of the charts.
+pub(crate) const MINUTE_S: i64 = 60;
+/// The width of the intervals of the rates: that of a heartbeat.
+pub(crate) const RECENT_S: i64 = 2;
+/// The upper bounds of the histogram of attempt times. A last bucket holds what takes longer.
+pub(crate) const BOUNDS_MS: [u64; 13] =
+    [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000];
+pub(crate) const BUCKETS: usize = BOUNDS_MS.len() + 1;
+/// While the database does not respond, counts are kept for as many intervals. That is more than a day of
+/// minutes.
+const UNWRITTEN_MAX: usize = 10_000;
 
-/// The attempts of one process.
-#[derive(Default)]
-pub(crate) struct Rates(Mutex<VecDeque<MinuteCount>>);
-
-/// The attempts in one minute.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct MinuteCount {
-    /// Minutes since 1970.
-    minute: i64,
-    /// Succeeded and failed attempts by queue name. A newer release may have queues that this one does not
-    /// know.
-    ended: BTreeMap<String, (u64, u64)>,
+/// An interval of one queue. In this order, processes lock the rows of the table without deadlocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Interval {
+    pub(crate) width_s: i64,
+    /// Its start, in seconds since 1970.
+    pub(crate) at_s: i64,
+    pub(crate) queue: Queue,
 }
 
-impl MinuteCount {
-    /// Succeeded and failed attempts.
-    pub(crate) fn of(&self, queue: Queue) -> (u64, u64) {
-        self.ended.get(queue.name()).copied().unwrap_or_default()
+/// The attempts that ended in an interval.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) done: u64,
+    pub(crate) failed: u64,
+    /// How many of them took how long.
+    pub(crate) took: [u64; BUCKETS],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AttemptEnd {
+    Done,
+    Failed,
+}
+
+/// The attempts of one process that are not written yet.
+#[derive(Default)]
+pub(crate) struct Rates(Mutex<BTreeMap<Interval, Tally>>);
+
+impl Tally {
+    pub(crate) fn add(&mut self, other: &Tally) {
+        self.done = self.done.saturating_add(other.done);
+        self.failed = self.failed.saturating_add(other.failed);
+        for (sum, more) in self.took.iter_mut().zip(other.took) {
+            *sum = sum.saturating_add(more);
+        }
     }
 
-    fn add(&mut self, other: &MinuteCount) {
-        for (queue, (done, failed)) in &other.ended {
-            let sum = self.ended.entry(queue.clone()).or_default();
-            *sum = (sum.0.saturating_add(*done), sum.1.saturating_add(*failed));
+    /// A quantile of the attempt times, in milliseconds, interpolated within its bucket. `None` without
+    /// attempts.
+    pub(crate) fn quantile_ms(&self, quantile: f64) -> Option<u64> {
+        let all: u64 = self.took.iter().sum();
+        let wanted = (all as f64 * quantile).max(1.0);
+        let mut below = 0;
+        for (bucket, count) in self.took.iter().copied().enumerate() {
+            if count > 0 && (below + count) as f64 >= wanted {
+                let from = bucket.checked_sub(1).and_then(|last| BOUNDS_MS.get(last)).copied().unwrap_or(0);
+                let Some(to) = BOUNDS_MS.get(bucket) else { return Some(from) };
+                let share = (wanted - below as f64) / count as f64;
+                return Some(from + ((to - from) as f64 * share).round() as u64);
+            }
+            below += count;
         }
+        None
+    }
+}
+
+impl Interval {
+    pub(crate) fn of(width_s: i64, queue: Queue, at: Time) -> Self {
+        Self { width_s, at_s: start_of(width_s, at), queue }
     }
 }
 
 impl Rates {
-    pub(crate) fn count_done(&self, queue: Queue, at: Time) {
-        self.count(queue, at, (1, 0));
+    pub(crate) fn count(&self, queue: Queue, end: AttemptEnd, took: Duration, at: Time) {
+        let (done, failed) = match end {
+            AttemptEnd::Done => (1, 0),
+            AttemptEnd::Failed => (0, 1),
+        };
+        let mut tally = Tally { done, failed, ..Tally::default() };
+        let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        tally.took[BOUNDS_MS.partition_point(|bound| *bound < took_ms)] = 1;
+        let intervals = [MINUTE_S, RECENT_S].map(|width_s| (Interval::of(width_s, queue, at), tally.clone()));
+        self.add(intervals.into());
     }
 
-    pub(crate) fn count_failed(&self, queue: Queue, at: Time) {
-        self.count(queue, at, (0, 1));
+    /// The unwritten counts, which the caller writes, or puts back with [`Self::add`].
+    pub(crate) fn take(&self) -> BTreeMap<Interval, Tally> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn count(&self, queue: Queue, at: Time, (done, failed): (u64, u64)) {
-        let mut minutes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let minute = minute_of(at);
-        if minutes.back().is_none_or(|latest| latest.minute < minute) {
-            minutes.push_back(MinuteCount { minute, ..MinuteCount::default() });
-            let surplus = minutes.len().saturating_sub(MINUTES_KEPT);
-            minutes.drain(..surplus);
+    pub(crate) fn add(&self, counted: BTreeMap<Interval, Tally>) {
+        let mut unwritten = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for (interval, tally) in counted {
+            unwritten.entry(interval).or_default().add(&tally);
         }
-        // If the clock was set back, attempts count into the latest minute.
-        if let Some(latest) = minutes.back_mut() {
-            let sum = latest.ended.entry(queue.name().to_owned()).or_default();
-            *sum = (sum.0 + done, sum.1 + failed);
+        while unwritten.len() > UNWRITTEN_MAX {
+            // The oldest of the shortest first: nobody will read them any more.
+            unwritten.pop_first();
         }
-    }
-
-    /// The full minutes, as a heartbeat reports them.
-    pub(crate) fn full_minutes(&self, at: Time) -> Vec<MinuteCount> {
-        let minutes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        minutes.iter().filter(|count| count.minute < minute_of(at)).cloned().collect()
     }
 }
 
-/// The sum over all processes for the last minute that all have reported.
-pub(crate) fn sum<'a>(reported: impl Iterator<Item = &'a MinuteCount>, at: Time) -> MinuteCount {
-    let minute = minute_of(at.minus(REPORTED_AFTER)) - 1;
-    let mut sum = MinuteCount { minute, ..MinuteCount::default() };
-    reported.filter(|count| count.minute == minute).for_each(|count| sum.add(count));
-    sum
-}
-
-fn minute_of(at: Time) -> i64 {
-    at.millis().div_euclid(MINUTE_MS)
+/// The start of the interval that contains a time, in seconds since 1970.
+pub(crate) fn start_of(width_s: i64, at: Time) -> i64 {
+    at.millis().div_euclid(width_s * 1000) * width_s
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn at(minute: i64, second: i64) -> Time {
-        Time::from_millis(minute * MINUTE_MS + second * 1000)
+    fn at(seconds: i64) -> Time {
+        Time::from_millis(seconds * 1000)
     }
 
     #[test]
-    fn last_full_minute_counts_once_all_processes_have_reported_it() {
-        let (one, two) = (Rates::default(), Rates::default());
-        one.count_done(Queue::Scan, at(100, 59));
-        one.count_failed(Queue::Scan, at(101, 0));
-        two.count_done(Queue::Scan, at(101, 30));
-        two.count_done(Queue::Publish, at(101, 59));
-        two.count_done(Queue::Scan, at(102, 1));
-        let shown = |now| {
-            let reported = [one.full_minutes(now), two.full_minutes(now)].concat();
-            let sum = sum(reported.iter(), now);
-            (sum.of(Queue::Scan), sum.of(Queue::Publish))
-        };
-        assert_eq!(shown(at(102, 3)), ((1, 0), (0, 0)), "not every process has reported the minute before");
-        assert_eq!(shown(at(102, 4)), ((1, 1), (1, 0)));
-        assert_eq!(shown(at(103, 3)), ((1, 1), (1, 0)));
-        assert_eq!(shown(at(103, 4)), ((1, 0), (0, 0)));
-        assert_eq!(shown(at(104, 4)), ((0, 0), (0, 0)));
-    }
-
-    #[test]
-    fn only_the_reported_minutes_are_kept() {
+    fn attempt_counts_in_its_minute_and_in_its_short_interval() {
         let rates = Rates::default();
-        for minute in 0..1_000 {
-            rates.count_done(Queue::Views, at(minute, 0));
+        for (second, end) in [(59, AttemptEnd::Done), (60, AttemptEnd::Failed), (61, AttemptEnd::Done)] {
+            rates.count(Queue::Scan, end, Duration::from_millis(7), at(second));
         }
-        rates.count_done(Queue::Views, at(3, 0));
-        let reported = rates.full_minutes(at(1_000, 0));
-        assert_eq!(reported.len(), MINUTES_KEPT);
-        assert_eq!(reported[2].of(Queue::Views), (2, 0), "a clock that was set back loses nothing");
+        let counted: Vec<_> = rates
+            .take()
+            .into_iter()
+            .map(|(interval, tally)| (interval.width_s, interval.at_s, tally.done, tally.failed))
+            .collect();
+        assert_eq!(counted, [(2, 58, 1, 0), (2, 60, 1, 1), (60, 0, 1, 0), (60, 60, 1, 1)]);
+        assert!(rates.take().is_empty());
     }
 
     #[test]
-    fn counts_of_unknown_queues_are_ignored() {
-        let reported: MinuteCount =
-            serde_json::from_str(r#"{"minute": 5, "ended": {"later": [1, 2]}}"#).unwrap();
-        assert_eq!(Queue::ALL.map(|queue| reported.of(queue)), [(0, 0); Queue::ALL.len()]);
+    fn counts_that_were_put_back_are_added_to_later_ones_and_bounded() {
+        let rates = Rates::default();
+        let count = |second| {
+            rates.count(Queue::Views, AttemptEnd::Done, Duration::ZERO, at(second));
+        };
+        count(0);
+        let failed_to_write = rates.take();
+        count(1);
+        rates.add(failed_to_write);
+        assert!(rates.take().values().all(|tally| tally.done == 2));
+        (0..30_000).for_each(|second| count(second * 2));
+        let kept = rates.take();
+        assert_eq!(kept.len(), UNWRITTEN_MAX);
+        assert_eq!(kept.keys().filter(|interval| interval.width_s == MINUTE_S).count(), 1_000);
+    }
+
+    #[test]
+    fn quantiles_are_within_the_bucket_of_the_attempt() {
+        let rates = Rates::default();
+        for took_ms in (0..100).map(|number| if number < 90 { 80 } else { 2_000 }) {
+            rates.count(Queue::Scan, AttemptEnd::Done, Duration::from_millis(took_ms), at(0));
+        }
+        let tally = rates.take().into_values().next().unwrap();
+        assert!((50..=100).contains(&tally.quantile_ms(0.5).unwrap()), "{tally:?}");
+        assert!((1_000..=2_500).contains(&tally.quantile_ms(0.95).unwrap()), "{tally:?}");
+        assert_eq!(Tally::default().quantile_ms(0.5), None);
+        let mut slow = Tally::default();
+        slow.took[BUCKETS - 1] = 3;
+        assert_eq!(slow.quantile_ms(0.95), Some(60_000), "longer attempts count as the last bound");
     }
 }

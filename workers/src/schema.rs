@@ -77,6 +77,29 @@ const BOARD_TABLES: &str = "
     CREATE TABLE IF NOT EXISTS handbill_schedules_done (
         schedule TEXT PRIMARY KEY,
         done_at_ms BIGINT NOT NULL
+    );
+    CREATE TABLE IF NOT EXISTS handbill_queue_figures (
+        queue TEXT NOT NULL,
+        width_s BIGINT NOT NULL,
+        at_s BIGINT NOT NULL,
+        depth BIGINT,
+        done BIGINT NOT NULL DEFAULT 0,
+        failed BIGINT NOT NULL DEFAULT 0,
+        took_0 BIGINT NOT NULL DEFAULT 0,
+        took_1 BIGINT NOT NULL DEFAULT 0,
+        took_2 BIGINT NOT NULL DEFAULT 0,
+        took_3 BIGINT NOT NULL DEFAULT 0,
+        took_4 BIGINT NOT NULL DEFAULT 0,
+        took_5 BIGINT NOT NULL DEFAULT 0,
+        took_6 BIGINT NOT NULL DEFAULT 0,
+        took_7 BIGINT NOT NULL DEFAULT 0,
+        took_8 BIGINT NOT NULL DEFAULT 0,
+        took_9 BIGINT NOT NULL DEFAULT 0,
+        took_10 BIGINT NOT NULL DEFAULT 0,
+        took_11 BIGINT NOT NULL DEFAULT 0,
+        took_12 BIGINT NOT NULL DEFAULT 0,
+        took_13 BIGINT NOT NULL DEFAULT 0,
+        PRIMARY KEY (width_s, at_s, queue)
     );";
 const SQLITE_EVENTS_TABLE: &str = "
     CREATE TABLE IF NOT EXISTS handbill_job_events (
@@ -114,6 +137,11 @@ const SQLITE_HAS_FORMAT: &str =
     "SELECT EXISTS (SELECT 1 FROM pragma_table_info('handbill_processes') WHERE name = 'format')";
 const SQLITE_FORMAT: &str = "ALTER TABLE handbill_processes ADD COLUMN format BIGINT";
 const POSTGRES_FORMAT: &str = "ALTER TABLE handbill_processes ADD COLUMN IF NOT EXISTS format BIGINT";
+/// Added after the column `format`. NULL where the process cannot read its own memory.
+const SQLITE_HAS_RSS: &str =
+    "SELECT EXISTS (SELECT 1 FROM pragma_table_info('handbill_processes') WHERE name = 'rss_bytes')";
+const SQLITE_RSS: &str = "ALTER TABLE handbill_processes ADD COLUMN rss_bytes BIGINT";
+const POSTGRES_RSS: &str = "ALTER TABLE handbill_processes ADD COLUMN IF NOT EXISTS rss_bytes BIGINT";
 
 /// The cancelled jobs.
 const SQLITE_CANCELLED: &str = "
@@ -164,9 +192,11 @@ impl Queues {
                 for tables in [BOARD_TABLES, SQLITE_EVENTS_TABLE] {
                     sqlx::raw_sql(tables).execute(pool).await.context("making the board's tables")?;
                 }
-                for (has_column, addition) in
-                    [(SQLITE_HAS_BUS, SQLITE_BUS), (SQLITE_HAS_FORMAT, SQLITE_FORMAT)]
-                {
+                for (has_column, addition) in [
+                    (SQLITE_HAS_BUS, SQLITE_BUS),
+                    (SQLITE_HAS_FORMAT, SQLITE_FORMAT),
+                    (SQLITE_HAS_RSS, SQLITE_RSS),
+                ] {
                     if !sqlx::query_scalar(has_column).fetch_one(pool).await? {
                         sqlx::raw_sql(addition)
                             .execute(pool)
@@ -206,6 +236,7 @@ async fn arrange_postgres(pool: &PgPool) -> anyhow::Result<()> {
     sqlx::raw_sql(POSTGRES_EVENTS_TABLE).execute(&mut session).await?;
     sqlx::raw_sql(POSTGRES_BUS).execute(&mut session).await?;
     sqlx::raw_sql(POSTGRES_FORMAT).execute(&mut session).await?;
+    sqlx::raw_sql(POSTGRES_RSS).execute(&mut session).await?;
     sqlx::raw_sql(POSTGRES_ARRANGEMENT).execute(&mut session).await?;
     sqlx::raw_sql(POSTGRES_HALF_BUILT).execute(&mut session).await?;
     sqlx::raw_sql("SET lock_timeout = 0").execute(&mut session).await?;
@@ -230,16 +261,16 @@ async fn is_sqlite_current(pool: &SqlitePool) -> sqlx::Result<bool> {
     let is_arranged: bool = sqlx::query_scalar(
         "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'job_id_is_ulid')
             AND NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'LIdx')
-            AND (SELECT count(*) = 6 FROM sqlite_master WHERE name IN
+            AND (SELECT count(*) = 7 FROM sqlite_master WHERE name IN
                 ('handbill_jobs_done', 'handbill_processes', 'handbill_pauses', 'handbill_job_events_by_job',
-                 'handbill_job_events_cancelled', 'handbill_schedules_done'))",
+                 'handbill_job_events_cancelled', 'handbill_schedules_done', 'handbill_queue_figures'))",
     )
     .fetch_one(pool)
     .await?;
     if !is_arranged {
         return Ok(false);
     }
-    for has_column in [SQLITE_HAS_BUS, SQLITE_HAS_FORMAT] {
+    for has_column in [SQLITE_HAS_BUS, SQLITE_HAS_FORMAT, SQLITE_HAS_RSS] {
         if !sqlx::query_scalar(has_column).fetch_one(pool).await? {
             return Ok(false);
         }
@@ -256,13 +287,14 @@ async fn is_postgres_current(pool: &PgPool) -> sqlx::Result<bool> {
             AND to_regclass('apalis.jobs_in_hand') IS NOT NULL
             AND EXISTS (SELECT FROM pg_index
                         WHERE indexrelid = to_regclass('apalis.handbill_jobs_over') AND indisvalid)
-            AND (SELECT count(*) = 2 FROM pg_attribute WHERE attrelid = to_regclass('handbill_processes')
-                 AND attname IN ('bus', 'format') AND NOT attisdropped)
+            AND (SELECT count(*) = 3 FROM pg_attribute WHERE attrelid = to_regclass('handbill_processes')
+                 AND attname IN ('bus', 'format', 'rss_bytes') AND NOT attisdropped)
             AND to_regclass('handbill_pauses') IS NOT NULL
             AND to_regclass('handbill_job_events_by_job') IS NOT NULL
             AND EXISTS (SELECT FROM pg_index
                         WHERE indexrelid = to_regclass('handbill_job_events_cancelled') AND indisvalid)
             AND to_regclass('handbill_schedules_done') IS NOT NULL
+            AND to_regclass('handbill_queue_figures') IS NOT NULL
             AND to_regclass('apalis.lidx') IS NULL
             AND to_regclass('apalis.idx_apalis_jobs_lock_by') IS NULL
             AND to_regclass('apalis.unique_job_id') IS NULL

@@ -9,6 +9,7 @@ mod crashes;
 mod discarding;
 mod failures;
 mod fetching;
+mod figures;
 mod formats;
 mod harness;
 mod overtaken;

@@ -1,7 +1,7 @@
 //! All keys, and how their values are shown.
 
 /// Every key with a value other than its default, and how that value is shown.
-pub const EVERY_KEY: [(&str, &str, &str); 94] = [
+pub const EVERY_KEY: [(&str, &str, &str); 97] = [
     ("dev_mode", "false", "false"),
     ("allow_public_dev", "true", "true"),
     ("data_dir", "/var/lib/handbill", "/var/lib/handbill"),
@@ -75,6 +75,9 @@ pub const EVERY_KEY: [(&str, &str, &str); 94] = [
     ("card.api_url", "https://card.example.com", "https://card.example.com"),
     ("card.secret_key", "card-secret", "(hidden)"),
     ("service.contact", "abuse@example.com", "mailto:abuse@example.com"),
+    ("service.terms", "https://example.com/terms?lang=en", "https://example.com/terms?lang=en"),
+    ("service.privacy", "https://example.com/privacy", "https://example.com/privacy"),
+    ("service.imprint", "https://example.com", "https://example.com/"),
     ("service.robots", "User-agent: *, Disallow: /", "User-agent: *, Disallow: /"),
     ("card.livemode", "true", "true"),
     ("limits.provisional_lifetime", "2s", "2s"),

@@ -14,7 +14,7 @@ use sea_orm::{
 };
 
 use crate::many::{among, rows_of_pairs};
-use crate::rows;
+use crate::rows::{self, ShownVersion};
 
 /// The account's artifacts that are not deleted.
 pub(crate) fn live(account: AccountId) -> Select<entity::artifact::Entity> {
@@ -138,7 +138,7 @@ pub(crate) async fn with_live_version(
 pub(crate) async fn live_versions(
     connection: &impl ConnectionTrait,
     ids: Vec<String>,
-) -> anyhow::Result<HashMap<String, LiveVersion>> {
+) -> anyhow::Result<HashMap<String, ShownVersion>> {
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
@@ -256,21 +256,22 @@ struct LiveRow {
     seq: i32,
     total_bytes: i64,
     moderation_status: String,
+    title: Option<String>,
 }
 
 impl LiveRow {
-    const COLUMNS: [entity::version::Column; 4] = {
+    const COLUMNS: [entity::version::Column; 5] = {
         use entity::version::Column;
-        [Column::Id, Column::Seq, Column::TotalBytes, Column::ModerationStatus]
+        [Column::Id, Column::Seq, Column::TotalBytes, Column::ModerationStatus, Column::Title]
     };
 
-    fn read(self) -> anyhow::Result<(String, LiveVersion)> {
+    fn read(self) -> anyhow::Result<(String, ShownVersion)> {
         let live = LiveVersion {
             id: rows::parse(&self.id, "a version id")?,
             seq: u32::try_from(self.seq).unwrap_or(0),
             total_bytes: rows::count(self.total_bytes),
             moderation: rows::moderation(&self.moderation_status)?,
         };
-        Ok((self.id, live))
+        Ok((self.id, ShownVersion { live, title: rows::title(self.title.as_deref()) }))
     }
 }

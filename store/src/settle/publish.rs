@@ -176,6 +176,7 @@ fn new_version(
         rescan_asked_at: None,
         scan_tries: 0,
         scan_again_at: 0,
+        title: operation.title.clone().map(String::from),
     })
 }
 

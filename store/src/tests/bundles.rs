@@ -107,6 +107,7 @@ impl StoreHarness {
         let operation = LedgerOperation::Publish(Box::new(PublishOperation {
             order: PublishOrder { version: attempt.version, target, ..self.order(account, "a-site") },
             manifest: attempt.manifest.clone(),
+            title: None,
             bundle: attempt.bundle,
             blobs_as_of: attempt.as_of,
         }));

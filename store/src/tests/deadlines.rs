@@ -27,6 +27,7 @@ impl StoreHarness {
         PublishOperation {
             order: PublishOrder { deadline: Some(deadline), ..self.order(account, "page") },
             manifest: Manifest::new(vec![]),
+            title: None,
             bundle: None,
             blobs_as_of: SweepNumber::default(),
         }

@@ -24,7 +24,8 @@ impl StoreHarness {
     }
 
     async fn keep_all(&self, account: AccountId, retention: RetentionChange) {
-        let settings = AccountSettings { agent_join: Some(AgentJoin::Disabled), retention };
+        let settings =
+            AccountSettings { agent_join: Some(AgentJoin::Disabled), retention, ..Default::default() };
         self.store.accounts().set(&self.change_by_token(account).await, settings).await.unwrap();
     }
 

@@ -29,6 +29,25 @@ const LATER_TABLES: [&str; 16] = [
     "bundles",
 ];
 
+/// The columns that later releases added, by table.
+const LATER_COLUMNS: &[(&str, &str)] = &[
+    ("audit", "user_id"),
+    ("audit", "via"),
+    ("audit", "address"),
+    ("sessions", "address"),
+    ("sessions", "user_agent"),
+    ("accounts", "suspended_at"),
+    ("accounts", "suspension_reason"),
+    ("routes", "suspended_at"),
+    ("accounts", "versions_kept"),
+    ("accounts", "versions_days"),
+    ("artifacts", "versions_kept"),
+    ("artifacts", "versions_days"),
+    ("tokens", "renewable_until"),
+    ("versions", "title"),
+    ("accounts", "name"),
+];
+
 impl StoreHarness {
     pub(super) async fn sql(&self, statement: &str) {
         self.store.database.writer.execute_unprepared(statement).await.unwrap();
@@ -55,6 +74,9 @@ impl StoreHarness {
             "versions_pending",
             "accounts_with_retention",
             "artifacts_with_retention",
+            "artifacts_by_change",
+            "versions_shown",
+            "daily_views_of_pages",
         ] {
             self.sql(&format!("DROP INDEX {index}")).await;
         }
@@ -64,21 +86,7 @@ impl StoreHarness {
         for column in ["operator", "note"] {
             self.sql(&format!("ALTER TABLE moderation_decisions DROP COLUMN {column}")).await;
         }
-        for (table, column) in [
-            ("audit", "user_id"),
-            ("audit", "via"),
-            ("audit", "address"),
-            ("sessions", "address"),
-            ("sessions", "user_agent"),
-            ("accounts", "suspended_at"),
-            ("accounts", "suspension_reason"),
-            ("routes", "suspended_at"),
-            ("accounts", "versions_kept"),
-            ("accounts", "versions_days"),
-            ("artifacts", "versions_kept"),
-            ("artifacts", "versions_days"),
-            ("tokens", "renewable_until"),
-        ] {
+        for (table, column) in LATER_COLUMNS {
             self.sql(&format!("ALTER TABLE {table} DROP COLUMN {column}")).await;
         }
         self.sql("DROP INDEX blobs_by_bundle").await;

@@ -161,6 +161,7 @@ on_both_databases! {
                 called_by: None,
             },
             manifest: Manifest::new(vec![]),
+            title: None,
             bundle: None,
             blobs_as_of: SweepNumber::default(),
         };

@@ -65,6 +65,7 @@ impl StoreHarness {
         let operation = LedgerOperation::Publish(Box::new(PublishOperation {
             order: PublishOrder { target, ..self.order(account, slug) },
             manifest: check.manifest(),
+            title: None,
             bundle: None,
             blobs_as_of: check.as_of,
         }));

@@ -1,8 +1,8 @@
 //! What people and tokens of an account may do to each other, where the account's lock decides.
 
 use domain::{
-    Account, Invite, InviteCode, Maker, PasswordHash, Refusal, Rights, Role, Scopes, TokenId, TokenName,
-    UserId,
+    Account, Invite, InviteCode, Maker, Missing, PasswordHash, Refusal, Rights, Role, Scope, Scopes, TokenId,
+    TokenName, UserId,
 };
 use sea_orm::sea_query::LockType;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
@@ -10,7 +10,7 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use super::*;
 use crate::{
     AlsoRevoked, Change, ChangeError, Claimer, JoiningAgent, JoiningPerson, NewSession, Reach,
-    RevocationScope, TokenUse, User,
+    RevocationScope, TokenRotation, TokenUse, User,
 };
 
 /// A claimed account with its owner.
@@ -233,6 +233,35 @@ on_both_databases! {
         subjects.sort();
         expected.sort();
         assert_eq!(subjects, expected);
+    }
+
+    async fn token_with_a_new_secret_keeps_its_rights_and_belongs_to_whoever_replaced_it(harness: &StoreHarness) {
+        let team = Team::of(harness).await;
+        let (mia, adam) = (team.joined("mia", Role::Member).await, team.joined("adam", Role::Admin).await);
+        let rights = Rights { scopes: Scopes::of_invited_agent(), ..Rights::all() };
+        let old = NewToken { rights, ..team.token(person(mia)) };
+        harness.store.tokens().create(&team.change_by(person(mia)), &old).await.unwrap();
+        let used = [TokenUse { token: old.id, at: START }];
+        harness.store.tokens().record_uses(&used).await.unwrap();
+        let rotate = async |by, reach, rights| {
+            let secret_hash = harness.chance.base36(64);
+            let rotation = TokenRotation { token: old.id, secret_hash: secret_hash.clone(), reach, rights };
+            harness.store.tokens().rotate(&team.change_by(person(by)), &rotation).await.map(|token| (token, secret_hash))
+        };
+        let foreign = rotate(adam, Reach::Of(adam), Rights::all()).await;
+        assert!(matches!(refusal(foreign), Refusal::Forbidden { .. }));
+        let less = Rights { scopes: Scopes::none().with(Scope::ArtifactsRead), ..Rights::all() };
+        assert!(matches!(refusal(rotate(mia, Reach::Of(mia), less).await), Refusal::InsufficientScope(_)));
+        assert!(harness.store.tokens().find_grant(&old.secret_hash).await.unwrap().is_some(), "nothing has changed");
+
+        let (token, secret_hash) = rotate(adam, Reach::All, rights).await.unwrap();
+        assert_eq!((token.id, token.rights, token.made_by.user, token.last_used_at), (old.id, rights, Some(adam), None));
+        assert!(harness.store.tokens().find_grant(&old.secret_hash).await.unwrap().is_none());
+        let grant = harness.store.tokens().find_grant(&secret_hash).await.unwrap().unwrap();
+        assert_eq!((grant.token, grant.created_by_user, grant.last_used_at), (old.id, Some(adam), None));
+
+        harness.store.tokens().revoke(&team.by_owner(), old.id, Reach::All, RevocationScope::Nothing).await.unwrap();
+        assert_eq!(refusal(rotate(adam, Reach::All, rights).await), Refusal::NotFound(Missing::Token));
     }
 
     async fn audit_log_names_the_maker_of_team_changes_and_contains_no_codes(harness: &StoreHarness) {

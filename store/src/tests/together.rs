@@ -18,6 +18,7 @@ impl StoreHarness {
         PublishOperation {
             order: self.order(account, slug),
             manifest: Manifest::new(vec![file]),
+            title: None,
             bundle: None,
             blobs_as_of: SweepNumber::default(),
         }

@@ -1,5 +1,5 @@
-//! The table of metrics: field, type, name, labels, histogram buckets, help. The table in docs/OPERATIONS.md describes the
-//! same metrics for operators, and a test compares them.
+//! The table of metrics: field, type, name, labels, histogram buckets, help. The table in docs/operations/monitor.md
+//! describes the same metrics for operators, and a test compares them.
 
 use std::sync::LazyLock;
 
@@ -196,7 +196,7 @@ mod tests {
 
     use super::*;
 
-    const OPERATIONS: &str = include_str!("../../../docs/OPERATIONS.md");
+    const GUIDE: &str = include_str!("../../../docs/operations/monitor.md");
 
     #[test]
     fn the_metrics_do_not_contradict_each_other() {
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn operators_guide_lists_exactly_the_existing_metrics() {
-        let guide: BTreeSet<&str> = OPERATIONS
+        let guide: BTreeSet<&str> = GUIDE
             .lines()
             .filter(|line| line.starts_with("| `handbill_"))
             .filter_map(|line| line.split(['`', '{']).find(|word| word.starts_with("handbill_")))

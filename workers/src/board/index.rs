@@ -4,13 +4,15 @@
 use anyhow::Context;
 use domain::{Queue, Time};
 use serde::Deserialize;
-use service::{JOBS_SHOWN_MAX, JobFilter, JobInfo, JobList, JobState};
+use service::{ErrorKey, JOBS_SHOWN_MAX, JobFilter, JobInfo, JobList, JobState};
 
 use crate::Queues;
 use crate::sql::on_either;
 
 /// Bytes that contain a job's kind, which follows its id, the waiting process and its trace.
 pub(super) const KIND_BYTES_MAX: i64 = 512;
+/// Jobs that a filter by kind or error reads at once. Neither has an index.
+const FILTERED_AT_ONCE: usize = 1_000;
 /// Sorts after every ULID.
 const AFTER_ALL_IDS: &str = "8";
 
@@ -32,20 +34,40 @@ pub(super) struct JobRow {
 
 impl Queues {
     pub(super) async fn list(&self, wanted: JobFilter) -> anyhow::Result<JobList> {
-        let mut jobs = Vec::new();
-        for status in statuses(wanted.state) {
-            jobs.extend(self.list_status(wanted, status).await?.into_iter().filter_map(read));
-        }
-        jobs.sort_by_key(|job| std::cmp::Reverse(job.id));
+        let read_max = if wanted.is_narrowed() { FILTERED_AT_ONCE } else { JOBS_SHOWN_MAX };
+        let (mut jobs, is_cut) = self.newest(wanted, read_max).await?;
+        let last_read = jobs.last().filter(|_| is_cut).map(|job| job.id);
+        jobs.retain(|job| is_wanted(job, wanted));
         let has_more = jobs.len() > JOBS_SHOWN_MAX;
         jobs.truncate(JOBS_SHOWN_MAX);
-        let next = jobs.last().filter(|_| has_more).map(|job| job.id);
+        let next = if has_more { jobs.last().map(|job| job.id) } else { last_read };
         Ok(JobList { jobs, next })
     }
 
-    async fn list_status(&self, wanted: JobFilter, status: &str) -> anyhow::Result<Vec<JobRow>> {
+    /// The newest jobs of a queue in a state, and whether there are more.
+    pub(super) async fn newest(
+        &self,
+        wanted: JobFilter,
+        jobs_max: usize,
+    ) -> anyhow::Result<(Vec<JobInfo>, bool)> {
+        let mut jobs = Vec::new();
+        for status in statuses(wanted.state) {
+            jobs.extend(self.list_status(wanted, status, jobs_max + 1).await?.into_iter().filter_map(read));
+        }
+        jobs.sort_by_key(|job| std::cmp::Reverse(job.id));
+        let is_cut = jobs.len() > jobs_max;
+        jobs.truncate(jobs_max);
+        Ok((jobs, is_cut))
+    }
+
+    async fn list_status(
+        &self,
+        wanted: JobFilter,
+        status: &str,
+        rows_max: usize,
+    ) -> anyhow::Result<Vec<JobRow>> {
         let before = wanted.before.map_or_else(|| AFTER_ALL_IDS.to_owned(), |id| id.to_string());
-        let limit = i64::try_from(JOBS_SHOWN_MAX + 1)?;
+        let limit = i64::try_from(rows_max)?;
         on_either!(&self.database, sql, pool => {
             let list = sqlx::query_as(sql::list_of(status)).bind(wanted.queue.name()).bind(status);
             // A cached plan does not know the status, and so does not use the index for it.
@@ -54,6 +76,11 @@ impl Queues {
         })
         .context("listing jobs")
     }
+}
+
+fn is_wanted(job: &JobInfo, wanted: JobFilter) -> bool {
+    wanted.kind.is_none_or(|kind| job.kind == kind)
+        && wanted.error.is_none_or(|error| job.last_error.as_deref().map(ErrorKey::of) == Some(error))
 }
 
 /// As apalis writes them. `Cancelled` is ours: `Killed` jobs that an operator cancelled.

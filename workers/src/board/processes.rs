@@ -19,7 +19,6 @@ use super::index::{KIND_BYTES_MAX, kind_at_the_start};
 use crate::Queues;
 use crate::database::Database;
 use crate::heartbeat::{HEARTBEAT_INTERVAL, LOST_AFTER_S};
-use crate::rates::{self, MinuteCount};
 use crate::sql::{self, on_either};
 
 /// A process that has been silent for longer is only counted.
@@ -36,6 +35,8 @@ const OTHER_BUS_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// The newest format of stored data that this release reads. It rises when a release stores data that the
 /// previous one cannot read. 1: bundles. 2: jobs of publishes with a condition.
 const FORMAT: i64 = 2;
+/// Processes of older releases read each other's attempts here.
+const NO_RATES: &str = "[]";
 
 /// What a process writes about itself.
 #[derive(Clone)]
@@ -55,8 +56,6 @@ pub(super) struct RecentProcesses {
     /// The workers first, up to a limit.
     pub(super) processes: Vec<ProcessInfo>,
     pub(super) not_listed: u64,
-    /// The attempts of the listed ones in the last full minute.
-    pub(super) done: MinuteCount,
 }
 
 /// The running jobs.
@@ -75,7 +74,7 @@ struct ProcessRow {
     process_id: i64,
     version: String,
     takes: String,
-    rates: String,
+    rss_bytes: Option<i64>,
     started_at_ms: i64,
     silent_ms: i64,
 }
@@ -136,6 +135,7 @@ impl Queues {
                 _ = beat.tick() => {}
             }
             let written = self.write_heartbeat(&presence).await;
+            self.write_figures(&presence).await;
             if let Err(error) = &written
                 && was_written
             {
@@ -144,6 +144,18 @@ impl Queues {
             was_written = written.is_ok();
         }
         self.delete_heartbeat().await;
+    }
+
+    /// Adds to the figures of the queues. An edge runs no jobs, and its database user may not write them.
+    async fn write_figures(&self, presence: &Presence) {
+        if presence.role == "edge" {
+            return;
+        }
+        for written in [self.write_rates().await, self.write_depths(self.clock.now()).await] {
+            if let Err(error) = written {
+                tracing::debug!(error = format!("{error:#}"), "could not write the figures of the queues");
+            }
+        }
     }
 
     async fn delete_heartbeat(&self) {
@@ -157,16 +169,15 @@ impl Queues {
     }
 
     async fn write_heartbeat(&self, presence: &Presence) -> anyhow::Result<()> {
-        let now = self.clock.now();
         let takes: BTreeMap<&str, usize> =
             presence.takes.iter().map(|(queue, at_a_time)| (queue.name(), *at_a_time)).collect();
-        let (takes, rates) =
-            (serde_json::to_string(&takes)?, serde_json::to_string(&self.rates.full_minutes(now))?);
+        let takes = serde_json::to_string(&takes)?;
         let is_format_shared = on_either!(&self.database, sql, pool => {
             let upsert = sqlx::query_scalar(sql::HEARTBEAT).bind(&*self.instance).bind(presence.role).bind(&presence.host);
             let upsert = upsert.bind(i64::from(std::process::id())).bind(env!("CARGO_PKG_VERSION"));
-            let upsert = upsert.bind(takes).bind(rates).bind(presence.started_at.millis()).bind((presence.bus)());
-            upsert.bind(FORMAT).bind(i64::try_from(LOST_AFTER_S * 1000)?).fetch_one(pool).await
+            let upsert = upsert.bind(takes).bind(NO_RATES).bind(presence.started_at.millis()).bind((presence.bus)());
+            let upsert = upsert.bind(FORMAT).bind(i64::try_from(LOST_AFTER_S * 1000)?);
+            upsert.bind(resident_bytes()).fetch_one(pool).await
         })
         .context("writing the heartbeat of this process")?;
         self.is_format_shared.store(is_format_shared, Ordering::Relaxed);
@@ -186,14 +197,10 @@ impl Queues {
         } else {
             0
         };
-        let reported: Vec<MinuteCount> = rows
-            .iter()
-            .flat_map(|row| serde_json::from_str::<Vec<_>>(&row.rates).unwrap_or_default())
-            .collect();
         let mut processes: Vec<_> = rows.into_iter().map(|row| read(row, now)).collect();
         processes
             .sort_by_key(|process| (role_order(&process.role), process.host.clone(), process.started_at));
-        Ok(RecentProcesses { processes, not_listed, done: rates::sum(reported.iter(), now) })
+        Ok(RecentProcesses { processes, not_listed })
     }
 
     /// How many processes were lost too long ago to be listed.
@@ -273,8 +280,16 @@ fn read(row: ProcessRow, now: Time) -> ProcessInfo {
         seen_at: now.minus(silent_for),
         is_lost: silent_for >= Duration::from_secs(LOST_AFTER_S),
         takes: Queue::ALL.into_iter().filter_map(|queue| Some((queue, *takes.get(queue.name())?))).collect(),
+        memory_bytes: row.rss_bytes.and_then(|bytes| u64::try_from(bytes).ok()),
         running: Vec::new(),
     }
+}
+
+/// The resident memory of this process, where the operating system reports it in the way of Linux.
+fn resident_bytes() -> Option<i64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let kilobytes = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    kilobytes.trim().trim_end_matches(" kB").parse::<i64>().ok()?.checked_mul(1024)
 }
 
 /// Workers come first on the board.
@@ -285,6 +300,12 @@ fn role_order(role: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn process_knows_its_memory() {
+        let bytes = resident_bytes().unwrap();
+        assert!((1 << 20..1 << 36).contains(&bytes), "{bytes}");
+    }
 
     #[test]
     fn worker_name_contains_its_process() {

@@ -3,7 +3,7 @@
 
 use anyhow::Context;
 use domain::{JobId, OperatorName, Queue};
-use service::{JobActionResult, JobState};
+use service::{ErrorKey, JobActionResult, JobState};
 
 use super::events::{Steering, insert_steered};
 use super::index::state_of;
@@ -101,6 +101,32 @@ impl Queues {
     pub(super) async fn retry_dead_jobs(&self, queue: Queue, by: &OperatorName) -> anyhow::Result<u64> {
         let retry = on_either!(&self.database, sql, _pool => sql::RETRY_DEAD);
         self.steer_dead_jobs(retry, queue, &self.steering("retried", by), || self.wakes.wake(queue)).await
+    }
+
+    /// Retries the dead jobs of a group of equal errors.
+    pub(super) async fn retry_dead_jobs_with(
+        &self,
+        queue: Queue,
+        error: ErrorKey,
+        by: &OperatorName,
+    ) -> anyhow::Result<u64> {
+        let (ids, steering) = (self.dead_with(queue, error).await?, self.steering("retried", by));
+        let mut retried = 0;
+        for ids in ids.chunks(usize::try_from(DEAD_AT_ONCE)?) {
+            let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+            retried += on_either!(&self.database, sql, pool => {
+                let mut transaction = pool.begin().await?;
+                let retry = sqlx::query_scalar(sql::RETRY_THESE).bind(sql::names(&ids)).bind(queue.name());
+                let retried: Vec<String> = retry.fetch_all(&mut *transaction).await?;
+                if !retried.is_empty() {
+                    insert_steered(&retried, &steering).build().execute(&mut *transaction).await?;
+                }
+                transaction.commit().await?;
+                retried.len()
+            });
+            self.wakes.wake(queue);
+        }
+        Ok(u64::try_from(retried)?)
     }
 
     pub(super) async fn discard_dead_jobs(&self, queue: Queue, by: &OperatorName) -> anyhow::Result<u64> {

@@ -6,6 +6,7 @@
 //! Statements that lock many jobs lock them in the order of their ids, so that two of them never deadlock.
 
 mod fetch;
+mod newest;
 
 use domain::Time;
 use sqlx::{PgPool, Postgres, QueryBuilder};
@@ -13,6 +14,7 @@ use sqlx::{PgPool, Postgres, QueryBuilder};
 #[cfg(test)]
 pub(crate) use fetch::FETCH;
 pub(crate) use fetch::fetch;
+pub(crate) use newest::{RETRY_THESE, SEARCH};
 
 use super::{PushedJob, StoredJob};
 
@@ -192,16 +194,17 @@ pub(crate) const RUNNING: &str = "
 /// Returns whether every other running process reads this format, too.
 pub(crate) const HEARTBEAT: &str = "
     INSERT INTO handbill_processes
-        (instance, role, host, process_id, version, takes, rates, started_at_ms, bus, format, seen_at_ms)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, (extract(epoch FROM now()) * 1000)::bigint)
+        (instance, role, host, process_id, version, takes, rates, started_at_ms, bus, format, rss_bytes,
+        seen_at_ms)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $12, (extract(epoch FROM now()) * 1000)::bigint)
     ON CONFLICT (instance) DO UPDATE SET rates = excluded.rates, bus = excluded.bus,
-        format = excluded.format, seen_at_ms = excluded.seen_at_ms
+        format = excluded.format, rss_bytes = excluded.rss_bytes, seen_at_ms = excluded.seen_at_ms
     RETURNING NOT EXISTS (SELECT FROM handbill_processes AS other
         WHERE other.instance <> $1 AND coalesce(other.format, 0) < $10
             AND other.seen_at_ms > (extract(epoch FROM now()) * 1000)::bigint - $11)";
 
 pub(crate) const PROCESSES: &str = "
-    SELECT instance, role, host, process_id, version, takes, rates, started_at_ms,
+    SELECT instance, role, host, process_id, version, takes, rss_bytes, started_at_ms,
         (extract(epoch FROM now()) * 1000)::bigint - seen_at_ms AS silent_ms
     FROM handbill_processes WHERE seen_at_ms > (extract(epoch FROM now()) * 1000)::bigint - $1
     ORDER BY seen_at_ms DESC LIMIT $2";

@@ -109,6 +109,18 @@ const LIST_OTHERS: &str = "
         done_at * 1000 AS ended_ms, lock_by, last_result, substr(job, 1, ?5) AS payload
     FROM Jobs WHERE job_type = ?1 AND status = ?2 AND +id < ?3 ORDER BY +id DESC LIMIT ?4";
 
+// Nothing leads from a text to the jobs that contain it, so the newest jobs are read, and the beginning of each.
+/// The newest jobs whose payloads contain one of some texts.
+pub(crate) const SEARCH: &str = "
+    SELECT id, job_type,
+        CASE WHEN status = 'Killed' AND (SELECT kind FROM handbill_job_events WHERE job_id = newest.id
+            ORDER BY id DESC LIMIT 1) = 'cancelled' THEN 'Cancelled' ELSE status END AS status,
+        attempts, max_attempts, run_at * 1000 AS due_ms, lock_at * 1000 AS begun_ms, done_at * 1000 AS ended_ms,
+        lock_by, last_result, substr(job, 1, ?2) AS payload
+    FROM (SELECT * FROM Jobs ORDER BY id DESC LIMIT ?3) AS newest
+    WHERE EXISTS (SELECT 1 FROM json_each(?1) WHERE instr(CAST(substr(job, 1, ?4) AS TEXT), value) > 0)
+    ORDER BY id DESC LIMIT ?5";
+
 /// One job, with its whole payload. A dead job that was cancelled has the status `Cancelled`.
 pub(crate) const ONE: &str = "
     SELECT id, job_type,
@@ -148,14 +160,15 @@ pub(crate) const RUNNING: &str = "
 /// Returns true: the process that uses a SQLite file locks it, so no other process reads its data.
 pub(crate) const HEARTBEAT: &str = "
     INSERT INTO handbill_processes
-        (instance, role, host, process_id, version, takes, rates, started_at_ms, bus, format, seen_at_ms)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, CAST(unixepoch('subsec') * 1000 AS INTEGER))
+        (instance, role, host, process_id, version, takes, rates, started_at_ms, bus, format, rss_bytes,
+        seen_at_ms)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $12, CAST(unixepoch('subsec') * 1000 AS INTEGER))
     ON CONFLICT (instance) DO UPDATE SET rates = excluded.rates, bus = excluded.bus,
-        format = excluded.format, seen_at_ms = excluded.seen_at_ms
+        format = excluded.format, rss_bytes = excluded.rss_bytes, seen_at_ms = excluded.seen_at_ms
     RETURNING $11 > 0";
 
 pub(crate) const PROCESSES: &str = "
-    SELECT instance, role, host, process_id, version, takes, rates, started_at_ms,
+    SELECT instance, role, host, process_id, version, takes, rss_bytes, started_at_ms,
         CAST(unixepoch('subsec') * 1000 AS INTEGER) - seen_at_ms AS silent_ms
     FROM handbill_processes WHERE seen_at_ms > CAST(unixepoch('subsec') * 1000 AS INTEGER) - $1
     ORDER BY seen_at_ms DESC LIMIT $2";
@@ -194,6 +207,15 @@ pub(crate) const RETRY_DEAD: &str = "
             SELECT job_id FROM handbill_job_events AS called WHERE kind = 'cancelled' AND NOT EXISTS
             (SELECT 1 FROM handbill_job_events AS later WHERE later.job_id = called.job_id AND later.id > called.id)
         ) LIMIT $3
+    ) RETURNING id";
+
+/// Retries those of the jobs that are dead.
+pub(crate) const RETRY_THESE: &str = "
+    UPDATE Jobs SET status = 'Pending', attempts = 0, run_at = unixepoch(), lock_by = NULL, lock_at = NULL,
+        done_at = NULL
+    WHERE id IN (SELECT value FROM json_each($1)) AND job_type = $2 AND status = 'Killed' AND id NOT IN (
+        SELECT job_id FROM handbill_job_events AS called WHERE kind = 'cancelled' AND NOT EXISTS
+        (SELECT 1 FROM handbill_job_events AS later WHERE later.job_id = called.job_id AND later.id > called.id)
     ) RETURNING id";
 
 pub(crate) const DISCARD_DEAD: &str = "

@@ -224,7 +224,7 @@ on_both! {
         assert_eq!(harness.queues.requeue_dead(Queue::Scan, &ada()).await.unwrap(), 1);
         assert_eq!(harness.scans_ended().await, (0, 1));
         assert!(harness.dead().await.is_empty());
-        let wanted = JobFilter { queue: Queue::Scan, state: JobState::Cancelled, before: None };
+        let wanted = JobFilter::of(Queue::Scan, JobState::Cancelled);
         let listed = harness.queues.jobs(wanted).await.unwrap().jobs;
         assert_eq!(listed.iter().map(|job| (job.id, job.state)).collect::<Vec<_>>(), [(called_off.id, JobState::Cancelled)]);
         // After the retry it is a job like any other, and can die again.
@@ -284,7 +284,7 @@ on_both! {
             }
             let (mut listed, mut before, mut pages) = (Vec::new(), None, 0);
             loop {
-                let page = harness.queues.jobs(JobFilter { queue: Queue::Scan, state, before }).await.unwrap();
+                let page = harness.queues.jobs(JobFilter { before, ..JobFilter::of(Queue::Scan, state) }).await.unwrap();
                 assert!(page.jobs.iter().all(|job| job.state == state && job.kind == "scan"));
                 listed.extend(page.jobs.into_iter().map(|job| job.id));
                 (before, pages) = (page.next, pages + 1);
@@ -295,7 +295,7 @@ on_both! {
             assert_eq!((listed.len(), pages), (pushed.len(), 3), "{status}");
             assert!(listed == pushed, "{status}: newest first, each once");
         }
-        let others = harness.queues.jobs(JobFilter { queue: Queue::Scan, state: JobState::Waiting, before: None }).await.unwrap();
+        let others = harness.queues.jobs(JobFilter::of(Queue::Scan, JobState::Waiting)).await.unwrap();
         assert!(others.jobs.is_empty() && others.next.is_none());
     }
 
@@ -379,25 +379,12 @@ on_both! {
         assert_eq!(harness.count("handbill_processes").await, 0);
     }
 
-    async fn job_rates_of_all_processes_are_added_up(harness: WorkerHarness) {
-        harness.queues.migrate().await.unwrap();
-        let two = harness.another("two").await;
-        let a_minute_ago = harness.queues.clock.now().minus(Duration::from_secs(64));
-        let minute = a_minute_ago.millis().div_euclid(60_000) * 60_000;
-        for (queues, done) in [(&harness.queues, 2), (&two, 3)] {
-            for second in 0..done {
-                queues.rates.count_done(Queue::Publish, Time::from_millis(minute + second * 1000));
-            }
-            queues.rates.count_failed(Queue::Publish, Time::from_millis(minute + 59_999));
-        }
-        let present = [&harness.queues, &two].map(|queues| Present::start(queues, presence("worker", &[])));
-        until("both are there", || async { processes(&harness).await.len() == 2 }).await;
-        let figures = harness.queues.figures().await.unwrap();
-        let publish = figures.queues.iter().find(|queue| queue.queue == Queue::Publish).unwrap();
-        assert_eq!((publish.done_last_minute, publish.failed_last_minute), (5, 2));
-        for one in present {
-            one.leave().await;
-        }
+    async fn process_reports_its_memory(harness: WorkerHarness) {
+        harness.ready().await;
+        let present = Present::start(&harness.queues, presence("worker", &[]));
+        until("it is there", || async { !processes(&harness).await.is_empty() }).await;
+        assert!(processes(&harness).await[0].memory_bytes > Some(1 << 20));
+        present.leave().await;
     }
 
     async fn attempts_are_counted_per_queue(harness: WorkerHarness) {
@@ -413,12 +400,12 @@ on_both! {
         harness.status_becomes(good.id, "Done").await;
         harness.status_becomes(bad.id, "Killed").await;
         pool.stop().await;
-        let later = harness.queues.clock.now().plus(Duration::from_secs(60));
-        let minutes = serde_json::to_value(harness.queues.rates.full_minutes(later)).unwrap();
-        let sum = |queue: &str, place: usize| -> u64 {
-            minutes.as_array().unwrap().iter().filter_map(|minute| minute["ended"][queue][place].as_u64()).sum()
+        let figures = harness.queues.figures().await.unwrap().queues;
+        let ended = |queue| {
+            let figures = figures.iter().find(|figures| figures.queue == queue).unwrap();
+            (figures.done_last_minute, figures.failed_last_minute)
         };
-        assert_eq!((sum("scan", 0), sum("scan", 1), sum("upkeep", 0), sum("upkeep", 1)), (1, 0, 0, 1), "{minutes}");
+        assert_eq!((ended(Queue::Scan), ended(Queue::Upkeep)), ((1, 0), (0, 1)), "written when the pool stops");
     }
 
     async fn events_are_deleted_with_their_jobs_and_on_a_restart(harness: WorkerHarness) {

@@ -60,7 +60,7 @@ impl WorkerHarness {
     }
 
     async fn count_in(&self, queue: Queue, state: JobState) -> usize {
-        self.queues.jobs(JobFilter { queue, state, before: None }).await.unwrap().jobs.len()
+        self.queues.jobs(JobFilter::of(queue, state)).await.unwrap().jobs.len()
     }
 }
 

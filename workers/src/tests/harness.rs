@@ -149,7 +149,7 @@ impl WorkerHarness {
     pub(super) async fn dead(&self) -> Vec<JobInfo> {
         let mut dead = Vec::new();
         for queue in Queue::ALL {
-            let wanted = JobFilter { queue, state: JobState::Dead, before: None };
+            let wanted = JobFilter::of(queue, JobState::Dead);
             dead.extend(self.queues.jobs(wanted).await.unwrap().jobs);
         }
         dead

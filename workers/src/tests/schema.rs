@@ -52,7 +52,7 @@ on_both! {
 
     async fn board_tables_and_index_are_added_to_a_queue_of_the_previous_release(harness: WorkerHarness) {
         harness.queues.migrate().await.unwrap();
-        for gone in ["handbill_processes", "handbill_pauses", "handbill_job_events", "handbill_schedules_done"] {
+        for gone in ["handbill_processes", "handbill_pauses", "handbill_job_events", "handbill_schedules_done", "handbill_queue_figures"] {
             harness.sql(&format!("DROP TABLE {gone}")).await;
         }
         let queue = harness.pushing();

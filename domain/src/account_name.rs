@@ -1,0 +1,66 @@
+//! The name that an owner gives an account. The handle stays its identifier.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::bidi::is_directional;
+
+/// The name of an account: one line, shown beside the handle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccountName(String);
+
+impl AccountName {
+    pub const LENGTH_MAX: usize = 60;
+    /// One line that does not consist of spaces.
+    pub const PATTERN: &'static str =
+        r"^[^\x00-\x1F\x7F-\x9F]*[^\s\x00-\x1F\x7F-\x9F][^\x00-\x1F\x7F-\x9F]*$";
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be 1 to {} characters on one line", AccountName::LENGTH_MAX)]
+pub struct MalformedAccountName;
+
+impl FromStr for AccountName {
+    type Err = MalformedAccountName;
+
+    fn from_str(text: &str) -> Result<Self, MalformedAccountName> {
+        if text.chars().any(char::is_control) {
+            return Err(MalformedAccountName);
+        }
+        let shown: String = text.chars().filter(|letter| !is_directional(*letter)).collect();
+        let name = shown.trim();
+        let fits = (1..=Self::LENGTH_MAX).contains(&name.chars().count());
+        if fits { Ok(Self(name.to_owned())) } else { Err(MalformedAccountName) }
+    }
+}
+
+impl fmt::Display for AccountName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn account_name_is_one_short_line() {
+        let longest = "ü".repeat(AccountName::LENGTH_MAX);
+        for (given, kept) in [
+            ("Design team", "Design team"),
+            ("  Möbel & Co. ", "Möbel & Co."),
+            ("a\u{202e}b", "ab"),
+            (&longest, &longest),
+        ] {
+            assert_eq!(given.parse::<AccountName>().unwrap().as_str(), kept);
+        }
+        for bad in ["", "  ", &format!("{longest}x"), "two\nlines", "a\u{1b}[0m", "\u{202e}"] {
+            assert_eq!(bad.parse::<AccountName>(), Err(MalformedAccountName), "{bad:?}");
+        }
+    }
+}
