@@ -124,6 +124,9 @@ impl Names {
 }
 
 fn find_by_path(path: &str) -> Result<SiteMatch<'_>, Closed> {
+    if path == "/" {
+        return Err(Closed::Root);
+    }
     let rest = path.strip_prefix(SITES_PATH).ok_or(Closed::Missing)?;
     let (label, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let label: Cow<'_, str> = percent_decode_str(label).decode_utf8().map_err(|_| Closed::Missing)?;

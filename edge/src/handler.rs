@@ -81,13 +81,13 @@ impl Endpoint for PageHandler {
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
         let mut visitor = self.0.meters.begin(request.method());
-        let mut response = match self.0.respond(&request, &mut visitor).await {
-            Ok(response) => response,
-            Err(Failure::Closed(closed)) => self.0.closed_pages.show(closed),
-            Err(Failure::Trouble(error)) => {
-                self.0.closed_pages.show(self.0.troubles.report(&error, &self.0.clock))
-            }
+        let closed = match self.0.respond(&request, &mut visitor).await {
+            Ok(response) => Ok(response),
+            Err(Failure::Closed(closed)) => Err(closed),
+            Err(Failure::Trouble(error)) => Err(self.0.troubles.report(&error, &self.0.clock)),
         };
+        let mut response =
+            closed.unwrap_or_else(|closed| self.0.closed_pages.show(closed, request.uri().query()));
         if request.method() == Method::HEAD {
             response.take_body();
         }

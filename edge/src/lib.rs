@@ -58,7 +58,7 @@ use closed::{ClosedPages, Troubles};
 use content::Contents;
 use domain::link::UrlStyle;
 use domain::signing_key::LinkKey;
-use domain::{Chance, Clock, ContentPolicy, JobId, ViewsJob};
+use domain::{Chance, Clock, ContentPolicy, JobId, ServiceLinks, ViewsJob};
 use futures::future::BoxFuture;
 use poem::Request;
 use store::{Blobs, ContentReader, RouteReader, Store};
@@ -93,8 +93,8 @@ pub struct EdgeSettings {
     pub url_style: UrlStyle,
     /// The link target of the badge and of error pages.
     pub base_url: String,
-    /// The operator's contact for blocked pages, as a URI.
-    pub contact: Option<String>,
+    /// The operator's contact and own pages, which error pages link to.
+    pub links: ServiceLinks,
     /// The limit of cached routes and contents together. Responses in flight may hold the same amount.
     pub cache_bytes: u64,
     /// What pages may load from other hosts.
@@ -165,7 +165,7 @@ impl Edge {
             _following: stop_following.drop_guard(),
             names: Names::new(&settings.domain, &serve_url, settings.url_style),
             policy: HeaderPolicy::new(&settings.policy)?,
-            closed_pages: ClosedPages::new(&settings.base_url, settings.contact.as_deref()),
+            closed_pages: ClosedPages::new(&settings.base_url, &settings.links),
             contents: Contents::new(
                 settings.cache_bytes - route_bytes,
                 ContentReader::new(store.clone(), blobs),

@@ -61,7 +61,6 @@ fn a_site_is_found_by_path_on_any_other_name() {
 #[test]
 fn invalid_site_names_and_paths_are_not_found() {
     for (target, host) in [
-        ("/", "127.0.0.1"),
         ("/site", "127.0.0.1"),
         ("/site/", "127.0.0.1"),
         ("/site//index.html", "127.0.0.1"),
@@ -100,7 +99,7 @@ fn host_style_serves_site_paths_only_on_the_edges_own_names() {
         let found = find_in(UrlStyle::Host, "/site/my-page-a1b2/a", own).unwrap();
         assert_eq!(found, (Mount::Path, "my-page-a1b2".into(), "/a".into()), "{own}");
         assert_eq!(find_in(UrlStyle::Host, "/favicon.ico", own).unwrap().1, "icon", "{own}");
-        assert_eq!(find_in(UrlStyle::Host, "/", own).unwrap_err(), Closed::Missing, "{own}");
+        assert_eq!(find_in(UrlStyle::Host, "/", own).unwrap_err(), Closed::Root, "{own}");
     }
     for foreign in ["login.bank.example", "xpages.example", "192.0.2.1:8081", "localhost.example", "::"] {
         for target in ["/", "/site/my-page-a1b2/", "/favicon.ico"] {
@@ -162,7 +161,7 @@ fn versions_have_names_and_paths_of_their_own() {
 
 #[test]
 fn host_name_with_the_domain_as_plain_suffix_is_not_a_subdomain() {
-    assert_eq!(find("/", "my-page-a1b2.evilpages.example").unwrap_err(), Closed::Missing);
+    assert_eq!(find("/", "my-page-a1b2.evilpages.example").unwrap_err(), Closed::Root);
     assert_eq!(find("/site/my-page-a1b2/", "xpages.example").unwrap().0, Mount::Path);
     assert_eq!(find("/site/my-page-a1b2/", "pages.example.evil").unwrap().0, Mount::Path);
 }

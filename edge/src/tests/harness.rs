@@ -53,7 +53,7 @@ impl EdgeHarness {
             serve_url: "http://127.0.0.1:8081".into(),
             url_style: UrlStyle::Path,
             base_url: "http://127.0.0.1:8080".into(),
-            contact: None,
+            links: domain::ServiceLinks::default(),
             cache_bytes: 64 << 20,
             policy: ContentPolicy {
                 font_hosts: vec!["https://fonts.example".into()],

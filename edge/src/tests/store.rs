@@ -17,6 +17,7 @@ async fn account(harness: &EdgeHarness, chance: &Chance) -> AccountId {
     let account = Account {
         id: AccountId::new(NOW, chance),
         handle: "acct_x".into(),
+        name: None,
         status: AccountStatus::Claimed,
         expires_at: None,
         claim_code: "code".into(),
@@ -78,6 +79,7 @@ async fn publish_as(
             called_by: None,
         },
         manifest: Manifest::new(files),
+        title: None,
         bundle,
         blobs_as_of: SweepNumber::default(),
     };
