@@ -1,23 +1,23 @@
 //! The command line's arguments. Settings belong in `config`, where they are checked and explained. A secret
 //! must never be an argument, because every user of the machine can see arguments.
 
-use std::collections::HashSet;
-use std::ffi::OsString;
 use std::num::NonZeroU16;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use config::Role;
 use domain::Queue;
 
 use crate::admin::{AdminCommand, parse_queue};
+use crate::size::SizeArguments;
+
+const SEE_ALSO: &str = "`handbill COMMAND --help` shows the options of a command, with examples.";
 
 /// Handbill: an agent or a person publishes static HTML with one call and gets a public URL.
 #[derive(Debug, Parser)]
-#[command(version, about, after_help = client::HELP)]
+#[command(version, about, after_long_help = client::HELP, after_help = SEE_ALSO)]
 pub(crate) struct Arguments {
     /// The server's settings file. Default: `handbill.toml` in the working directory, if it exists.
     #[arg(
@@ -34,41 +34,22 @@ pub(crate) struct Arguments {
     pub(crate) command: Command,
 }
 
-impl Arguments {
-    /// Parses a command line and checks it as a whole.
-    pub(crate) fn read(
-        line: impl IntoIterator<Item = impl Into<OsString> + Clone>,
-    ) -> clap::error::Result<Self> {
-        let arguments = Self::try_parse_from(line)?;
-        match named_twice(&arguments.command) {
-            Some(queue) => Err(Self::command().error(
-                ErrorKind::ValueValidation,
-                format!("--queues contains the queue {} twice; give each queue once", queue.name()),
-            )),
-            None => Ok(arguments),
-        }
-    }
-}
-
-/// A queue that is named twice in `--queues`, which leaves its concurrency unclear.
-fn named_twice(command: &Command) -> Option<Queue> {
-    let Command::Server(ServerCommand::Worker { queues, .. }) = command else { return None };
-    let mut seen = HashSet::new();
-    queues.iter().map(|share| share.queue).find(|queue| !seen.insert(*queue))
-}
-
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     #[command(flatten)]
     Server(ServerCommand),
     #[command(flatten)]
     Client(client::Command),
+    /// Compute the machines and storage that a load needs.
+    ///
+    /// Reads no settings and contacts nothing.
+    Size(SizeArguments),
     /// Print the completion script for a shell.
     Completions {
         /// Which shell.
         shell: Shell,
     },
-    /// Print the man page, or write the man pages of all commands to a directory.
+    /// Print the man page, or write one for each command.
     Man {
         /// The directory for the man pages, one per command.
         #[arg(long, value_name = "PATH")]
@@ -79,13 +60,19 @@ pub(crate) enum Command {
 /// The operator's commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServerCommand {
-    /// API, edge, workers and schedules in one process.
+    /// Run everything in one process: API, pages, workers and schedules.
     Serve,
-    /// Run the API only. Needs Redis, and workers in other processes.
+    /// Run only the API.
+    ///
+    /// Needs Redis, and workers in other processes.
     Api,
-    /// Run the edge only. Needs Redis.
+    /// Run only the edge, which serves the published pages.
+    ///
+    /// Needs Redis.
     Edge,
-    /// Run a worker pool. Needs Redis.
+    /// Run only workers, which process the queues.
+    ///
+    /// Needs Redis.
     Worker {
         /// Only these queues, such as `publish,scan`. A number sets the concurrency of a queue:
         /// `publish=16,scan=2`.
@@ -97,12 +84,15 @@ pub(crate) enum ServerCommand {
     },
     /// Migrate the database and the queue to the newest schema.
     Migrate,
-    /// Show the settings in effect and where each one came from. Secrets are hidden.
+    /// Show the settings in effect and where each one came from.
+    ///
+    /// Secrets are hidden.
     Config,
-    /// Check every part of the installation and suggest fixes for problems.
+    /// Check the installation, and suggest fixes for problems.
     Doctor,
-    /// Back up everything to a directory while the service runs (embedded installations; for PostgreSQL see
-    /// docs/OPERATIONS.md).
+    /// Back up everything to a directory while the service runs.
+    ///
+    /// For embedded installations. For PostgreSQL see docs/operations/backup.md.
     Backup {
         /// The directory for the backup. It must be empty or not exist.
         path: PathBuf,
@@ -112,7 +102,9 @@ pub(crate) enum ServerCommand {
         /// A directory that `handbill backup` has written.
         path: PathBuf,
     },
-    /// Check that every published file is present and undamaged, while the service runs.
+    /// Check that every published file is present and undamaged.
+    ///
+    /// The service can run meanwhile.
     Scrub {
         /// Remove unreferenced objects that are older than a day, and have the next publish of a missing
         /// content store it again.
@@ -122,7 +114,7 @@ pub(crate) enum ServerCommand {
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
         sample: Option<u64>,
     },
-    /// Verify the ledger and show its entries.
+    /// Verify the balances of all accounts, and show their entries.
     #[command(subcommand)]
     Ledger(LedgerCommand),
     /// Copy all data of a stopped installation to an empty one.
@@ -134,7 +126,7 @@ pub(crate) enum ServerCommand {
         #[arg(long, value_name = "SETTINGS")]
         to: PathBuf,
     },
-    /// Manage queues, jobs, scans, accounts and operators of a running service.
+    /// Manage queues, jobs, scans, accounts and operators.
     #[command(subcommand)]
     Admin(AdminCommand),
 }
@@ -201,11 +193,6 @@ impl FromStr for QueueShare {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn clap_definition_is_valid() {
-        Arguments::command().debug_assert();
-    }
 
     #[test]
     fn a_worker_s_queues_may_have_their_weights() {

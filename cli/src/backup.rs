@@ -34,7 +34,7 @@ const ROUNDS_MAX: usize = 5;
 const UPLOADS_NAMED_MAX: usize = 20;
 
 const ON_POSTGRES: &str = "this database is PostgreSQL, which has its own tools: run `pg_dump` first, then back up the \
-    bucket (versioning or replication). See \"Day two\" in docs/OPERATIONS.md";
+    bucket (versioning or replication). See docs/operations/backup.md";
 
 pub(crate) async fn take(folder: &Path, settings: &Settings) -> anyhow::Result<ExitCode> {
     let database = embedded_file(&settings.database.url)?;

@@ -8,11 +8,13 @@ mod admin;
 mod args;
 mod backup;
 mod backup_manifest;
+mod command_line;
 mod connections;
 mod contents;
 mod data_lock;
 mod database_clock;
 mod doctor;
+mod help;
 mod ledger;
 mod listener;
 mod load;
@@ -26,9 +28,12 @@ mod progress;
 mod restore;
 mod scrub;
 mod serve;
+mod size;
 mod stop;
 mod system;
+mod usage;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -46,11 +51,17 @@ use serve::Roles;
 const EXIT_USAGE: u8 = 2;
 
 pub fn main() -> ExitCode {
-    let Arguments { config, client, command } =
-        Arguments::read(std::env::args_os()).unwrap_or_else(|refused| refused.exit());
+    let line: Vec<OsString> = std::env::args_os().collect();
+    let Arguments { config, client, command } = match Arguments::read(&line) {
+        Ok(arguments) => arguments,
+        Err(refused) => return usage::refuse(&refused, &line),
+    };
     match command {
         Command::Server(command) => operate(&command, Form::of(&client), config),
         Command::Client(command) => client::run(command, client),
+        Command::Size(arguments) => {
+            size::execute(&arguments, Form::of(&client)).unwrap_or_else(|error| exit_code(Err(error)))
+        }
         Command::Completions { shell } => exit_code(manual::print_completions(shell)),
         Command::Man { folder: None } => exit_code(manual::print_page()),
         Command::Man { folder: Some(folder) } => exit_code(manual::write_pages(&folder)),

@@ -6,24 +6,28 @@ use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 use anyhow::Context;
-use clap::CommandFactory;
+use clap::builder::PossibleValue;
+use clap::{Arg, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use crate::args::Arguments;
+use crate::help;
 
 const NAME: &str = "handbill";
 
 pub(crate) fn print_completions(shell: Shell) -> anyhow::Result<()> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), NAME, &mut script);
+    clap_complete::generate(shell, &mut help::command(), NAME, &mut script);
+    if shell == Shell::Fish {
+        script.extend(fish_values(&built(), &[]).into_bytes());
+    }
     print(&script)
 }
 
 /// The page of the program itself.
 pub(crate) fn print_page() -> anyhow::Result<()> {
     let mut page = Vec::new();
-    Man::new(Arguments::command()).render(&mut page)?;
+    Man::new(help::command()).render(&mut page)?;
     print(&page)
 }
 
@@ -31,8 +35,33 @@ pub(crate) fn print_page() -> anyhow::Result<()> {
 pub(crate) fn write_pages(folder: &Path) -> anyhow::Result<()> {
     let context = || format!("write the man pages to {}", folder.display());
     fs::create_dir_all(folder).with_context(context)?;
-    clap_mangen::generate_to(Arguments::command(), folder).with_context(context)?;
+    clap_mangen::generate_to(help::command(), folder).with_context(context)?;
     Ok(())
+}
+
+/// The command line with everything that clap derives from its definition.
+fn built() -> Command {
+    let mut command = help::command();
+    command.build();
+    command
+}
+
+/// The values of arguments without an option, such as of `visibility`. clap_complete writes them for bash and
+/// zsh, but not for fish.
+fn fish_values(command: &Command, path: &[&str]) -> String {
+    let own = command.get_positionals().flat_map(Arg::get_possible_values);
+    let own = own.filter(|value| !value.is_hide_set()).map(|value| fish_value(path, &value));
+    let inner =
+        command.get_subcommands().map(|inner| fish_values(inner, &[path, &[inner.get_name()]].concat()));
+    own.chain(inner).collect()
+}
+
+fn fish_value(path: &[&str], value: &PossibleValue) -> String {
+    let (first, rest) = path.split_first().unwrap_or((&"", &[]));
+    let more = rest.iter().map(|name| format!("; and __fish_seen_subcommand_from {name}"));
+    let condition = format!("__fish_{NAME}_using_subcommand {first}{}", more.collect::<String>());
+    let help = value.get_help().map(ToString::to_string).unwrap_or_default().replace('\'', "");
+    format!("complete -c {NAME} -n \"{condition}\" -f -a '{}' -d '{help}'\n", value.get_name())
 }
 
 /// A closed pipe, such as of a pager, is not an error.
@@ -40,5 +69,21 @@ fn print(text: &[u8]) -> anyhow::Result<()> {
     match io::stdout().lock().write_all(text) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("write to standard output"),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fish_completes_the_values_of_arguments() {
+        let script = fish_values(&built(), &[]);
+        let line =
+            "complete -c handbill -n \"__fish_handbill_using_subcommand visibility\" -f -a 'unlisted' -d ";
+        assert!(script.contains(line), "{script}");
+        let nested = "using_subcommand admin; and __fish_seen_subcommand_from pause\" -f -a 'publish'";
+        assert!(script.contains(nested), "{script}");
+        assert!(script.lines().all(|line| line.matches('\'').count() == 4), "{script}");
     }
 }

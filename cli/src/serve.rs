@@ -3,13 +3,14 @@
 //! The order of stopping follows a publish: first the listeners, which wait for the jobs of their requests;
 //! then the workers; then the view counts are flushed and the databases are closed.
 
+mod banner;
 mod roles;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use api::{ApiSettings, WellKnownFiles};
+use api::ApiSettings;
 use config::Settings;
 use domain::signing_key::LinkKey;
 use domain::{Job, JobEnvelope};
@@ -30,21 +31,22 @@ use crate::ops;
 use crate::system::{SharedServices, System};
 use crate::{load, parts, say, stop};
 
+use banner::{DEV_MODE, banner};
+
 pub(crate) use roles::Roles;
 
 /// A stop that takes longer is aborted. Another process, or the next start, takes over unfinished work.
 const STOP_WITHIN: Duration = Duration::from_secs(29);
-
-/// Printed and logged at the start, so that dev mode is never public by accident.
-const DEV_MODE: &str = "DEV MODE: anybody on this machine can sign in as anybody, and payments move no money. Set \
-                        HANDBILL_DEV_MODE=false before others can reach it.";
 
 pub(crate) async fn run(settings: &Settings, roles: Roles) -> anyhow::Result<()> {
     // Cancelled by a signal, and when any part ends: a process with missing parts must not continue.
     let stop = CancellationToken::new();
     stop::on_signal(&stop)?;
     open_files::allow_all();
-    open_files::warn_if_short(settings, HasListeners { api: roles.api, edge: roles.edge });
+    // An embedded server rarely has that many connections, and `handbill doctor` reports it.
+    if settings.database.url.is_postgres() {
+        open_files::warn_if_short(settings, HasListeners { api: roles.api, edge: roles.edge });
+    }
     warn_of_readers(settings)?;
     telemetry::levels::set_dev_mode(settings.dev_mode);
     let _alone = DataLock::take(settings, roles.tenant())?;
@@ -213,10 +215,8 @@ async fn open_api(
             stop: stop.clone(),
             vitals: vitals.clone(),
             load: load::api(settings),
-            well_known_files: WellKnownFiles {
-                contact: settings.service.contact.clone(),
-                robots: settings.service.robots.clone(),
-            },
+            links: settings.service.links.clone(),
+            robots: settings.service.robots.clone(),
         },
     );
     Ok(start(listener.serve(routes, background_tasks, stop.clone()), stop))
@@ -255,7 +255,7 @@ async fn open_edge(
             serve_url: settings.edge.serve_url.clone(),
             url_style: settings.edge.url_style,
             base_url: settings.api.base_url.clone(),
-            contact: settings.service.contact.clone(),
+            links: settings.service.links.clone(),
             cache_bytes: settings.edge.cache_bytes,
             policy: settings.edge.policy.clone(),
             load: load::edge(settings),
@@ -347,19 +347,13 @@ fn warn_of_readers(settings: &Settings) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The banner comes before the log's warnings, so that it is the first thing to read.
 fn announce(settings: &Settings, roles: &Roles) {
+    if roles.api && roles.edge {
+        say(&banner(settings));
+    }
     if settings.dev_mode {
         tracing::warn!(public.allowed = settings.allow_public_dev, "{DEV_MODE}");
-    }
-    if roles.api && roles.edge {
-        let dev_mode = if settings.dev_mode { format!("\n{DEV_MODE}\n") } else { String::new() };
-        say(&format!(
-            "Handbill is running.\n{dev_mode}  API   {base}\n  pages {pages}\n\nTry it:\n  \
-             TOKEN=$(curl -s -X POST {base}/v1/signup | sed 's/.*\"token\":\"\\([^\"]*\\)\".*/\\1/')\n  \
-             curl -s -H \"Authorization: Bearer $TOKEN\" -F slug=hello --form-string html='<h1>Hello</h1>' {base}/v1/publish\n",
-            base = settings.api.base_url,
-            pages = settings.edge.serve_url,
-        ));
     }
     tracing::info!(
         role.api = roles.api,

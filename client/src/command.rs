@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use domain::{Message, Micro, Slug, Time};
 
 use crate::parse;
@@ -12,31 +12,39 @@ use crate::parse;
 /// The client commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Create an account and its first token, without email or browser.
+    /// Create an account and save its token, without email or browser.
     ///
     /// The token is saved in the profile and not shown, except with --json. The account is provisional until a
     /// person opens the printed claim link.
     Signup,
-    /// Publish a file, a folder, an archive or standard input, and print its URL.
+    /// Publish a file, a folder or an archive, and print its URL.
     ///
     /// An .html file or standard input becomes the front page; any other file keeps its name. The server
     /// unpacks an archive (.zip, .tar, .tar.gz, .tgz, .tar.zst, or on standard input). A folder is sent without
-    /// hidden files (except .well-known) and without files listed in .handbillignore, which has the syntax of
-    /// .gitignore. Symbolic links are followed only to files that are sent. At most 50 files and 10 MB. An
-    /// update, or a new page of more than 64 KiB, sends only files that the account does not hold yet.
+    /// hidden files (except .well-known), node_modules and the files listed in .handbillignore, which has the
+    /// syntax of .gitignore. A line such as `!.nojekyll` sends a file that would be left out. Symbolic links are
+    /// followed only to files that are sent. At most 50 files and 10 MB. An update, or a new page of more than
+    /// 64 KiB, sends only files that the account does not hold yet.
+    ///
+    /// A folder remembers its page in .handbill.json, which holds the server's address, the slug and the host,
+    /// no secret, and is never published. The next publish of the folder updates that page, if the server
+    /// and the account are the same. --slug chooses another page, --new makes another one. With
+    /// --idempotency-key the file is neither read nor written.
     ///
     /// Beyond the free allowance a publish spends credit without asking and prints the amount. Without credit you
     /// are asked to confirm the price; --yes and --max-price confirm it.
     ///
     /// Only the URL is printed to standard output. Publishing the same slug again adds a version and keeps the URL.
     Publish(Publish),
-    /// Check a folder or file for what will not work once it is published, without a server.
+    /// Find what will not work once a folder or file is published.
     ///
-    /// Reports what a publish reports: missing files, references that leave the site, resources that browsers will
+    /// Needs no server. Reports what a publish reports: missing files, references that leave the site, resources that browsers will
     /// block, keys of other services. Exits with 1 if there are any warnings. The files are those that
     /// `handbill publish` sends.
     Check(Check),
     /// List the pages and sites of the account.
+    ///
+    /// VIEWS are those of this month. On a narrow terminal some columns are left out. A pipe gets all of them.
     List,
     /// Show a page or site.
     Show(Named),
@@ -56,7 +64,9 @@ pub enum Command {
         #[arg(value_name = "TO", value_parser = clap::value_parser!(u32).range(1..))]
         to: Option<u32>,
     },
-    /// Download the files of a version into a folder, and print its name.
+    /// Download the files of a version into a folder.
+    ///
+    /// Prints the name of the folder.
     Download(Download),
     /// Make the previous version live again, or the given one.
     Rollback {
@@ -74,8 +84,9 @@ pub enum Command {
         #[arg(value_name = "VERSION", value_parser = clap::value_parser!(u32).range(1..))]
         version: u32,
     },
-    /// Change who can see a page. Unlisted and private pages cost a monthly fee.
+    /// Change who can see a page.
     ///
+    /// Unlisted and private pages cost a monthly fee.
     /// Making a page unlisted or private always asks for confirmation, even if credit covers it. --yes confirms, and
     /// so does a --max-price that covers the month.
     Visibility {
@@ -84,7 +95,9 @@ pub enum Command {
         /// The new visibility.
         visibility: Visibility,
     },
-    /// Delete a page or site. Its URL stops working at once. `handbill undelete` undoes it for 30 days.
+    /// Delete a page or site, or one of its versions.
+    ///
+    /// The URL of a deleted page stops working at once. `handbill undelete` undoes it for 30 days.
     Delete {
         #[command(flatten)]
         named: Named,
@@ -96,19 +109,21 @@ pub enum Command {
         #[arg(long)]
         purge: bool,
     },
-    /// Restore a page or site that was deleted in the last 30 days, with its URL.
+    /// Restore a page or site that was deleted in the last 30 days.
+    ///
+    /// It gets its URL back.
     Undelete(Named),
     /// Open a page in the browser.
     Open(Named),
-    /// Show the account: status, limits, credit, and the claim link while it is provisional.
+    /// Show the account's status, limits and credit, and its claim link.
     Account,
     /// Show this month's usage and its cost.
     Usage,
-    /// Create a new claim link. The old one stops working.
+    /// Create a new link to claim the account. The old one stops working.
     ClaimLink,
-    /// Write everything of the account to one archive, and print its name.
+    /// Write everything of the account to one archive.
     ///
-    /// The archive has all versions of all pages, the ledger, the members, the tokens without their secrets,
+    /// Prints the archive's name. The archive has all versions of all pages, the ledger, the members, the tokens without their secrets,
     /// and the audit log. A file that exists is not overwritten.
     Export {
         /// The file. Default: handbill-export.tar.gz.
@@ -129,18 +144,21 @@ pub enum Command {
         #[command(subcommand)]
         command: Option<Members>,
     },
-    /// Join an account as an agent with an invite code. The token is saved in the profile.
+    /// Join an account as an agent with an invite code.
     ///
-    /// Without an argument the code is read from the terminal without echo, or from standard input. Other users of
+    /// The token is saved in the profile. Without an argument the code is read from the terminal without echo, or from standard input. Other users of
     /// the machine can see command-line arguments, so prefer that.
     Join {
         /// The invite code. Prefer the prompt or standard input.
         code: Option<String>,
     },
     /// Show or buy credit.
+    #[command(args_conflicts_with_subcommands = true)]
     Credits {
-        /// How much to buy, in US dollars.
-        #[arg(value_name = "AMOUNT", value_parser = parse::dollars)]
+        #[command(subcommand)]
+        command: Option<Credits>,
+        /// The same as `handbill credits buy AMOUNT`.
+        #[arg(value_name = "AMOUNT", value_parser = parse::dollars, hide = true)]
         amount: Option<Micro>,
     },
     /// Sign in with a browser, and save the token in the profile.
@@ -174,30 +192,50 @@ pub struct Named {
 
 #[derive(Debug, Args)]
 pub struct Publish {
-    /// A file, a folder, an archive, or - for standard input.
-    pub path: PathBuf,
-    /// The page's name on the account. Generated if omitted.
+    /// A file, a folder, an archive, or - for standard input. Default: the working directory, if it was
+    /// published before.
+    pub path: Option<PathBuf>,
+    /// The page's name on the account. Default: the name that the folder remembers, or a generated one.
     #[arg(long, value_parser = parse::slug)]
     pub slug: Option<Slug>,
     /// Store a version of an existing page without making it live. `handbill activate` makes it live.
-    #[arg(long, requires = "slug")]
+    #[arg(long)]
     pub stage: bool,
     /// Publish only if this version is live, so that the publish does not overwrite a newer one.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), requires = "slug")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub if_version: Option<u32>,
-    /// Publish only if no page has this name yet.
-    #[arg(long, requires = "slug", conflicts_with_all = ["if_version", "stage"])]
+    /// Make another page, even if the folder was published before. With --slug, publish only if no page has
+    /// this name yet.
+    #[arg(long, conflicts_with_all = ["if_version", "stage"])]
     pub new: bool,
+    /// Make the page private, and print its signed link. Costs a monthly fee, which is always confirmed.
+    ///
+    /// An existing page becomes private before the publish. A new page becomes private right after it, so that it is
+    /// public for a moment, at a URL that is not printed before. If that fails, the new page is deleted.
+    #[arg(long)]
+    pub private: bool,
+    /// Open the page in the browser.
+    #[arg(long)]
+    pub open: bool,
+    /// Publish again whenever a file changes, until Ctrl-C.
+    ///
+    /// Each change is a publish, and counts as one. A file that is written without a change is not published again.
+    #[arg(long, conflicts_with_all = ["dry_run", "if_version", "stage", "idempotency_key"])]
+    pub watch: bool,
     /// Publish nothing: show what the publish would change and cost.
-    #[arg(long, conflicts_with = "wait")]
+    #[arg(long, conflicts_with_all = ["wait", "private", "open"])]
     pub dry_run: bool,
+    /// Also send hidden files and node_modules. Files listed in .handbillignore stay left out, and so does .git.
+    #[arg(long)]
+    pub all_files: bool,
     /// Wait up to 10 seconds for the verdict of the scan, and print it.
     #[arg(long)]
     pub wait: bool,
     /// A short description of this version, shown by `handbill versions`.
     #[arg(long, short, value_name = "TEXT")]
     pub message: Option<Message>,
-    /// Idempotency key: within 24 hours the command publishes at most once under this key.
+    /// Idempotency key: within 24 hours the command publishes at most once under this key. The folder's page is
+    /// then neither used nor remembered.
     #[arg(long, value_name = "KEY", value_parser = parse::idempotency_key)]
     pub idempotency_key: Option<String>,
 }
@@ -207,6 +245,7 @@ pub struct Download {
     #[command(flatten)]
     pub named: Named,
     /// The folder, which is created if needed. Default: the name of the page or site.
+    #[arg(value_hint = ValueHint::DirPath)]
     pub dir: Option<PathBuf>,
     /// The version's number. Default: the live version.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -220,6 +259,9 @@ pub struct Download {
 pub struct Check {
     /// A file, a folder, or - for standard input.
     pub path: PathBuf,
+    /// Also check hidden files and node_modules, as `handbill publish --all-files` sends them.
+    #[arg(long)]
+    pub all_files: bool,
     /// The site's URL, such as https://my-page-a1b2.pages.example. Default: a site below a path, without TLS. Absolute
     /// paths such as /app.css work only for a site at the root of its host.
     #[arg(long, value_name = "URL")]
@@ -234,6 +276,18 @@ pub enum Visibility {
     Unlisted,
     /// Only people with the signed link. Charged monthly.
     Private,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Credits {
+    /// Show the account's credit.
+    Show,
+    /// Buy credit. The price is confirmed like any other.
+    Buy {
+        /// How much to buy, in US dollars.
+        #[arg(value_name = "AMOUNT", value_parser = parse::dollars)]
+        amount: Micro,
+    },
 }
 
 #[derive(Debug, Subcommand)]

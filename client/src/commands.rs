@@ -5,17 +5,22 @@ use std::process::ExitCode;
 mod account;
 mod artifacts;
 mod check;
+mod content;
 mod credits;
 mod deletions;
 mod device;
 mod differences;
 mod download;
 mod export;
+mod folder;
 mod invites;
 mod members;
 mod publish;
+mod publisher;
 mod sign_in;
 mod tokens;
+mod visibility;
+mod watch;
 
 use crate::command::Command;
 use crate::console::ConsoleLine;
@@ -53,7 +58,7 @@ async fn dispatch(command: Command, context: &Context) -> Result<ExitCode, Failu
         Command::Rollback { named, version } => artifacts::rollback(context, &named.slug, version).await,
         Command::Activate { named, version } => artifacts::activate(context, &named.slug, version).await,
         Command::Visibility { named, visibility } => {
-            artifacts::set_visibility(context, &named.slug, visibility).await
+            visibility::set_visibility(context, &named.slug, visibility).await
         }
         Command::Delete { named, version: Some(version), .. } => {
             deletions::delete_version(context, &named.slug, version).await
@@ -66,7 +71,7 @@ async fn dispatch(command: Command, context: &Context) -> Result<ExitCode, Failu
         Command::Usage => account::usage(context).await,
         Command::ClaimLink => account::claim_link(context).await,
         Command::Export { file } => export::export(context, file).await,
-        Command::Credits { amount } => credits::credits(context, amount).await,
+        Command::Credits { command, amount } => credits::run(context, command, amount).await,
         Command::Tokens { command } => tokens::run(context, command).await,
         Command::Invites { command } => invites::run(context, command).await,
         Command::Members { command } => members::run(context, command).await,

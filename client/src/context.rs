@@ -1,6 +1,7 @@
 //! What every command needs: the server, the token, the clock.
 
 use std::env;
+use std::sync::atomic::AtomicBool;
 
 use domain::{Chance, Clock, TokenSecret};
 use reqwest::Url;
@@ -14,13 +15,15 @@ use crate::server::{Server, is_loopback, shown};
 
 const TOKEN_VARIABLE: &str = "HANDBILL_TOKEN";
 /// The API address of a local embedded server.
-const DEFAULT_URL: &str = "http://127.0.0.1:8080";
+pub const DEFAULT_URL: &str = "http://127.0.0.1:8080";
 
 pub struct Context {
     pub options: Options,
     pub console: Console,
     pub clock: Clock,
     pub chance: Chance,
+    /// Set while the command only waits for changes, so that Ctrl-C ends it without a failure.
+    pub is_watching: AtomicBool,
     /// The token from the environment, which takes precedence over the profile's.
     given: Option<TokenSecret>,
 }
@@ -35,7 +38,14 @@ pub struct ClientAccount {
 impl Context {
     pub fn new(options: Options, console: Console) -> Result<Self, Failure> {
         let given = token_of_environment()?;
-        Ok(Self { options, console, clock: Clock::system(), chance: Chance::from_system(), given })
+        Ok(Self {
+            options,
+            console,
+            clock: Clock::system(),
+            chance: Chance::from_system(),
+            is_watching: AtomicBool::new(false),
+            given,
+        })
     }
 
     /// The server, with a token.

@@ -8,6 +8,7 @@ use crate::exit::Exit;
 use crate::hints;
 
 pub const INSUFFICIENT_SCOPE: &str = "insufficient_scope";
+pub const NOT_FOUND: &str = "not_found";
 
 /// A failure, with its message and its exit code.
 #[derive(Debug)]
@@ -34,6 +35,11 @@ impl Failure {
 
     pub fn signed_out(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(Exit::SignIn, "unauthorized", message, hint)
+    }
+
+    /// Something that a response does not list.
+    pub fn missing(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(Exit::NotFound, NOT_FOUND, message, hint)
     }
 
     /// A price that credit would pay, and that was not confirmed.
@@ -82,6 +88,12 @@ impl Failure {
     pub fn hinting(mut self, hint: impl Into<String>) -> Self {
         self.api_error.hint = hint.into();
         self
+    }
+
+    /// The same failure with what it means for the command, also in JSON.
+    #[must_use]
+    pub fn explained(self, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(self.exit, &self.api_error.code, message, hint)
     }
 
     fn new(exit: Exit, code: &str, message: impl Into<String>, hint: impl Into<String>) -> Self {

@@ -18,7 +18,7 @@ pub fn for_everyone(code: &str) -> Option<&'static str> {
         "already_appealed" | "nothing_to_appeal" => "`handbill show SLUG` shows the moderation status",
         "insufficient_scope" => "use a token with that scope; `handbill tokens mint --scopes …` creates one",
         "payment_required" => {
-            "pay with --yes or --max-price 0.50, or buy credit first with `handbill credits 5`"
+            "pay with --yes or --max-price 0.50, or buy credit first with `handbill credits buy 5`"
         }
         "forbidden" => "ask an admin or the owner of the account; `handbill members` lists them",
         "not_found" => "`handbill list` lists the pages and sites",

@@ -25,12 +25,16 @@ mod request;
 mod retry;
 mod server;
 pub mod show;
+mod state;
+mod table;
 mod upload;
 mod wire;
 
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 
 pub use command::Command;
+pub use context::DEFAULT_URL;
 pub use exit::HELP;
 pub use options::Options;
 
@@ -57,6 +61,13 @@ pub fn run(command: Command, options: Options) -> ExitCode {
     }
 }
 
+/// Reports a wrong command line as JSON, as `--json` reports every other failure.
+pub fn fail_usage_in_json(message: &str, hint: &str) -> ExitCode {
+    let failure = Failure::usage(message, hint);
+    Console::json().fail(&failure);
+    ExitCode::from(failure.exit as u8)
+}
+
 /// Reads a secret: typed without echo in a terminal, else the first line of standard input. `None` if it
 /// cannot be read.
 pub async fn read_secret(prompt: &str) -> Option<String> {
@@ -66,6 +77,14 @@ pub async fn read_secret(prompt: &str) -> Option<String> {
 enum Ended {
     Done(ExitCode),
     Interrupted,
+}
+
+fn interrupted(context: &Context) -> Ended {
+    if context.is_watching.load(Ordering::Relaxed) {
+        context.console.note("Stopped watching.");
+        return Ended::Done(ExitCode::SUCCESS);
+    }
+    Ended::Interrupted
 }
 
 /// A command needs only one thread, which starts quickly.
@@ -82,7 +101,7 @@ fn in_runtime(command: Command, options: Options, console: &Console) -> Result<E
         // Dropping the command restores the terminal: it removes the progress bar and turns the echo on.
         tokio::select! {
             done = commands::run(command, &context) => done.map(Ended::Done),
-            _ = interrupts.recv() => Ok(Ended::Interrupted),
+            _ = interrupts.recv() => Ok(interrupted(&context)),
         }
     });
     // A thread that still waits for input must not delay the exit.

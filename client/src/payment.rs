@@ -19,13 +19,15 @@ const CREDITS: &str = "credits";
 /// The prefix of the header's value in a payment method's instructions.
 const INSTRUCTION: &str = "X-PAYMENT: ";
 
-/// What was confirmed.
+/// What was confirmed for a command, which may pay several times.
 pub struct Purse {
     /// Any price.
     accepts_any: bool,
     price_max: Option<Micro>,
-    /// The price that was confirmed at the terminal.
+    /// The next price, if it was confirmed at the terminal.
     confirmed: Micro,
+    /// What the command has paid so far.
+    spent: Micro,
 }
 
 /// A price that is not confirmed yet, and what it is for.
@@ -45,12 +47,29 @@ enum PriceDecision {
 impl Purse {
     /// The confirmation given on the command line.
     pub fn of(options: &Options) -> Self {
-        Self { accepts_any: options.yes, price_max: options.max_price, confirmed: Micro::ZERO }
+        let (confirmed, spent) = (Micro::ZERO, Micro::ZERO);
+        Self { accepts_any: options.yes, price_max: options.max_price, confirmed, spent }
+    }
+
+    /// The same for another price of the command, which is not confirmed yet.
+    pub fn for_another_price(&self) -> Self {
+        Self { confirmed: Micro::ZERO, ..*self }
+    }
+
+    /// Continues with what another purse of the command has spent since it was made from this one.
+    pub fn take_over(&mut self, other: &Self) {
+        self.spent = self.spent.max(other.spent);
+    }
+
+    /// A confirmation is for one payment.
+    fn pay(&mut self, price: Micro) {
+        self.spent = self.spent + price;
+        self.confirmed = Micro::ZERO;
     }
 
     fn decide(&self, price: Micro) -> PriceDecision {
         match self.price_max {
-            Some(price_max) if price > price_max => PriceDecision::TooDear(price_max),
+            Some(price_max) if self.spent + price > price_max => PriceDecision::TooDear(price_max),
             Some(_) => PriceDecision::Pay,
             None if self.accepts_any || price <= self.confirmed => PriceDecision::Pay,
             None => PriceDecision::NeedsConfirmation,
@@ -60,16 +79,21 @@ impl Purse {
 
 /// Confirms a price that credit may pay, before a call that would not ask. The confirmation also covers an
 /// inline payment.
-pub async fn confirm_beforehand(context: &Context, what: &str, price: Micro) -> Result<Purse, Failure> {
-    let purse = Purse::of(&context.options);
+pub async fn confirm_beforehand(
+    context: &Context,
+    what: &str,
+    price: Micro,
+    purse: &mut Purse,
+) -> Result<(), Failure> {
     match purse.decide(price) {
-        PriceDecision::Pay => Ok(purse),
+        PriceDecision::Pay => {}
         decision => {
             let unconfirmed = UnconfirmedPrice { what, price, may_use_credit: true };
             confirm_price(context, decision, unconfirmed, Failure::unpaid(what)).await?;
-            Ok(Purse { confirmed: price, ..purse })
+            purse.confirmed = price;
         }
     }
+    Ok(())
 }
 
 /// Sends a call that may cost something. After a 402 the price is confirmed and paid, and the call is sent
@@ -78,7 +102,7 @@ pub async fn call_paying(
     context: &Context,
     server: &Server,
     request: &mut Request,
-    purse: Purse,
+    purse: &mut Purse,
 ) -> Result<Reply, Failure> {
     let reply = server.send_with_missing(request).await?;
     if reply.status != PAYMENT_REQUIRED {
@@ -110,7 +134,9 @@ pub async fn call_paying(
     }
     // A second challenge is final: the price has changed since it was confirmed.
     request.pay(payment);
-    server.send_with_missing(request).await?.succeeded()
+    let reply = server.send_with_missing(request).await?.succeeded()?;
+    purse.pay(price);
+    Ok(reply)
 }
 
 /// Asks to confirm a price. A price beyond the limit is refused without asking.
@@ -140,7 +166,7 @@ impl UnconfirmedPrice<'_> {
         let price = self.price;
         let advice = format!("pay {} with --yes, or with --max-price {price} or more", dollars(price));
         if self.may_use_credit {
-            format!("{advice}; or buy credit with `handbill credits 5`")
+            format!("{advice}; or buy credit with `handbill credits buy 5`")
         } else {
             advice
         }
@@ -180,6 +206,7 @@ mod tests {
                 accepts_any,
                 price_max: Some(Micro::new(price_max)),
                 confirmed: Micro::new(9_999),
+                spent: Micro::ZERO,
             };
             assert_eq!(purse(5_000).decide(PRICE), PriceDecision::Pay);
             assert_eq!(purse(4_999).decide(PRICE), PriceDecision::TooDear(Micro::new(4_999)));
@@ -188,18 +215,42 @@ mod tests {
 
     #[test]
     fn without_max_price_payment_needs_confirmation() {
-        let purse =
-            |accepts_any, confirmed| Purse { accepts_any, price_max: None, confirmed: Micro::new(confirmed) };
+        let purse = |accepts_any, confirmed| Purse {
+            accepts_any,
+            price_max: None,
+            confirmed: Micro::new(confirmed),
+            spent: Micro::ZERO,
+        };
         assert_eq!(purse(true, 0).decide(PRICE), PriceDecision::Pay);
         assert_eq!(purse(false, 0).decide(PRICE), PriceDecision::NeedsConfirmation);
     }
 
     #[test]
     fn confirmation_covers_no_higher_price() {
-        let purse =
-            |confirmed| Purse { accepts_any: false, price_max: None, confirmed: Micro::new(confirmed) };
+        let purse = |confirmed| Purse {
+            accepts_any: false,
+            price_max: None,
+            confirmed: Micro::new(confirmed),
+            spent: Micro::ZERO,
+        };
         assert_eq!(purse(5_000).decide(PRICE), PriceDecision::Pay);
         assert_eq!(purse(4_999).decide(PRICE), PriceDecision::NeedsConfirmation);
+        let mut used = purse(5_000);
+        used.pay(PRICE);
+        assert_eq!(used.decide(PRICE), PriceDecision::NeedsConfirmation, "it was for one payment");
+    }
+
+    #[test]
+    fn max_price_is_for_all_payments_of_a_command() {
+        let limit = Some(Micro::new(9_999));
+        let mut purse =
+            Purse { accepts_any: true, price_max: limit, confirmed: Micro::ZERO, spent: Micro::ZERO };
+        let mut other = purse.for_another_price();
+        other.pay(PRICE);
+        assert_eq!(purse.decide(PRICE), PriceDecision::Pay);
+        purse.take_over(&other);
+        assert_eq!(purse.decide(PRICE), PriceDecision::TooDear(Micro::new(9_999)));
+        assert_eq!(purse.decide(Micro::new(4_999)), PriceDecision::Pay);
     }
 
     #[test]
@@ -207,7 +258,7 @@ mod tests {
         let advice = |may_use_credit| {
             UnconfirmedPrice { what: "this costs something", price: PRICE, may_use_credit }.advice()
         };
-        assert!(advice(true).contains("`handbill credits 5`"));
+        assert!(advice(true).contains("`handbill credits buy 5`"));
         assert_eq!(advice(false), "pay $0.005 with --yes, or with --max-price 0.005 or more");
     }
 

@@ -12,7 +12,7 @@ const SUCCESS: std::ops::Range<u16> = 200..300;
 const REDIRECT: std::ops::Range<u16> = 300..400;
 
 /// A whole response.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Reply {
     pub status: u16,
     pub body: String,

@@ -37,6 +37,11 @@ impl Server {
         Ok(Self { http, url, token, console })
     }
 
+    /// The address of the API.
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+
     /// Sends a call and returns its response if it is a success.
     pub async fn call(&self, request: &Request) -> Result<Reply, Failure> {
         self.send(request).await?.succeeded()

@@ -1,13 +1,13 @@
-//! Formats values for people: money, sizes, times, tables. Machine-readable output never comes from here.
+//! Formats values for people: money, sizes, times, properties. Machine-readable output never comes from here.
 
 use std::time::Duration;
 
-use comfy_table::{Table, presets};
 use domain::{Micro, Time};
 use indicatif::DecimalBytes;
 
-const BOLD: &str = "\x1b[1m";
-const PLAIN: &str = "\x1b[0m";
+pub use crate::table::{Fit, harmless, table};
+use crate::table::{plain, trimmed};
+
 const NOTHING: &str = "-";
 
 /// Dollars with a sign and at least two decimals: `$0.50`, `-$0.005`.
@@ -67,26 +67,9 @@ pub fn count(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// Columns with headings, or a text if there are no rows.
-pub fn table<const N: usize>(
-    names: [&str; N],
-    rows: impl IntoIterator<Item = [String; N]>,
-    empty: &str,
-) -> String {
-    let mut table = plain_table();
-    table.set_header(names);
-    table.add_rows(rows.into_iter().map(|row| row.map(|cell| harmless(&cell))));
-    if table.is_empty() {
-        return empty.to_owned();
-    }
-    let text = trimmed(&table);
-    let (head, body) = text.split_once('\n').unwrap_or((&text, ""));
-    format!("{BOLD}{head}{PLAIN}\n{body}")
-}
-
 /// The properties of one thing, one per line.
 pub fn facts<'a>(facts: impl IntoIterator<Item = (&'a str, String)>) -> String {
-    let mut table = plain_table();
+    let mut table = plain();
     table.add_rows(facts.into_iter().map(|(name, value)| [name.to_owned(), harmless(&value)]));
     trimmed(&table)
 }
@@ -94,23 +77,6 @@ pub fn facts<'a>(facts: impl IntoIterator<Item = (&'a str, String)>) -> String {
 /// The value, or a dash.
 pub fn or_nothing(value: Option<impl ToString>) -> String {
     value.map_or_else(|| NOTHING.to_owned(), |value| value.to_string())
-}
-
-/// Removes control characters, which a terminal would interpret.
-pub fn harmless(text: &str) -> String {
-    text.chars().filter(|character| !character.is_control()).collect()
-}
-
-fn plain_table() -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table
-}
-
-/// Without the margins of the table's cells.
-fn trimmed(table: &Table) -> String {
-    let lines = table.lines().map(|line| line.strip_prefix(' ').unwrap_or(&line).trim_end().to_owned());
-    lines.collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -154,15 +120,5 @@ mod tests {
     fn control_characters_in_server_text_are_removed() {
         let text = facts([("name", "\u{1b}[2Jgone\u{7}".to_owned())]);
         assert_eq!(text, "name  [2Jgone");
-    }
-
-    #[test]
-    fn columns_are_aligned_for_any_content() {
-        let rows = [["ünï".to_owned(), "1".to_owned()], ["longer name".to_owned(), "20".to_owned()]];
-        let text = table(["SLUG", "N"], rows, "nothing");
-        let lines: Vec<_> = text.lines().collect();
-        assert_eq!(lines[1..], ["ünï          1", "longer name  20"]);
-        assert!(lines[0].contains("SLUG         N"), "{text}");
-        assert_eq!(table(["SLUG"], [], "nothing yet"), "nothing yet");
     }
 }

@@ -5,6 +5,7 @@
 
 mod archive;
 mod gather;
+mod ignored;
 mod missing;
 
 use std::collections::BTreeSet;
@@ -18,7 +19,8 @@ use reqwest::Body;
 use reqwest::multipart::{Form, Part};
 
 pub use archive::ArchiveUpload;
-pub use gather::{Content, Gathered, read};
+pub use gather::{Content, Gathered, Snapshot, is_standard_input, read, snapshot};
+pub use ignored::{IGNORE_FILE, STATE_FILE, Selection};
 pub use missing::SentFiles;
 
 /// The step of the progress bar.

@@ -58,6 +58,10 @@ pub struct Artifact {
     pub version: Option<u32>,
     pub signed_url: Option<String>,
     pub receipt: Option<Receipt>,
+    /// Older servers do not send the rest, and no server sends it with a single artifact.
+    pub title: Option<String>,
+    pub updated_at: Option<String>,
+    pub views_month: Option<u64>,
 }
 
 impl Artifact {

@@ -1,7 +1,7 @@
 //! The queue board's commands: queues, processes, schedules, and operations on whole queues.
 
 use api::operator_json;
-use client::show::{or_nothing, table, when};
+use client::show::{Fit, or_nothing, table, when};
 use domain::{Missing, OperatorName, Queue, Refusal, Time};
 use service::{BoardFigures, Failure, ProcessInfo, QueueFigures, RunningJob, ScheduleInfo, Service};
 
@@ -111,10 +111,15 @@ fn board_text(board: &BoardFigures) -> String {
         "STATE",
     ];
     let queues = board.queues.iter().map(|queue| queue_in_columns(queue, board));
-    let queues = table(names, queues, "No queues.");
-    let names = ["PROCESS", "ROLE", "HOST", "VERSION", "LAST SEEN", "QUEUES", "RUNNING"];
+    let fit = Fit {
+        shortened: None,
+        left_out: &["CANCELLED", "FAILED/MIN", "WAITING", "DONE/MIN", "RUNNING", "FAILED", "OLDEST"],
+    };
+    let queues = table(names, fit, queues, "No queues.");
+    let names = ["PROCESS", "ROLE", "HOST", "VERSION", "MEMORY", "LAST SEEN", "IN USE", "RUNNING"];
     let processes = board.processes.iter().map(|process| process_in_columns(process, board.at));
-    let processes = table(names, processes, "No process has sent a heartbeat recently.");
+    let fit = Fit { shortened: Some("RUNNING"), left_out: &["MEMORY", "RUNNING", "VERSION", "HOST", "ROLE"] };
+    let processes = table(names, fit, processes, "No process has sent a heartbeat recently.");
     let dead = board.queues.iter().filter(|queue| queue.jobs.dead > 0);
     let hints =
         dead.map(|queue| format!("`handbill admin jobs {}` shows why its jobs died.", queue.queue.name()));
@@ -123,11 +128,23 @@ fn board_text(board: &BoardFigures) -> String {
         1 => Some("1 more process was lost in the last hour".to_owned()),
         lost => Some(format!("{lost} more processes were lost in the last hour")),
     };
-    let parts = [queues, String::new(), processes].into_iter().chain(board.omissions());
+    let parts = [health(board), String::new(), queues, String::new(), processes].into_iter();
+    let parts = parts.chain(versions(board)).chain(board.omissions());
     let parts = parts.chain(lost_earlier);
     let hints: Vec<_> = hints.collect();
     let gap = (!hints.is_empty()).then(String::new);
     parts.chain(gap).chain(hints).collect::<Vec<_>>().join("\n")
+}
+
+fn health(board: &BoardFigures) -> String {
+    let problems = board.problems();
+    if problems.is_empty() { "All queues healthy".to_owned() } else { problems.join(", ") }
+}
+
+fn versions(board: &BoardFigures) -> Option<String> {
+    let versions = board.versions();
+    let is_mixed = versions.len() > 1;
+    is_mixed.then(|| format!("{} versions are running: {}", versions.len(), versions.join(", ")))
 }
 
 fn queue_in_columns(queue: &QueueFigures, board: &BoardFigures) -> [String; 11] {
@@ -151,8 +168,11 @@ fn queue_in_columns(queue: &QueueFigures, board: &BoardFigures) -> [String; 11] 
     ]
 }
 
-fn process_in_columns(process: &ProcessInfo, now: Time) -> [String; 7] {
-    let takes = process.takes.iter().map(|(queue, concurrency)| format!("{}={concurrency}", queue.name()));
+fn process_in_columns(process: &ProcessInfo, now: Time) -> [String; 8] {
+    let takes = process
+        .takes
+        .iter()
+        .map(|(queue, slots)| format!("{} {}/{slots}", queue.name(), process.in_use(*queue)));
     let running = |job: &RunningJob| match job.since {
         Some(since) => format!("{} {} ({})", job.kind, job.id, moment(since, now)),
         None => format!("{} {}", job.kind, job.id),
@@ -163,6 +183,7 @@ fn process_in_columns(process: &ProcessInfo, now: Time) -> [String; 7] {
         process.role.clone(),
         format!("{}:{}", process.host, process.process_id),
         process.version.clone(),
+        or_nothing(process.memory_bytes.map(|bytes| format!("{} MB", bytes / 1_000_000))),
         if process.is_lost { format!("{last_seen}, lost") } else { last_seen },
         listed(takes.collect()),
         listed(process.running.iter().map(running).collect()),
@@ -181,7 +202,8 @@ fn planned(schedules: &[ScheduleInfo], now: Time) -> String {
             moment(planned.next, now),
         ]
     });
-    table(names, rows, "No schedules.")
+    let fit = Fit { shortened: None, left_out: &["QUEUE", "CRON (UTC)", "LAST"] };
+    table(names, fit, rows, "No schedules.")
 }
 
 fn listed(parts: Vec<String>) -> String {
@@ -216,6 +238,7 @@ mod tests {
             jobs: JobCounts::default(),
             done_last_minute: 0,
             failed_last_minute: 0,
+            minutes: Vec::new(),
             paused: None,
         }
     }
@@ -233,6 +256,7 @@ mod tests {
             started_at: before(900),
             seen_at: before(20),
             is_lost: true,
+            memory_bytes: Some(94_371_840),
             takes: vec![(Queue::Publish, 16), (Queue::Scan, 2)],
             running: vec![running],
         };
@@ -272,15 +296,22 @@ mod tests {
     #[test]
     fn board_text_lists_queues_and_processes_in_columns() {
         let shown = board_text(&board());
-        let lines: Vec<_> = shown.lines().collect();
+        let problems = "no worker takes jobs from publish, scan has been paused for 30 s, 3 dead jobs in publish, 1 process lost";
+        assert_eq!(shown.lines().next(), Some(problems));
+        let lines: Vec<_> = shown.lines().skip(2).collect();
         let publish = ["publish", "15", "12", "1", "2", "3", "4", "90 s ago", "240", "1", "no worker"];
         assert_eq!(columns(lines[1]), publish, "{shown}");
         assert!(lines[2].starts_with("scan ") && lines[2].ends_with("paused by Ada, 30 s ago"), "{shown}");
         assert_eq!(lines[1].find("15"), lines[2].find('0'), "aligned:\n{shown}");
-        let takes = "publish=16, scan=2";
-        for part in
-            ["worker-1", "node-3:4711", "20 s ago, lost", takes, "scan 01KC4GZJ2Q8W5T7RXN3VB6M9DE (7 s ago)"]
-        {
+        let takes = "publish 0/16, scan 1/2";
+        for part in [
+            "worker-1",
+            "node-3:4711",
+            "94 MB",
+            "20 s ago, lost",
+            takes,
+            "scan 01KC4GZJ2Q8W5T7RXN3VB6M9DE (7 s ago)",
+        ] {
             assert!(lines[5].contains(part), "{shown}");
         }
         assert_eq!(lines[6], "Showing the first 1 of 512 processes.");

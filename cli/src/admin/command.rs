@@ -1,5 +1,6 @@
 //! The arguments of `handbill admin`.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use domain::{
     Host, JobId, MalformedUsername, Micro, OperatorName, Queue, RulingNote, SuspensionReason, Username,
@@ -12,8 +13,9 @@ const CREDIT_MAX: Micro = Micro::new(10_000_000_000);
 /// The operator's commands on a running service.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AdminCommand {
-    /// Scan versions again; by default those with a verdict from older rules. Rescans run one at a time and with low
-    /// priority. They never override a moderator's decision.
+    /// Scan versions again, by default those with a verdict from older rules.
+    ///
+    /// Rescans run one at a time and with low priority. They never override a moderator's decision.
     Rescan {
         /// All versions, including those with a verdict from the newest rules.
         #[arg(long, conflicts_with = "host")]
@@ -54,7 +56,7 @@ pub(crate) enum AdminCommand {
     /// Retry all dead jobs of a queue. Fix the cause before retrying.
     RequeueDead {
         /// Which queue.
-        #[arg(value_parser = parse_queue)]
+        #[arg(value_parser = queue())]
         queue: Queue,
         #[command(flatten)]
         signed: Signed,
@@ -62,7 +64,7 @@ pub(crate) enum AdminCommand {
     /// Discard all dead jobs of a queue. Each one can be retried for 48 hours.
     DiscardDead {
         /// Which queue.
-        #[arg(value_parser = parse_queue)]
+        #[arg(value_parser = queue())]
         queue: Queue,
         #[command(flatten)]
         signed: Signed,
@@ -70,7 +72,7 @@ pub(crate) enum AdminCommand {
     /// Pause a queue: no worker starts its jobs until it is resumed. Running jobs finish.
     Pause {
         /// Which queue.
-        #[arg(value_parser = parse_queue)]
+        #[arg(value_parser = queue())]
         queue: Queue,
         #[command(flatten)]
         signed: Signed,
@@ -78,7 +80,7 @@ pub(crate) enum AdminCommand {
     /// Resume a paused queue.
     Resume {
         /// Which queue.
-        #[arg(value_parser = parse_queue)]
+        #[arg(value_parser = queue())]
         queue: Queue,
         #[command(flatten)]
         signed: Signed,
@@ -144,8 +146,9 @@ pub(crate) struct SuspensionOrder {
 /// Commands on operators.
 #[derive(Debug, Subcommand)]
 pub(crate) enum OperatorCommand {
-    /// Read a password and print the entry for the setting `secrets.operators`. The password is read from the
-    /// terminal without echo, or from the first line of standard input.
+    /// Read a password and print the entry for the setting `secrets.operators`.
+    ///
+    /// The password is read from the terminal without echo, or from the first line of standard input.
     Add {
         /// The operator's name: 3 to 30 letters, digits, `_` and `-`.
         #[arg(value_parser = parse_operator_name)]
@@ -157,10 +160,10 @@ pub(crate) enum OperatorCommand {
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct JobsNamed {
     /// Which queue.
-    #[arg(value_parser = parse_queue)]
+    #[arg(value_parser = queue())]
     queue: Queue,
     /// State: waiting, running, failed, dead, cancelled or done.
-    #[arg(long, default_value = "dead", value_parser = parse_state)]
+    #[arg(long, default_value = "dead", value_parser = state())]
     state: JobState,
     /// Only jobs older than this one.
     #[arg(long, value_name = "ID")]
@@ -171,7 +174,7 @@ pub(crate) struct JobsNamed {
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct JobNamed {
     /// Its queue.
-    #[arg(value_parser = parse_queue)]
+    #[arg(value_parser = queue())]
     pub(crate) queue: Queue,
     /// The job's id, as shown in lists and logs.
     pub(crate) id: JobId,
@@ -188,7 +191,7 @@ pub(crate) struct Signed {
 impl JobsNamed {
     pub(crate) fn read(self) -> JobFilter {
         let JobsNamed { queue, state, before } = self;
-        JobFilter { queue, state, before }
+        JobFilter { before, ..JobFilter::of(queue, state) }
     }
 }
 
@@ -209,11 +212,15 @@ fn parse_operator_name(text: &str) -> Result<Username, String> {
     text.parse().map_err(|fault: MalformedUsername| fault.to_string())
 }
 
-fn parse_state(name: &str) -> Result<JobState, String> {
-    JobState::parse(name).ok_or_else(|| {
-        let known: Vec<_> = JobState::ALL.into_iter().map(JobState::name).collect();
-        format!("unknown state; the states are {}", known.join(", "))
-    })
+/// The values are known to completions.
+fn state() -> impl TypedValueParser<Value = JobState> {
+    let names = PossibleValuesParser::new(JobState::ALL.map(JobState::name));
+    names.try_map(|name| JobState::parse(&name).ok_or("unknown state"))
+}
+
+/// The values are known to completions.
+fn queue() -> impl TypedValueParser<Value = Queue> {
+    PossibleValuesParser::new(Queue::ALL.map(Queue::name)).try_map(|name| parse_queue(&name))
 }
 
 pub(crate) fn parse_queue(name: &str) -> Result<Queue, String> {

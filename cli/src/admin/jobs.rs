@@ -1,7 +1,7 @@
 //! `handbill admin jobs` and the commands on one job.
 
 use api::operator_json;
-use client::show::{facts, harmless, table};
+use client::show::{Fit, facts, harmless, table};
 use domain::{OperatorName, Time};
 use service::{Failure, JobDetail, JobEventKind, JobFilter, JobInfo, JobList, JobState, Service};
 
@@ -82,7 +82,8 @@ fn listed(wanted: JobFilter, jobs: &JobList, now: Time) -> String {
         [job.id.to_string(), job.kind.clone(), state_text(job, now), attempts(job), error]
     });
     let empty = format!("{queue} has no jobs in the state {state}.");
-    let list = table(["ID", "KIND", "STATE", "ATTEMPTS", "ERROR"], rows, &empty);
+    let fit = Fit { shortened: Some("ERROR"), left_out: &["KIND", "ATTEMPTS", "ERROR"] };
+    let list = table(["ID", "KIND", "STATE", "ATTEMPTS", "ERROR"], fit, rows, &empty);
     match jobs.next {
         Some(next) => {
             format!("{list}\n\nOlder jobs: handbill admin jobs {queue} --state {state} --before {next}")
@@ -109,7 +110,8 @@ fn job_text(detail: &JobDetail, now: Time) -> String {
         let (what, details) = event_cells(&event.what);
         [event.at.rfc3339(), what, details]
     });
-    let timeline = table(["TIME", "EVENT", "DETAILS"], rows, "No events yet.");
+    let fit = Fit { shortened: Some("DETAILS"), left_out: &[] };
+    let timeline = table(["TIME", "EVENT", "DETAILS"], fit, rows, "No events yet.");
     let next = match job.state {
         JobState::Dead => format!(
             "\n\nRetry it: handbill admin retry {queue} {0}\n\
@@ -192,7 +194,7 @@ mod tests {
 
     #[test]
     fn job_list_shows_errors_and_the_next_page_command() {
-        let wanted = JobFilter { queue: Queue::Scan, state: JobState::Dead, before: None };
+        let wanted = JobFilter::of(Queue::Scan, JobState::Dead);
         let list = listed(wanted, &JobList { jobs: vec![dead()], next: Some(id()) }, now());
         let row = list.lines().nth(1).unwrap();
         for part in

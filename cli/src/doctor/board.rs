@@ -193,6 +193,7 @@ mod tests {
             jobs: JobCounts::default(),
             done_last_minute: 0,
             failed_last_minute: 0,
+            minutes: Vec::new(),
             paused: None,
         });
         BoardFigures {
@@ -216,6 +217,7 @@ mod tests {
             seen_at: NOW,
             is_lost: false,
             takes: Queue::ALL.map(|queue| (queue, 1)).to_vec(),
+            memory_bytes: None,
             running: Vec::new(),
         }
     }

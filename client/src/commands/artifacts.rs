@@ -1,35 +1,41 @@
 //! The commands on pages and sites.
 
-use domain::{Micro, Slug, Tariff, Time};
+use domain::{Slug, Time};
 use reqwest::Method;
 use serde_json::json;
 
 use super::confirm;
 use crate::browser;
-use crate::command::Visibility;
 use crate::context::Context;
 use crate::failure::{Failure, INSUFFICIENT_SCOPE};
-use crate::payment::{Purse, call_paying, confirm_beforehand, credit_of};
 use crate::reply::Reply;
 use crate::request::Request;
 use crate::server::Server;
-use crate::show::{bytes, dollars, facts, or_nothing, table, usd, when};
+use crate::show::{Fit, bytes, facts, or_nothing, table, when};
 use crate::wire::{Artifact, ArtifactDetail, Deleted, Version};
 
 const ARTIFACTS: &str = "/v1/artifacts";
-const PUBLIC: &str = "public";
-const PRIVATE: &str = "private";
+pub(super) const PUBLIC: &str = "public";
+pub(super) const PRIVATE: &str = "private";
 
 pub async fn list(context: &Context) -> Result<(), Failure> {
     let reply = context.server()?.get(ARTIFACTS).await?;
+    let now = context.clock.now();
     context.console.print_reply(&reply, |artifacts: Vec<Artifact>| {
         let rows = artifacts.into_iter().map(|artifact| {
             let link = link_in_list(&artifact);
-            let Artifact { slug, visibility, moderation_status, version, .. } = artifact;
-            [slug, or_nothing(version), visibility, moderation_status, link]
+            let updated = or_nothing(artifact.updated_at.map(|moment| when(&moment, now)));
+            let Artifact { slug, title, visibility, moderation_status, version, .. } = artifact;
+            let (title, views) = (or_nothing(title), or_nothing(artifact.views_month));
+            [slug, title, updated, views, or_nothing(version), visibility, moderation_status, link]
         });
+        let names = ["SLUG", "TITLE", "UPDATED", "VIEWS", "LIVE", "VISIBILITY", "MODERATION", "URL"];
+        let fit = Fit {
+            shortened: Some("TITLE"),
+            left_out: &["LIVE", "MODERATION", "VIEWS", "VISIBILITY", "TITLE", "UPDATED"],
+        };
         let empty = "No pages yet. Publish one with `handbill publish PATH`.";
-        table(["SLUG", "LIVE", "VISIBILITY", "SCAN", "URL"], rows, empty)
+        table(names, fit, rows, empty)
     })
 }
 
@@ -52,7 +58,7 @@ pub async fn show(context: &Context, slug: &Slug) -> Result<(), Failure> {
             ("host", artifact.host.clone()),
             ("id", detail.id.clone()),
             ("visibility", artifact.visibility.clone()),
-            ("scan", artifact.moderation_status.clone()),
+            ("moderation", artifact.moderation_status.clone()),
             ("live version", or_nothing(artifact.version)),
             ("versions", detail.versions.len().to_string()),
             ("created", when(&detail.created_at, now)),
@@ -86,7 +92,12 @@ fn versions_table(versions: &[Version], now: Time) -> String {
             version.link(),
         ]
     });
-    table(["VERSION", "", "CREATED", "FILES", "SIZE", "BY", "SCAN", "MESSAGE", "URL"], rows, "No versions.")
+    let names = ["VERSION", "", "CREATED", "FILES", "SIZE", "BY", "MODERATION", "MESSAGE", "URL"];
+    let fit = Fit {
+        shortened: Some("MESSAGE"),
+        left_out: &["BY", "SIZE", "FILES", "MODERATION", "MESSAGE", "URL"],
+    };
+    table(names, fit, rows, "No versions.")
 }
 
 /// Rolls back to the given version, or to the newest one before the live one.
@@ -136,60 +147,23 @@ pub(super) async fn link_of(server: &Server, slug: &Slug, artifact: Artifact) ->
     detail.and_then(|reply| reply.read()).unwrap_or(artifact).link().to_owned()
 }
 
-pub async fn set_visibility(context: &Context, slug: &Slug, visibility: Visibility) -> Result<(), Failure> {
-    let wanted = match visibility {
-        Visibility::Public => PUBLIC,
-        Visibility::Unlisted => "unlisted",
-        Visibility::Private => PRIVATE,
-    };
-    let server = context.server()?;
-    let may_cost = visibility != Visibility::Public && may_be_public(&server, slug).await?;
-    let purse = if may_cost { confirm_month(context, slug).await? } else { Purse::of(&context.options) };
-    let prints_spent = may_cost && context.console.prints_notes();
-    let credit_before = if prints_spent { credit_of(&server).await } else { None };
-    let mut request = Request::set(Method::PATCH, path_of(slug)).json(json!({ "visibility": wanted }));
-    let reply = call_paying(context, &server, &mut request, purse).await?;
-    context.console.print_reply(&reply, |artifact: Artifact| artifact.link().to_owned())?;
-    context.console.note(&format!("{slug} is now {wanted}."));
-    let artifact: Artifact = reply.read()?;
-    if let Some(receipt) = artifact.receipt {
-        let amount = usd(receipt.amount_usd);
-        context.console.note(&format!("Paid {amount} by {}, receipt {}.", receipt.rail, receipt.id));
-    } else if let Some(before) = credit_before {
-        print_spent(context, before, credit_of(&server).await);
-    }
-    Ok(())
-}
-
-/// Whether the page is public. True if the token may not read it.
-async fn may_be_public(server: &Server, slug: &Slug) -> Result<bool, Failure> {
-    match server.get(&path_of(slug)).await {
-        Ok(reply) => Ok(reply.read::<Artifact>()?.visibility == PUBLIC),
-        Err(failure) if failure.api_error.code == INSUFFICIENT_SCOPE => Ok(true),
-        Err(failure) => Err(failure),
-    }
-}
-
-/// Credit would pay the month without confirmation, so the price is confirmed before the call. No call
-/// returns the price in advance, so it is the documented one. If the server asks for more, its 402 needs
-/// confirmation again.
-async fn confirm_month(context: &Context, slug: &Slug) -> Result<Purse, Failure> {
-    let price = Tariff::default().visibility_price;
-    let what = format!("an unlisted or private page costs {} a month; this changes {slug}", dollars(price));
-    confirm_beforehand(context, &what, price).await
-}
-
-fn print_spent(context: &Context, before: Micro, after: Option<Micro>) {
-    let Some(after) = after.filter(|after| *after < before) else { return };
-    let (spent, left) = (dollars(before - after), dollars(after));
-    context.console.note(&format!("Spent {spent} of credit, {left} left."));
-}
-
 pub async fn delete(context: &Context, slug: &Slug) -> Result<(), Failure> {
     let server = context.server()?;
+    if !context.options.yes {
+        demand(&server, slug).await?;
+    }
     confirm(context, &format!("Delete {slug}? Its URL stops working at once.")).await?;
     let reply = server.call(&Request::set(Method::DELETE, path_of(slug))).await?;
     context.console.print_reply(&reply, |deleted: Deleted| format!("Deleted {}", deleted.slug))
+}
+
+/// Checks that the page exists before somebody is asked about it. A token that may not read it is believed.
+pub(super) async fn demand(server: &Server, slug: &Slug) -> Result<Option<ArtifactDetail>, Failure> {
+    match detail_of(server, slug).await {
+        Ok(detail) => Ok(Some(detail)),
+        Err(failure) if failure.api_error.code == INSUFFICIENT_SCOPE => Ok(None),
+        Err(failure) => Err(failure),
+    }
 }
 
 pub async fn open(context: &Context, slug: &Slug) -> Result<(), Failure> {

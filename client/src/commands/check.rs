@@ -6,13 +6,13 @@ use domain::{ContentPolicy, Leaks, Refusal, Warning, WarningCode, find_leaks};
 use serde_json::json;
 use sitecheck::Terms;
 
-use super::publish::read_on_thread;
+use super::content::{read_on_thread, show_left_out};
 use crate::command::Check;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::show::harmless;
-use crate::upload::{Content, SiteFile};
+use crate::upload::{Content, Selection, SiteFile};
 use crate::wire;
 
 /// A site as servers serve it by default: below a path, without TLS.
@@ -31,12 +31,10 @@ pub async fn check(context: &Context, args: Check) -> Result<ExitCode, Failure> 
             "write it like https://my-page-a1b2.pages.example",
         )
     })?;
-    let Content::Files(gathered) = read_on_thread(args.path).await? else {
+    let Content::Files(gathered) = read_on_thread(args.path, Selection::of(args.all_files)).await? else {
         return Err(Failure::usage("an archive cannot be checked", "unpack it and check the folder"));
     };
-    for left_out in &gathered.left_out {
-        context.console.warn(&format!("skipped: {left_out}"));
-    }
+    show_left_out(context, &gathered);
     let warnings = warnings(&gathered.files, &terms)?;
     let is_fine = warnings.is_empty();
     context.console.print_result(&json!({ "warnings": warnings }), || {

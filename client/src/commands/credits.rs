@@ -3,6 +3,7 @@
 use domain::Micro;
 use serde_json::json;
 
+use crate::command::Credits;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::payment::{Purse, call_paying};
@@ -10,10 +11,10 @@ use crate::request::Request;
 use crate::show::usd;
 use crate::wire::{AccountDetail, CreditBought};
 
-pub async fn credits(context: &Context, amount: Option<Micro>) -> Result<(), Failure> {
-    match amount {
-        None => balance(context).await,
-        Some(amount) => buy(context, amount).await,
+pub async fn run(context: &Context, command: Option<Credits>, amount: Option<Micro>) -> Result<(), Failure> {
+    match (command, amount) {
+        (Some(Credits::Buy { amount }), _) | (None, Some(amount)) => buy(context, amount).await,
+        (Some(Credits::Show) | None, _) => balance(context).await,
     }
 }
 
@@ -28,7 +29,8 @@ async fn balance(context: &Context) -> Result<(), Failure> {
 async fn buy(context: &Context, amount: Micro) -> Result<(), Failure> {
     let key = context.chance.ulid(context.clock.now()).to_string();
     let mut request = Request::make_once("/v1/credits", key).json(json!({ "amount_usd": amount.usd() }));
-    let reply = call_paying(context, &context.server()?, &mut request, Purse::of(&context.options)).await?;
+    let reply =
+        call_paying(context, &context.server()?, &mut request, &mut Purse::of(&context.options)).await?;
     context.console.print_reply(&reply, |bought: CreditBought| usd(bought.credits_usd))?;
     let bought: CreditBought = reply.read()?;
     let receipt = bought.receipt;

@@ -3,7 +3,7 @@
 use domain::Slug;
 use reqwest::Method;
 
-use super::artifacts::{link_of, path_of};
+use super::artifacts::{demand, link_of, path_of};
 use super::confirm;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -12,6 +12,13 @@ use crate::wire::{Artifact, Deleted};
 
 pub async fn delete_version(context: &Context, slug: &Slug, version: u32) -> Result<(), Failure> {
     let server = context.server()?;
+    if !context.options.yes
+        && let Some(detail) = demand(&server, slug).await?
+        && detail.versions.iter().all(|listed| listed.seq != version)
+    {
+        let hint = format!("`handbill versions {slug}` lists the versions");
+        return Err(Failure::missing(format!("{slug} has no version {version}"), hint));
+    }
     confirm(context, &format!("Delete version {version} of {slug}? This cannot be undone.")).await?;
     let path = format!("{}/versions/{version}", path_of(slug));
     let reply = server.call(&Request::set(Method::DELETE, path)).await?;

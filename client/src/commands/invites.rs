@@ -8,7 +8,7 @@ use crate::command::{Create, InviteRole, Invites};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::request::Request;
-use crate::show::{facts, has_passed, table, when};
+use crate::show::{Fit, facts, has_passed, table, when};
 use crate::wire::{Invite, RevokedInvite};
 
 pub async fn run(context: &Context, command: Option<Invites>) -> Result<(), Failure> {
@@ -34,7 +34,8 @@ async fn list(context: &Context) -> Result<(), Failure> {
             let uses = format!("{} of {}", invite.uses, invite.max_uses);
             [invite.code, invite.role, uses, state, invite.invite_url]
         });
-        table(["CODE", "ROLE", "USED", "STATE", "LINK"], rows, "No invites.")
+        let fit = Fit { shortened: None, left_out: &["LINK", "ROLE", "USED"] };
+        table(["CODE", "ROLE", "USED", "STATE", "LINK"], fit, rows, "No invites.")
     })
 }
 

@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::request::Request;
 use crate::server::Server;
-use crate::show::{count, or_nothing, table, when, when_ever};
+use crate::show::{Fit, count, or_nothing, table, when, when_ever};
 use crate::wire::{ArtifactDetail, MintedToken, RevokedToken, Token};
 
 pub async fn run(context: &Context, command: Option<Tokens>) -> Result<(), Failure> {
@@ -31,7 +31,10 @@ async fn list(context: &Context) -> Result<(), Failure> {
             let created = when(&token.created_at, now);
             [token.id, token.name, token.scopes, or_nothing(token.artifact_id), created, used, expires]
         });
-        table(["ID", "NAME", "SCOPES", "PAGE", "CREATED", "USED", "EXPIRES"], rows, "No tokens.")
+        let names = ["ID", "NAME", "SCOPES", "PAGE", "CREATED", "USED", "EXPIRES"];
+        let fit =
+            Fit { shortened: Some("SCOPES"), left_out: &["CREATED", "PAGE", "SCOPES", "EXPIRES", "USED"] };
+        table(names, fit, rows, "No tokens.")
     })
 }
 

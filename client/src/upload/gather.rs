@@ -4,35 +4,36 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use domain::{ArchiveKind, FileSet, Refusal, SitePath};
-use ignore::{DirEntry, WalkBuilder};
+use ignore::DirEntry;
 
 use super::SiteFile;
 use super::archive::{ARCHIVE_BYTES_MAX, Archive};
+use super::ignored::{IGNORE_FILE, Rules, Selection};
 use crate::failure::Failure;
 
-/// Lists files to leave out, in the syntax of `.gitignore`.
-const IGNORE_FILE: &str = ".handbillignore";
-/// The one hidden directory that belongs to a site.
-const WELL_KNOWN: &str = ".well-known";
 const STANDARD_INPUT: &str = "-";
 /// A directory with more entries is surely a mistake.
 const ENTRIES_MAX: usize = 20_000;
 const HTML: [&str; 2] = ["html", "htm"];
 
 /// What is published.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
     Files(Gathered),
     Archive(Archive),
 }
 
 /// The files of a site, and the skipped ones that the user might miss.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gathered {
     pub files: Vec<SiteFile>,
+    /// With the reason.
+    pub skipped: Vec<String>,
+    /// Left out by the default rules.
     pub left_out: Vec<String>,
 }
 
@@ -41,11 +42,38 @@ struct FoundFile {
     path: SitePath,
     location: PathBuf,
     size_bytes: u64,
+    changed_at: Option<SystemTime>,
+}
+
+/// The files that a publish sends, before they are read.
+struct Found {
+    files: Vec<FoundFile>,
+    skipped: Vec<String>,
+    left_out: Vec<String>,
+}
+
+/// The files with their sizes and times. Any change of a file changes it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Snapshot(Vec<(PathBuf, u64, Option<SystemTime>)>);
+
+/// Whether the path names standard input.
+pub fn is_standard_input(path: &Path) -> bool {
+    path == Path::new(STANDARD_INPUT)
+}
+
+/// The state of the files that a publish of this path sends.
+pub fn snapshot(path: &Path, selection: Selection) -> Result<Snapshot, Failure> {
+    let metadata = path.metadata().map_err(|error| unreadable(path, &error))?;
+    if !metadata.is_dir() {
+        return Ok(Snapshot(vec![(path.to_owned(), metadata.len(), metadata.modified().ok())]));
+    }
+    let files = find(path, selection)?.files.into_iter();
+    Ok(Snapshot(files.map(|file| (file.location, file.size_bytes, file.changed_at)).collect()))
 }
 
 /// Reads a file, a directory, an archive or, for `-`, standard input.
-pub fn read(path: &Path) -> Result<Content, Failure> {
-    if path == Path::new(STANDARD_INPUT) {
+pub fn read(path: &Path, selection: Selection) -> Result<Content, Failure> {
+    if is_standard_input(path) {
         let bytes = read_bounded(io::stdin().lock(), ARCHIVE_BYTES_MAX);
         let bytes = bytes.map_err(|error| unreadable(path, &error))?;
         return match ArchiveKind::of_content(&bytes) {
@@ -56,7 +84,7 @@ pub fn read(path: &Path) -> Result<Content, Failure> {
     let name = path.file_name().and_then(|name| name.to_str()).filter(|_| path.is_file());
     match name.and_then(ArchiveKind::of_name) {
         Some(kind) => archive(kind, read_file(path, ARCHIVE_BYTES_MAX)?),
-        None => gather(path).map(Content::Files),
+        None => gather(path, selection).map(Content::Files),
     }
 }
 
@@ -68,10 +96,10 @@ fn archive(kind: ArchiveKind, bytes: Bytes) -> Result<Content, Failure> {
     Ok(Content::Archive(Archive { kind, bytes }))
 }
 
-fn gather(path: &Path) -> Result<Gathered, Failure> {
+fn gather(path: &Path, selection: Selection) -> Result<Gathered, Failure> {
     let kind = path.metadata().map_err(|error| unreadable(path, &error))?;
     if kind.is_dir() {
-        return folder(path);
+        return folder(path, selection);
     }
     let bytes = read_file(path, FileSet::BYTES_MAX)?;
     single_file(name_of_page(path)?, bytes)
@@ -83,7 +111,7 @@ fn single_file(path: SitePath, bytes: Bytes) -> Result<Gathered, Failure> {
         return Err(Failure::usage("the file to publish is empty", hint));
     }
     FileSet::default().grow(bytes.len())?;
-    Ok(Gathered { files: vec![SiteFile::new(path, bytes)], left_out: vec![] })
+    Ok(Gathered { files: vec![SiteFile::new(path, bytes)], skipped: vec![], left_out: vec![] })
 }
 
 /// An HTML file becomes the front page, whatever its name. Any other file keeps its name.
@@ -95,11 +123,21 @@ fn name_of_page(path: &Path) -> Result<SitePath, Failure> {
     site_path(Path::new(path.file_name().unwrap_or_default()))
 }
 
-fn folder(root: &Path) -> Result<Gathered, Failure> {
+fn folder(root: &Path, selection: Selection) -> Result<Gathered, Failure> {
+    let Found { files, skipped, left_out } = find(root, selection)?;
+    check_bounds(root, &files, &left_out)?;
+    let files = files.into_iter().map(|FoundFile { path, location, .. }| {
+        Ok(SiteFile::new(path, read_file(&location, FileSet::BYTES_MAX)?))
+    });
+    Ok(Gathered { files: files.collect::<Result<_, Failure>>()?, skipped, left_out })
+}
+
+fn find(root: &Path, selection: Selection) -> Result<Found, Failure> {
     // The directory itself may be named by a link.
     let location = root.canonicalize().map_err(|error| unreadable(root, &error))?;
-    let (mut found, mut links, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
-    for (number, entry) in walk(&location).enumerate() {
+    let rules = Rules::of(&location, selection);
+    let (mut files, mut links, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
+    for (number, entry) in rules.walk().enumerate() {
         let entry =
             entry.map_err(|error| Failure::of_this_machine(format!("could not read a file: {error}")))?;
         if number >= ENTRIES_MAX {
@@ -113,60 +151,48 @@ fn folder(root: &Path) -> Result<Gathered, Failure> {
         if kind.is_symlink() {
             links.push((path, entry.into_path()));
         } else if kind.is_file() {
-            found.push(measured(path, entry)?);
+            files.push(measured(path, entry)?);
         } else {
-            left_out.push(format!("{path} (not a regular file)"));
+            skipped.push(format!("{path} (not a regular file)"));
         }
     }
-    follow_links(links, &mut found, &mut left_out);
-    found.sort_by(|one, other| one.path.cmp(&other.path));
-    check_bounds(root, &found)?;
-    let files = found.into_iter().map(|FoundFile { path, location, .. }| {
-        Ok(SiteFile::new(path, read_file(&location, FileSet::BYTES_MAX)?))
-    });
-    Ok(Gathered { files: files.collect::<Result<_, Failure>>()?, left_out })
-}
-
-fn walk(root: &Path) -> ignore::Walk {
-    WalkBuilder::new(root)
-        .standard_filters(false)
-        .add_custom_ignore_filename(IGNORE_FILE)
-        .filter_entry(|entry| entry.depth() == 0 || !is_hidden(entry))
-        .build()
-}
-
-fn is_hidden(entry: &DirEntry) -> bool {
-    entry.file_name() != WELL_KNOWN && entry.file_name().as_encoded_bytes().starts_with(b".")
+    follow_links(links, &mut files, &mut skipped);
+    files.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(Found { files, skipped, left_out: rules.left_out() })
 }
 
 fn measured(path: SitePath, entry: DirEntry) -> Result<FoundFile, Failure> {
-    let size = entry.metadata().map(|metadata| metadata.len());
-    let size_bytes = size.map_err(|error| {
+    let metadata = entry.metadata().map_err(|error| {
         Failure::of_this_machine(format!("could not read {}: {error}", entry.path().display()))
     })?;
-    Ok(FoundFile { path, location: entry.into_path(), size_bytes })
+    let (size_bytes, changed_at) = (metadata.len(), metadata.modified().ok());
+    Ok(FoundFile { path, location: entry.into_path(), size_bytes, changed_at })
 }
 
 /// A link is sent as a file only if its target is sent anyway, so it cannot lead outside or to a skipped
 /// file.
-fn follow_links(links: Vec<(SitePath, PathBuf)>, found: &mut Vec<FoundFile>, left_out: &mut Vec<String>) {
+fn follow_links(links: Vec<(SitePath, PathBuf)>, found: &mut Vec<FoundFile>, skipped: &mut Vec<String>) {
     if links.is_empty() {
         return;
     }
-    let real: Vec<_> =
-        found.iter().map(|file| (file.location.canonicalize().ok(), file.size_bytes)).collect();
+    let real: Vec<_> = found
+        .iter()
+        .map(|file| (file.location.canonicalize().ok(), file.size_bytes, file.changed_at))
+        .collect();
     for (path, location) in links {
         let target = location.canonicalize().ok();
-        let size = real.iter().find(|(file, _)| target.is_some() && *file == target);
-        match size {
-            Some((_, size_bytes)) => found.push(FoundFile { path, location, size_bytes: *size_bytes }),
-            None => left_out.push(format!("{path} (a link to a file that is not sent)")),
+        match real.iter().find(|(file, ..)| target.is_some() && *file == target) {
+            Some((_, size_bytes, changed_at)) => {
+                let (size_bytes, changed_at) = (*size_bytes, *changed_at);
+                found.push(FoundFile { path, location, size_bytes, changed_at });
+            }
+            None => skipped.push(format!("{path} (a link to a file that is not sent)")),
         }
     }
 }
 
 /// Checks the service's limits before anything is sent.
-fn check_bounds(root: &Path, found: &[FoundFile]) -> Result<(), Failure> {
+fn check_bounds(root: &Path, found: &[FoundFile], left_out: &[String]) -> Result<(), Failure> {
     let mut set = FileSet::default();
     for file in found {
         let size = usize::try_from(file.size_bytes).unwrap_or(usize::MAX);
@@ -180,10 +206,12 @@ fn check_bounds(root: &Path, found: &[FoundFile]) -> Result<(), Failure> {
     }
     if set.is_empty() {
         let message = format!("{} contains nothing to publish", root.display());
-        return Err(Failure::usage(
-            message,
-            format!("hidden files and files listed in {IGNORE_FILE} are not sent"),
-        ));
+        let hint = if left_out.is_empty() {
+            format!("files listed in {IGNORE_FILE} are not sent")
+        } else {
+            "hidden files and node_modules are sent only with --all-files".to_owned()
+        };
+        return Err(Failure::usage(message, hint));
     }
     Ok(())
 }
@@ -218,109 +246,4 @@ fn unreadable(path: &Path, error: &io::Error) -> Failure {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::os::unix::fs::symlink;
-
-    use super::*;
-
-    fn site(files: &[(&str, &str)]) -> tempfile::TempDir {
-        let folder = tempfile::tempdir().unwrap();
-        for (path, content) in files {
-            let location = folder.path().join(path);
-            fs::create_dir_all(location.parent().unwrap()).unwrap();
-            fs::write(location, content).unwrap();
-        }
-        folder
-    }
-
-    fn paths_of(gathered: &Gathered) -> Vec<&str> {
-        gathered.files.iter().map(|file| file.path.as_str()).collect()
-    }
-
-    #[test]
-    fn hidden_and_ignored_files_are_not_uploaded() {
-        let folder = site(&[
-            ("index.html", "front"),
-            ("css/app.css", "body{}"),
-            ("css/.draft.css", "hidden"),
-            (".git/config", "git"),
-            (".env", "secret"),
-            (".well-known/security.txt", "contact"),
-            (".handbillignore", "*.map\n/notes/\n!keep.map\n"),
-            ("app.js.map", "map"),
-            ("keep.map", "map"),
-            ("notes/todo.txt", "todo"),
-            ("deep/.handbillignore", "*.tmp\n"),
-            ("deep/a.tmp", "tmp"),
-            ("deep/a.txt", "txt"),
-        ]);
-        let gathered = gather(folder.path()).unwrap();
-        let expected = [".well-known/security.txt", "css/app.css", "deep/a.txt", "index.html", "keep.map"];
-        assert_eq!(paths_of(&gathered), expected);
-        assert_eq!(gathered.left_out, Vec::<String>::new());
-    }
-
-    #[test]
-    fn symlinks_are_followed_only_to_uploaded_files() {
-        let outside = site(&[("secret.txt", "secret")]);
-        let folder = site(&[("home.html", "front"), (".env", "secret"), ("a/b.txt", "b")]);
-        let link = |target: &Path, name: &str| symlink(target, folder.path().join(name)).unwrap();
-        link(Path::new("home.html"), "index.html");
-        link(&outside.path().join("secret.txt"), "leak.txt");
-        link(outside.path(), "leak");
-        link(Path::new(".env"), "env.txt");
-        link(Path::new("a"), "again");
-        link(Path::new("nowhere"), "broken");
-        let gathered = gather(folder.path()).unwrap();
-        assert_eq!(paths_of(&gathered), ["a/b.txt", "home.html", "index.html"]);
-        assert_eq!(gathered.files[2].bytes, "front");
-        assert_eq!(gathered.left_out.len(), 5, "{gathered:?}");
-    }
-
-    #[test]
-    fn symlink_to_a_directory_uploads_that_directory() {
-        let folder = site(&[("index.html", "front"), ("css/app.css", "body{}"), (".env", "secret")]);
-        let elsewhere = site(&[]);
-        let link = elsewhere.path().join("site");
-        symlink(folder.path(), &link).unwrap();
-        for named in [&link, &link.join("css/..")] {
-            assert_eq!(gather(named).unwrap(), gather(folder.path()).unwrap(), "{}", named.display());
-        }
-        assert_eq!(paths_of(&gather(&link).unwrap()), ["css/app.css", "index.html"]);
-    }
-
-    #[test]
-    fn single_html_file_becomes_index_html_and_other_files_keep_their_names() {
-        let folder = site(&[("about.html", "page"), ("PAGE.HTM", "page"), ("photo.jpg", "jpg")]);
-        for (name, path) in
-            [("about.html", "index.html"), ("PAGE.HTM", "index.html"), ("photo.jpg", "photo.jpg")]
-        {
-            assert_eq!(paths_of(&gather(&folder.path().join(name)).unwrap()), [path], "{name}");
-        }
-    }
-
-    #[test]
-    fn files_that_the_service_would_refuse_are_refused_before_reading() {
-        let many: Vec<_> = (0..51).map(|number| format!("{number}.txt")).collect();
-        let many: Vec<_> = many.iter().map(|name| (name.as_str(), "x")).collect();
-        assert_eq!(gather(site(&many[..50]).path()).unwrap().files.len(), 50);
-        let failure = gather(site(&many).path()).unwrap_err();
-        assert!(
-            failure.api_error.message.contains("50 files") && failure.api_error.hint.contains("51"),
-            "{failure:?}"
-        );
-        let big = site(&[("index.html", "front")]);
-        let hole = File::create(big.path().join("hole.bin")).unwrap();
-        hole.set_len(FileSet::BYTES_MAX).unwrap();
-        assert_eq!(gather(big.path()).unwrap_err().api_error.code, "too_large");
-    }
-
-    #[test]
-    fn empty_directories_and_files_are_not_published() {
-        let empty = site(&[(".hidden", "x"), (".empty.html", "")]);
-        for path in [empty.path(), &empty.path().join("nowhere.html"), &empty.path().join(".empty.html")] {
-            assert_eq!(gather(path).unwrap_err().exit as u8, 2, "{}", path.display());
-        }
-    }
-}
+mod tests;

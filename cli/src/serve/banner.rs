@@ -1,0 +1,48 @@
+//! What a server in one process prints when it is ready.
+
+use config::Settings;
+
+/// Printed and logged at the start, so that dev mode is never public by accident.
+pub(super) const DEV_MODE: &str = "DEV MODE: anybody on this machine can sign in as anybody, and payments move no money. Set \
+                        HANDBILL_DEV_MODE=false before others can reach it.";
+
+/// How to use a server in one process: from a browser, and from a shell. The commands name an address that is
+/// not their default.
+pub(super) fn banner(settings: &Settings) -> String {
+    let base = &settings.api.base_url;
+    let url = if base == client::DEFAULT_URL { String::new() } else { format!(" --url {base}") };
+    let dev_mode = if settings.dev_mode { format!("\n{DEV_MODE}\n") } else { String::new() };
+    format!(
+        "Handbill is running. Open {base} in your browser.\n\n  API    {base}\n  pages  {pages}\n{dev_mode}\n\
+         Publish from another terminal:\n  handbill signup{url}\n  handbill publish page.html\n\n\
+         Or with curl:\n  TOKEN=$(curl -s -X POST {base}/v1/signup | sed 's/.*\"token\":\"\\([^\"]*\\).*/\\1/')\n  \
+         curl -s -H \"Authorization: Bearer $TOKEN\" -F slug=hello --form-string html='<h1>Hello</h1>' {base}/v1/publish\n\n\
+         Press Ctrl-C to stop.\n",
+        pages = settings.edge.serve_url,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(set: &[(&str, &str)]) -> Settings {
+        let env = set.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        config::load(config::Sources { file: Some("/dev/null".into()), env }).unwrap()
+    }
+
+    #[test]
+    fn banner_names_the_address_for_the_browser_first() {
+        let shown = banner(&settings(&[]));
+        assert!(
+            shown.starts_with("Handbill is running. Open http://127.0.0.1:8080 in your browser.\n"),
+            "{shown}"
+        );
+        assert!(shown.contains("  handbill signup\n") && shown.contains("DEV MODE"), "{shown}");
+        assert!(shown.contains("curl -s -X POST http://127.0.0.1:8080/v1/signup"), "{shown}");
+        let other =
+            [("HANDBILL_API__LISTEN", "127.0.0.1:9090"), ("HANDBILL_API__BASE_URL", "http://127.0.0.1:9090")];
+        let shown = banner(&settings(&other));
+        assert!(shown.contains("handbill signup --url http://127.0.0.1:9090\n"), "{shown}");
+    }
+}
