@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::{Instrument, Span};
 
-use crate::html::RefusalForm;
+use crate::html::{RefusalForm, Site};
 use crate::http::body::{self, BodyTerms};
 use crate::http::catch_all::refusal_of;
 use crate::http::client_ip::TrustedProxies;
@@ -53,6 +53,8 @@ struct DetachedState<E> {
     bodies: BodyTerms,
     uploads: BodyBudget,
     small: SmallBodyBudget,
+    /// What every page shows of the service.
+    site: Arc<Site>,
 }
 
 /// The requests that run to completion without their client.
@@ -101,6 +103,7 @@ impl<E: Endpoint> DetachedRequests<E> {
         proxies: TrustedProxies,
         background_tasks: BackgroundTasks,
         load: &LoadTerms,
+        site: Arc<Site>,
     ) -> Self {
         let (permits, bodies) = (RequestPermits::new(load.permits), load.bodies);
         let (uploads, small) = (BodyBudget::new(load.upload_bytes_max), SmallBodyBudget::default());
@@ -114,6 +117,7 @@ impl<E: Endpoint> DetachedRequests<E> {
             bodies,
             uploads,
             small,
+            site,
         }))
     }
 }
@@ -153,7 +157,9 @@ impl<E: Endpoint + 'static> DetachedState<E> {
         let (started, method) = (pending.since, request.method().clone());
         let form = RefusalForm::for_request(&request);
         let (state, traced) = (self.clone(), trace.clone());
-        let running = async move { state.call_routes(request, permit, started, &traced).await };
+        // A new task does not have the site of this one.
+        let site = self.site.clone();
+        let running = site.handle(async move { state.call_routes(request, permit, started, &traced).await });
         let running = running.in_current_span().instrument(trace.clone());
         self.background_tasks.tracker.spawn(running).await.unwrap_or_else(|error| {
             tracing::error!(error = %error, "a request task did not complete");
@@ -176,7 +182,7 @@ impl<E: Endpoint + 'static> DetachedState<E> {
             return self.finish(moved_to(path, request.uri().query()), &method, None, started, trace);
         }
         request.set_data(permit.clone());
-        let call = AssertUnwindSafe(self.routes.call(request)).catch_unwind();
+        let call = Box::pin(AssertUnwindSafe(self.routes.call(request)).catch_unwind());
         let (outcome, limits) = service::reporting_limits(call).await;
         permit.release();
         let (mut response, pattern) = match outcome {
@@ -257,7 +263,7 @@ impl<E: Endpoint + 'static> Endpoint for DetachedRequests<E> {
         request.set_data(self.0.uploads.clone());
         request.set_data(self.0.small.clone());
         let span = tracing::info_span!("request", request.id = id);
-        let running = self.0.clone().admit(request, trace.clone());
+        let running = self.0.site.clone().handle(self.0.clone().admit(request, trace.clone()));
         let mut response = running.instrument(span).instrument(trace).await;
         if let Ok(id) = HeaderValue::from_str(&id) {
             response.headers_mut().insert(REQUEST_ID, id);
@@ -299,7 +305,15 @@ mod tests {
     fn middleware<E: Endpoint>(routes: E, tracker: &TaskTracker) -> DetachedRequests<E> {
         let (chance, load) = (Chance::seeded(1), LoadTerms::default());
         let tasks = BackgroundTasks { tracker: tracker.clone(), ..BackgroundTasks::default() };
-        DetachedRequests::new(routes, Paths::default(), chance, TrustedProxies::default(), tasks, &load)
+        DetachedRequests::new(
+            routes,
+            Paths::default(),
+            chance,
+            TrustedProxies::default(),
+            tasks,
+            &load,
+            Arc::default(),
+        )
     }
 
     fn change() -> Request {

@@ -1,5 +1,5 @@
-//! The documents of the API: `/openapi.json` and `/openapi-3.1.json` for programs, `/docs` and `/docs/errors`
-//! for people, `/skill`, `/skill/reference.md` (whole, and by section) and `/llms.txt` for agents. They load
+//! The documents of the API: `/openapi.json` and `/openapi-3.1.json` for programs, the pages at `/docs` for
+//! people, `/skill`, `/skill/reference.md` (whole, and by section) and `/llms.txt` for agents. They load
 //! nothing from other sites.
 //!
 //! Documents must not repeat facts by hand: endpoints come from the OpenAPI document, error codes from the
@@ -12,13 +12,14 @@ mod examples;
 mod extra_operations;
 mod facts;
 mod llms;
+mod manual;
 mod newer;
 mod portable;
 mod reference;
 mod skill;
 mod well_known;
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use askama::Template;
 use bytes::Bytes;
@@ -28,6 +29,7 @@ use poem::http::{HeaderValue, header};
 use poem::{Request, Response, Route, RouteMethod, get};
 
 use self::llms::Llms;
+use self::manual::Manual;
 use self::reference::{Reference, ReferencePages};
 use self::skill::Skill;
 use crate::html;
@@ -36,7 +38,7 @@ use crate::http::refusal::RefusedCall;
 pub use complete::complete;
 pub use discovery::{AGENT_SKILLS, API_CATALOG, SERVER_JSON};
 pub use facts::Facts;
-pub use well_known::{SECURITY_TXT, WellKnownFiles};
+pub use well_known::{SECURITY_TXT, SECURITY_TXT_AT_ROOT, WellKnownFiles};
 
 const JSON: &str = "application/json; charset=utf-8";
 const HTML: &str = "text/html; charset=utf-8";
@@ -47,28 +49,24 @@ const TEXT: &str = "text/plain; charset=utf-8";
 pub struct Documents {
     openapi: Bytes,
     facts: Facts,
-    ui: SwaggerUi,
 }
 
-/// Renders the API explorer, from the API's address and the OpenAPI document.
-pub type SwaggerUi = fn(&str, &str) -> String;
-
 impl Documents {
-    pub fn new(facts: &Facts, openapi: String, ui: SwaggerUi) -> Self {
-        Self { openapi: openapi.into(), facts: facts.clone(), ui }
+    pub fn new(facts: &Facts, openapi: String) -> Self {
+        Self { openapi: openapi.into(), facts: facts.clone() }
     }
 
     pub fn routes(&self) -> Route {
         let skill = Skill::new(self.facts.clone()).render().unwrap_or_default();
         let (server, catalog) = (discovery::server(&self.facts), discovery::catalog(&self.facts));
         let skills = discovery::skills(&self.facts, &skill);
-        let Self { openapi, facts, ui } = self.clone();
+        let Self { openapi, facts } = self.clone();
         // Each takes more memory or time than everything else when the service starts, so that they are made
         // on first use.
-        let docs = LazyLock::new({
-            let (openapi, base_url) = (openapi.clone(), facts.base_url.clone());
-            move || docs_page(&ui(&base_url, &String::from_utf8_lossy(&openapi)))
-        });
+        let manual: LazyManual = Arc::new(LazyLock::new({
+            let (openapi, facts) = (openapi.clone(), facts.clone());
+            Box::new(move || Manual::of(&facts, &String::from_utf8_lossy(&openapi)))
+        }));
         let newer = LazyLock::new({
             let openapi = openapi.clone();
             move || Bytes::from(newer::in_3_1(&String::from_utf8_lossy(&openapi)))
@@ -81,12 +79,10 @@ impl Documents {
             let (openapi, base_url) = (openapi.clone(), facts.base_url.clone());
             move || ReferencePages::of(&self::reference(&String::from_utf8_lossy(&openapi)), &base_url)
         });
-        Route::new()
+        add_manual(Route::new(), manual.clone())
             .at("/openapi.json", document(openapi, JSON))
             .at("/openapi-3.1.json", get(make_sync(move |_| respond(newer.clone(), JSON))))
-            .at("/docs", get(make_sync(move |_| respond(docs.clone(), HTML))))
-            .at("/docs/errors", get(make_sync(|_| errors::html())))
-            .at("/skill", document(skill.into(), MARKDOWN))
+            .at("/skill", get(make_sync(move |request| skill_for(&request, &skill, &manual))))
             .at("/skill/reference.md", get(make_sync(move |_| respond(reference.clone(), MARKDOWN))))
             .at("/skill/reference/:page", get(make_sync(move |request| section(&pages, &request))))
             .at("/llms.txt", template(Llms { facts }, TEXT))
@@ -99,19 +95,34 @@ impl Documents {
 /// Caches get the documents of a new release within minutes.
 const FRESH: HeaderValue = HeaderValue::from_static("public, max-age=300");
 
-const UI: &str = r#"<div id="ui"></div>"#;
-const LINKS: &str = r#"<nav style="padding:1rem;font-family:sans-serif">
-<a href="/docs/errors">Errors</a> · <a href="/openapi.json">OpenAPI</a> ·
-<a href="/openapi-3.1.json">OpenAPI 3.1</a> ·
-<a href="/skill">Skill for agents</a> · <a href="/skill/reference.md">Reference in Markdown</a></nav>
-"#;
+/// The pages for people. They are rendered on first use.
+type LazyManual = Arc<LazyLock<Manual, Box<dyn FnOnce() -> Manual + Send>>>;
 
-/// The API explorer for people.
-fn docs_page(ui: &str) -> Bytes {
-    let docs = ui
-        .replace("<title>Swagger UI</title>", "<title>Handbill API</title>")
-        .replace(UI, &format!("{LINKS}{UI}"));
-    format!("<!doctype html>{docs}").into()
+fn add_manual(routes: Route, manual: LazyManual) -> Route {
+    let page = || {
+        let manual = manual.clone();
+        get(make_sync(move |request: Request| manual.respond(&request)))
+    };
+    let (searched, index) = (manual.clone(), manual.clone());
+    routes
+        .at("/docs", page())
+        .at("/docs/errors", page())
+        .at("/docs/search", get(make_sync(move |request| searched.search(&request))))
+        .at("/docs/search.json", get(make_sync(move |_| respond(index.index(), JSON))))
+        .at("/docs/reference", page())
+        .at("/docs/reference/:group", page())
+        .at("/docs/:guide", page())
+}
+
+/// Agents get the Markdown itself, and browsers a page.
+fn skill_for(request: &Request, skill: &str, manual: &LazyManual) -> Result<Response, RefusedCall> {
+    let mut response = if html::prefers_html(request) {
+        manual.page(manual::SKILL)?
+    } else {
+        respond(skill.to_owned(), MARKDOWN)
+    };
+    response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept"));
+    Ok(response)
 }
 
 /// The whole reference.
@@ -140,6 +151,9 @@ fn respond(text: impl Into<poem::Body>, content_type: &'static str) -> Response 
         .header(header::LINK, discovery::link_to_catalog())
         .body(text)
 }
+
+#[cfg(test)]
+pub use manual::tests::samples;
 
 #[cfg(test)]
 mod tests;

@@ -21,6 +21,9 @@ mod rest;
 mod routes;
 mod wire;
 
+use std::sync::Arc;
+
+use domain::ServiceLinks;
 use ipnet::IpNet;
 use poem::EndpointExt;
 use poem::endpoint::BoxEndpoint;
@@ -30,12 +33,13 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::detached::{BackgroundTasks, DetachedRequests};
-use crate::documents::Facts;
+use crate::documents::{Facts, WellKnownFiles};
+use crate::html::Site;
 use crate::http::cors;
+use crate::http::refusal::BaseUrl;
 use crate::http::representation::Representation;
 use crate::probes::Probes;
 
-pub use crate::documents::WellKnownFiles;
 pub use crate::http::body::BodyTerms;
 pub use crate::http::client_ip::{TrustedProxies, network_of};
 pub use crate::http::permits::PermitLimits;
@@ -55,8 +59,10 @@ pub struct ApiSettings {
     /// The health and metrics of the process.
     pub vitals: Vitals,
     pub load: LoadTerms,
-    /// The security contact and the robots rules.
-    pub well_known_files: WellKnownFiles,
+    /// The operator's contact and own pages.
+    pub links: ServiceLinks,
+    /// The whole text of `/robots.txt`, unless it is the default.
+    pub robots: Option<String>,
 }
 
 /// The limits on concurrent and slow requests.
@@ -79,20 +85,23 @@ impl Default for LoadTerms {
 pub fn routes(service: Service, settings: ApiSettings) -> BoxEndpoint<'static> {
     let chance = service.chance().clone();
     let (routes, paths) = routes::assemble(&Facts::of(service.addresses(), service.tariff()));
-    let routes = settings.well_known_files.add_to(routes);
+    let (contact, robots) = (settings.links.contact.clone(), settings.robots);
+    let routes = WellKnownFiles { contact, robots }.add_to(routes);
     let proxies = TrustedProxies::new(settings.trusted_proxies);
     let probes = Probes::new(settings.vitals, service.clone());
-    let base_url = service.addresses().base_url.clone();
+    let base_url: Arc<str> = service.addresses().base_url.as_str().into();
     let is_https = base_url.starts_with("https://");
     let routes = routes.data(service);
     let routes =
         routes.map(move |response| async move { http::session_cookie::under_both_names(response, is_https) });
     let routes = routes.with(Representation::default());
     let tasks = BackgroundTasks { tracker: settings.background_tasks, stop: settings.stop };
-    let requests = DetachedRequests::new(routes, paths, chance, proxies, tasks, &settings.load);
+    let site = Site { base_url: base_url.to_string(), links: settings.links }.into();
+    let requests = DetachedRequests::new(routes, paths, chance, proxies, tasks, &settings.load, site);
     requests
         .around(move |requests, mut request| {
             routes::join_file_path(&mut request);
+            request.set_data(BaseUrl(base_url.clone()));
             let (probes, base_url) = (probes.clone(), base_url.clone());
             let path = request.uri().path().to_owned();
             async move {

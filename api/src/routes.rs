@@ -10,7 +10,7 @@ use std::sync::Arc;
 use poem::http::Method;
 use poem::{Endpoint, EndpointExt, IntoResponse, Request, Response, Route, RouteMethod};
 
-use self::table::{ADMIN, DASHBOARD, DOCUMENTS, MCP, NETLIFY, OAUTH, PAGES, REST};
+use self::table::{ADMIN, DASHBOARD, DOCUMENTS, MANUAL, MCP, NETLIFY, OAUTH, PAGES, REST};
 use crate::admin::guard;
 use crate::documents::{Documents, Facts};
 use crate::http::operator::hide_from_strangers;
@@ -50,7 +50,7 @@ pub fn join_file_path(request: &mut Request) {
 
 /// All lines of the table.
 pub fn all() -> impl Iterator<Item = &'static RouteLine> {
-    [REST, DOCUMENTS, MCP, OAUTH, NETLIFY, PAGES, DASHBOARD, ADMIN].into_iter().flatten()
+    [REST, DOCUMENTS, MANUAL, MCP, OAUTH, NETLIFY, PAGES, DASHBOARD, ADMIN].into_iter().flatten()
 }
 
 /// The lines of pages.
@@ -103,7 +103,7 @@ fn by_pattern(
 
 /// The methods of the routes outside of poem-openapi, by pattern.
 pub fn methods() -> Vec<(&'static str, Vec<&'static str>)> {
-    let lines = [DOCUMENTS, MCP, OAUTH, NETLIFY, PAGES, DASHBOARD, ADMIN].into_iter().flatten();
+    let lines = [DOCUMENTS, MANUAL, MCP, OAUTH, NETLIFY, PAGES, DASHBOARD, ADMIN].into_iter().flatten();
     let methods = |lines: Vec<&'static RouteLine>| lines.iter().map(|line| line.method).collect();
     by_pattern(lines).into_iter().map(|(pattern, lines)| (pattern, methods(lines))).collect()
 }
@@ -111,7 +111,7 @@ pub fn methods() -> Vec<(&'static str, Vec<&'static str>)> {
 /// The routes, and the paths of the OpenAPI document.
 pub fn assemble(facts: &Facts) -> (Route, Paths) {
     let described = rest::open_api(&facts.base_url).spec();
-    let documents = Documents::new(facts, documents::complete(&described, is_page_path), swagger_ui);
+    let documents = Documents::new(facts, documents::complete(&described, is_page_path));
     // Not from the served document, which leaves out some content types.
     let paths = Paths::listed_in(&described).with_pages(&methods());
     let routes = mcp::add_to(add_pages(documents.routes()));
@@ -122,12 +122,6 @@ pub fn assemble(facts: &Facts) -> (Route, Paths) {
 /// The OpenAPI document of an API at `base_url`.
 pub fn openapi_document(base_url: &str) -> String {
     documents::complete(&rest::open_api(base_url).spec(), is_page_path)
-}
-
-/// The page that renders the OpenAPI document and lets people try the calls.
-fn swagger_ui(base_url: &str, openapi: &str) -> String {
-    let service = rest::open_api(base_url);
-    service.swagger_ui_html().replace(&service.spec(), openapi)
 }
 
 /// Adds the pages. Guards protect the pages of the operator's staff, including their 405 responses.

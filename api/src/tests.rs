@@ -36,6 +36,7 @@ fn api() -> TestClient<impl Endpoint> {
         TrustedProxies::default(),
         BackgroundTasks::default(),
         &LoadTerms::default(),
+        Arc::default(),
     ))
 }
 
@@ -52,8 +53,8 @@ pub fn samples() -> DetachedRequests<impl Endpoint> {
             }),
         )
         .nest("/", service);
-    let (chance, load) = (Chance::seeded(1), LoadTerms::default());
-    DetachedRequests::new(routes, paths, chance, TrustedProxies::default(), BackgroundTasks::default(), &load)
+    let (chance, proxies, load) = (Chance::seeded(1), TrustedProxies::default(), LoadTerms::default());
+    DetachedRequests::new(routes, paths, chance, proxies, BackgroundTasks::default(), &load, Arc::default())
 }
 
 struct Samples;
@@ -264,6 +265,7 @@ async fn each_request_logs_one_line_with_its_route_pattern_and_no_values() {
         TrustedProxies::default(),
         BackgroundTasks::default(),
         &LoadTerms::default(),
+        Arc::default(),
     ));
     let listed =
         api.put("/v1/artifacts/secret-slug?sig=s3cret").header("authorization", "Basic s3cret").send().await;

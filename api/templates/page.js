@@ -166,8 +166,13 @@ if (liveParts.length > 0) {
   document.addEventListener('visibilitychange', ask);
 }
 
-// <form data-drop>: files and folders that are dropped on it are sent at once, as its field "files". Only scripts can
-// read a folder. Hidden files stay.
+// <input type="radio" data-autocomplete="current-password">: the choice decides what the form's password field is for.
+for (const radio of document.querySelectorAll('[data-autocomplete]')) {
+  radio.addEventListener('change', () => { radio.form.elements.password.autocomplete = radio.dataset.autocomplete; });
+}
+
+// <form data-drop>: files and folders that are dropped anywhere on its page are sent at once, as its field "files". Only
+// scripts can read a folder. Hidden files are left out.
 for (const form of document.querySelectorAll('form[data-drop]')) {
   // One more than the server takes, so that it says so. A folder may have very many.
   const filesMax = 51;
@@ -188,12 +193,17 @@ for (const form of document.querySelectorAll('form[data-drop]')) {
     }
   };
   form.querySelector('[data-drop-note]').hidden = false;
-  form.addEventListener('dragover', event => {
+  const hasFiles = event => event.dataTransfer.types.includes('Files');
+  document.addEventListener('dragover', event => {
+    if (!hasFiles(event)) return;
     event.preventDefault();
     form.classList.add('over');
   });
-  form.addEventListener('dragleave', () => { form.classList.remove('over'); });
-  form.addEventListener('drop', async event => {
+  document.addEventListener('dragleave', event => {
+    if (!event.relatedTarget) form.classList.remove('over');
+  });
+  document.addEventListener('drop', async event => {
+    if (!hasFiles(event)) return;
     event.preventDefault();
     form.classList.remove('over');
     // The list of what was dropped is empty after the event.

@@ -3,12 +3,16 @@
 //! show what somebody publishes or pays with; payloads are redacted.
 
 pub mod board;
+mod chart;
 pub mod done;
 pub mod job;
 pub mod jobs;
+mod lanes;
+mod search;
 mod span;
 #[cfg(test)]
 pub mod tests;
+mod worker;
 
 use domain::{JobId, Missing, Queue, Refusal};
 use poem::Request;

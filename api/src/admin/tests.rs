@@ -88,6 +88,7 @@ fn item(live: Option<LivePages>) -> ReviewItem {
         host: "my-page-a1b2".parse().unwrap(),
         visibility: Visibility::Private,
         live: live_version,
+        title: None,
         created_at: now(),
         updated_at: now(),
         retention: Retention::default(),

@@ -3,10 +3,10 @@
 //! that the routes do not do.
 
 use domain::{Refusal, RefusalEntry};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{examples, extra_operations, portable};
-use crate::http::refusal::{json_of, status_of};
+use crate::http::refusal::{linked_json_of, status_of};
 
 /// The completed document. `is_page` tells whether people open a path; those paths return errors as pages.
 pub fn complete(document: &str, is_page: fn(&str) -> bool) -> String {
@@ -16,6 +16,8 @@ pub fn complete(document: &str, is_page: fn(&str) -> bool) -> String {
     extra_operations::add_to(&mut document, is_page);
     bound_integers(&mut document);
     portable::make_portable(&mut document);
+    let base_url = document["servers"][0]["url"].as_str().unwrap_or_default().to_owned();
+    link_errors(&mut document);
     let components = document["components"]["schemas"].clone();
     for operation in operations(&mut document) {
         for (_, media) in contents(operation.get_mut("requestBody")) {
@@ -28,7 +30,7 @@ pub fn complete(document: &str, is_page: fn(&str) -> bool) -> String {
             for (kind, media) in contents(Some(response)) {
                 match &refusal {
                     Some(refusal) if kind.starts_with("application/json") => {
-                        media["example"] = json_of(refusal)
+                        media["example"] = linked_json_of(refusal, &base_url)
                     }
                     Some(_) => {}
                     None => add_example(media, &components),
@@ -37,6 +39,20 @@ pub fn complete(document: &str, is_page: fn(&str) -> bool) -> String {
         }
     }
     document.to_string()
+}
+
+/// The errors that have `doc_url`.
+const ERRORS: [&str; 3] = ["Error", "Challenge", "VersionConflict"];
+
+/// Describes the field that `http::refusal` adds to the body of every error.
+fn link_errors(document: &mut Value) {
+    for name in ERRORS {
+        if let Some(properties) = document["components"]["schemas"][name]["properties"].as_object_mut() {
+            let description = "The address of this code's description.";
+            let field = json!({ "type": "string", "format": "uri", "description": description });
+            properties.insert("doc_url".to_owned(), field);
+        }
+    }
 }
 
 fn operations(document: &mut Value) -> impl Iterator<Item = &mut Value> {

@@ -1,18 +1,14 @@
-//! The page of error codes and docs/ERRORS.md. Both are made from the catalogue, so that they cannot go
+//! The error codes for readers, and docs/ERRORS.md. Both are made from the catalogue, so that they cannot go
 //! stale.
 
-use askama::Template;
 use domain::Refusal;
-use poem::Response;
-use poem::http::StatusCode;
 
-use crate::html::page;
-use crate::http::refusal::{RefusedCall, status_of};
+use crate::http::refusal::status_of;
 
-#[derive(Template)]
-#[template(path = "errors.html")]
-struct ErrorsPage {
-    entries: Vec<Entry>,
+/// The section of an error code, to which `doc_url` leads. A code can have several causes.
+pub struct CodeSection {
+    pub code: &'static str,
+    pub cases: Vec<Entry>,
 }
 
 /// An error code, for readers.
@@ -24,9 +20,16 @@ pub struct Entry {
     pub hint: String,
 }
 
-/// The page for people.
-pub fn html() -> Result<Response, RefusedCall> {
-    page(StatusCode::OK, &ErrorsPage { entries: entries() })
+/// All codes once, sorted by status.
+pub fn sections() -> Vec<CodeSection> {
+    let mut sections: Vec<CodeSection> = Vec::new();
+    for entry in entries() {
+        match sections.iter_mut().find(|section| section.code == entry.code) {
+            Some(section) => section.cases.push(entry),
+            None => sections.push(CodeSection { code: entry.code, cases: vec![entry] }),
+        }
+    }
+    sections
 }
 
 /// All codes, sorted by status.
@@ -55,6 +58,7 @@ mod tests {
 # Errors
 
 Every error is `{code, message, hint}`: a code for the cause, a message about this request, and the next call to make.
+`doc_url` is the address of the code's description.
 A 402 also has `reason`, `amount_usd` and `accepts`.
 A 412 also has `live_version`, `created_by` and `created_at`.
 `content_missing` also has `missing`; `edit_mismatch` has `edit`, `path`, `hits` and `nearest`.
@@ -74,13 +78,15 @@ A 412 also has `live_version`, `created_by` and `created_at`.
         text
     }
 
-    #[tokio::test]
-    async fn error_page_lists_every_code_with_its_status_and_escapes_text() {
-        let page = html().unwrap().into_body().into_string().await.unwrap();
-        for entry in entries() {
-            assert!(page.contains(&format!("<code>{}</code>", entry.code)), "{}", entry.code);
+    #[test]
+    fn every_code_has_one_section_with_all_its_causes() {
+        let (sections, entries) = (sections(), entries());
+        assert_eq!(sections.iter().map(|section| section.cases.len()).sum::<usize>(), entries.len());
+        for entry in entries {
+            let named: Vec<_> = sections.iter().filter(|section| section.code == entry.code).collect();
+            let [section] = named[..] else { panic!("{} has {} sections", entry.code, named.len()) };
+            assert!(section.cases.iter().any(|case| case.meaning == entry.meaning), "{}", entry.code);
         }
-        assert!(page.contains("&lt;token&gt;") || page.contains("&#60;token&#62;"), "{page}");
     }
 
     /// `HANDBILL_TEST_UPDATE=1 cargo test -p api` rewrites the file.

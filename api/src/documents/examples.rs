@@ -63,6 +63,9 @@ fn field(owner: &str, name: &str) -> Option<Value> {
 fn of_owner(owner: &str, name: &str) -> Option<Value> {
     Some(match (owner, name) {
         ("Alive", "status") => json!("ok"),
+        ("Account" | "AccountDetail" | "AccountWithMembers" | "ChangeAccount", "name") => {
+            json!("Design team")
+        }
         ("AuditEntry", "action") => json!("artifact.published"),
         ("Alive", "dev_mode") => json!(false),
         ("Alive", "version") => json!(env!("CARGO_PKG_VERSION")),
@@ -112,6 +115,12 @@ fn of_owner(owner: &str, name: &str) -> Option<Value> {
         ("MintToken" | "MintedToken", "expires_at") => json!("2030-01-31T12:00:00Z"),
         ("KeptUpload", "hint") => json!("nothing is published yet: call the MCP tool publish_upload"),
         ("TrafficUsage", "free_limit") => json!(1_000_000),
+        _ => return of_money(owner, name).or_else(|| of_board(owner, name)),
+    })
+}
+
+fn of_money(owner: &str, name: &str) -> Option<Value> {
+    Some(match (owner, name) {
         ("LedgerEntry", "id") => json!("2"),
         ("LedgerEntry", "delta_micro") => json!(-5_000),
         ("LedgerEntry", "delta_usd") => json!(-0.005),
@@ -119,7 +128,7 @@ fn of_owner(owner: &str, name: &str) -> Option<Value> {
         ("LedgerEntry", "balance_usd") => json!(4.995),
         ("CheckoutSession", "url") => json!("https://checkout.example/c/cs_test_a1b2c3"),
         ("CheckoutSession", "hint") => json!("open the url to pay; the credit follows the payment"),
-        _ => return of_board(owner, name),
+        _ => return None,
     })
 }
 
@@ -132,6 +141,16 @@ fn of_board(owner: &str, name: &str) -> Option<Value> {
         ("QueueShown", "waiting") => json!(12),
         ("QueueShown", "running" | "failed" | "dead" | "cancelled" | "failed_last_minute") => json!(1),
         ("QueueShown", "done_last_minute") => json!(240),
+        ("QueueShown", "slots") => json!(16),
+        ("QueueBoard", "problems") => json!("34 dead jobs in scan"),
+        ("QueueBoard", "versions") => json!(env!("CARGO_PKG_VERSION")),
+        ("QueueMinute", "depth") => json!(14),
+        ("QueueMinute", "done") => json!(240),
+        ("QueueMinute", "failed") => json!(1),
+        ("QueueMinute", "took_p50_ms") => json!(40),
+        ("QueueMinute", "took_p95_ms") => json!(220),
+        ("QueueTaken", "in_use") => json!(1),
+        ("Process", "memory_bytes") => json!(94_371_840),
         ("Pause" | "JobEvent", "by") => json!("Ada"),
         ("Process", "host") => json!("node-3"),
         ("Process", "role") => json!("worker"),
@@ -208,6 +227,7 @@ fn of_ids(name: &str) -> Option<Value> {
         "session_id" => json!("cs_test_a1b2c3"),
         "handle" => json!("acct_7f3k9m2q8x1z"),
         "slug" => json!("my-page"),
+        "title" => json!("My page"),
         "host" => json!("my-page-a1b2"),
         "version_url" => json!("http://127.0.0.1:8081/site/my-page-a1b2-0z9y8x7w/"),
         "signed_version_url" => {
@@ -277,7 +297,7 @@ fn of_amounts(name: &str) -> Option<Value> {
         "versions_days" => Value::Null,
         "max_uses" => json!(3),
         "ttl_hours" => json!(72),
-        "views" => json!(12),
+        "views" | "views_month" => json!(12),
         "free_publishes" => json!(5),
         "free_publishes_left" | "free_left" => json!(4),
         "free_limit" => json!(5),

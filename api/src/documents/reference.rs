@@ -5,6 +5,7 @@
 //! It is for agents, so that it leaves out the operator's routes and what only they use.
 
 mod curl;
+mod group;
 mod operation;
 mod pages;
 mod schema;
@@ -15,10 +16,12 @@ use askama::Template;
 use domain::Refusal;
 use serde_json::{Map, Value};
 
-use self::operation::Operation;
+use self::curl::TokenSource;
 use self::schema::{Field, Schemas, Side};
 use super::errors::{self, Entry};
 
+pub use group::Group;
+pub use operation::Operation;
 pub use pages::ReferencePages;
 
 /// The tag of the routes that are not for agents.
@@ -39,29 +42,32 @@ pub struct Reference {
 }
 
 /// The endpoints of one tag.
-struct Section {
-    name: String,
-    text: String,
-    operations: Vec<Operation>,
+pub struct Section {
+    pub name: String,
+    pub text: String,
+    pub operations: Vec<Operation>,
 }
 
 /// A named object of a body.
-struct Shape {
-    name: String,
-    text: String,
-    fields: Vec<Field>,
+pub struct Shape {
+    pub name: String,
+    pub text: String,
+    pub fields: Vec<Field>,
 }
 
 impl Reference {
     pub fn of(openapi: &str) -> Self {
         let mut document: Value = serde_json::from_str(openapi).unwrap_or_default();
-        drop_operator_routes(&mut document);
+        keep_routes(&mut document, |tag| tag != OPERATOR);
+        if let Some(schemes) = document["components"]["securitySchemes"].as_object_mut() {
+            schemes.remove(OPERATOR_CREDENTIAL);
+        }
         Self {
             base_url: text(&document["servers"][0]["url"]),
             version: text(&document["info"]["version"]),
             about: text(&document["info"]["description"]),
             credentials: credentials(&document),
-            sections: sections(&document),
+            sections: sections(&document, TokenSource::File),
             shapes: shapes(&document),
             errors: errors::entries(),
         }
@@ -73,8 +79,8 @@ fn credentials(document: &Value) -> Vec<(String, String)> {
     schemes.map(|(name, scheme)| (name.clone(), line(&scheme["description"]))).collect()
 }
 
-fn sections(document: &Value) -> Vec<Section> {
-    let mut operations = Operation::all_of(document);
+fn sections(document: &Value, token: TokenSource) -> Vec<Section> {
+    let mut operations = Operation::all_of(document, token);
     let tags = document["tags"].as_array().into_iter().flatten();
     tags.map(|tag| {
         let name = text(&tag["name"]);
@@ -85,15 +91,12 @@ fn sections(document: &Value) -> Vec<Section> {
     .collect()
 }
 
-/// Leaves out the operator's routes, their credential, and the objects that no other route uses.
-fn drop_operator_routes(document: &mut Value) {
+/// Keeps the routes of some tags, and the objects that they use.
+fn keep_routes(document: &mut Value, is_kept: impl Fn(&str) -> bool) {
     for item in document["paths"].as_object_mut().into_iter().flat_map(Map::values_mut) {
         if let Some(methods) = item.as_object_mut() {
-            methods.retain(|_, described| described["tags"][0] != OPERATOR);
+            methods.retain(|_, described| described["tags"][0].as_str().is_some_and(&is_kept));
         }
-    }
-    if let Some(schemes) = document["components"]["securitySchemes"].as_object_mut() {
-        schemes.remove(OPERATOR_CREDENTIAL);
     }
     let mut used = HashSet::new();
     let mut found = names_in(&document["paths"]);
@@ -142,7 +145,7 @@ fn is_code(word: &str) -> bool {
 }
 
 /// The anchor of a Markdown heading.
-fn anchor(heading: &str) -> String {
+pub fn anchor(heading: &str) -> String {
     let kept = heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
     kept.collect::<String>().to_lowercase().replace(' ', "-")
 }

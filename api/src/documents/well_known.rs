@@ -14,11 +14,15 @@ use crate::http::refusal::RefusedCall;
 
 const ICON: &[u8] = include_bytes!("../../templates/favicon.ico");
 
-/// All other paths need a sign-in or change something.
+/// All other paths need a sign-in or change something. Claim and invite links are allowed, because chat
+/// programs that honor the rules otherwise show no preview of a link. Their pages say `noindex`.
 const ROBOTS: &str = "\
 User-agent: *
 Allow: /$
+Allow: /assets/
+Allow: /claim/
 Allow: /docs
+Allow: /invite/
 Allow: /skill
 Allow: /llms.txt
 Allow: /openapi.json
@@ -37,14 +41,18 @@ pub struct WellKnownFiles {
 }
 
 pub const SECURITY_TXT: &str = "/.well-known/security.txt";
+/// Where tools looked for it before RFC 9116.
+pub const SECURITY_TXT_AT_ROOT: &str = "/security.txt";
 
 impl WellKnownFiles {
     pub fn add_to(self, routes: Route) -> Route {
         let robots = self.robots.unwrap_or_else(|| ROBOTS.to_owned());
+        let contact = Contact(self.contact);
         routes
             .at("/robots.txt", get(make_sync(move |_| respond(robots.clone(), TEXT))))
             .at("/favicon.ico", get(make_sync(|_| respond(ICON, "image/x-icon"))))
-            .at(SECURITY_TXT, get(security_txt).data(Contact(self.contact)))
+            .at(SECURITY_TXT, get(security_txt).data(contact.clone()))
+            .at(SECURITY_TXT_AT_ROOT, get(security_txt).data(contact))
     }
 }
 
@@ -57,6 +65,7 @@ fn security_txt(contact: Data<&Contact>, service: Data<&Service>) -> Result<Resp
     // The text is the same for a whole day, so that conditional requests get 304.
     let expires = service.clock().now().day().start().plus(SECURITY_TXT_VALID);
     let canonical = service.addresses().api(SECURITY_TXT);
-    let text = format!("Contact: {contact}\nExpires: {expires}\nCanonical: {canonical}\n");
+    let text =
+        format!("Contact: {contact}\nExpires: {expires}\nPreferred-Languages: en\nCanonical: {canonical}\n");
     Ok(respond(text, TEXT))
 }

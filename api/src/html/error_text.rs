@@ -99,6 +99,9 @@ fn next_step(refusal: &Refusal, path: &str) -> (String, Link) {
             "Ask for a new invite. If you have already joined, the account is on your dashboard.",
             dashboard(),
         ),
+        Refusal::NotFound(Missing::Endpoint) if !path.starts_with("/dashboard") => {
+            ("The address may be wrong, or the page may have moved.", to("/", "Go to the front page"))
+        }
         Refusal::NotFound(Missing::Artifact) if path.starts_with("/dashboard/") => {
             ("It may have been deleted.", to(account_of(path), "View all pages"))
         }

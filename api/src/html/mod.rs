@@ -2,12 +2,16 @@
 //! the path after a sign-in. It contains no page, so that the pages, the operator's pages and the documents
 //! can use it without knowing each other.
 
+pub mod ago;
 pub mod error_text;
 pub mod faults;
 pub mod fields;
 pub mod figures;
 mod next_path;
+pub mod qr;
 mod refused;
+mod site;
+pub mod sparkline;
 
 use askama::Template;
 use domain::Refusal;
@@ -21,10 +25,11 @@ use crate::http::{caller, session_cookie};
 
 pub use next_path::NextPath;
 pub use refused::RefusalForm;
+pub use site::Site;
 
-/// The content security policy of our own pages: their own style, script and forms only.
-const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
-     form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+/// The content security policy of our own pages: their own styles, scripts, fonts, images and forms only.
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; \
+     font-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// A page as a response. It must not be cached, because it may contain private data.
 pub fn page(status: StatusCode, template: &impl Template) -> Result<Response, RefusedCall> {
@@ -67,6 +72,22 @@ pub fn page_leading_to(
 pub fn live_page(status: StatusCode, template: &impl Template) -> Result<Response, RefusedCall> {
     let policy = HeaderValue::from_str(&format!("{CONTENT_SECURITY_POLICY}; connect-src 'self'"));
     page_under(policy.unwrap_or(HeaderValue::from_static(CONTENT_SECURITY_POLICY)), status, template)
+}
+
+/// A page that is the same for everybody and contains nothing secret. Its script may load data.
+pub fn public_page(text: impl Into<poem::Body>) -> Response {
+    let policy = HeaderValue::from_str(&format!("{CONTENT_SECURITY_POLICY}; connect-src 'self'"));
+    Response::builder()
+        .content_type("text/html; charset=utf-8")
+        .header(
+            header::CONTENT_SECURITY_POLICY,
+            policy.unwrap_or(HeaderValue::from_static(CONTENT_SECURITY_POLICY)),
+        )
+        // Caches get the pages of a new release within minutes.
+        .header(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=300"))
+        .header(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
+        .header(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"))
+        .body(text)
 }
 
 fn page_under(
@@ -139,6 +160,24 @@ pub fn accepts_html(request: &Request) -> bool {
     accepts(request, "text/html")
 }
 
+/// Whether `Accept` prefers HTML to Markdown. Both must be named: programs that accept anything get Markdown.
+pub fn prefers_html(request: &Request) -> bool {
+    let html = quality(request, "text/html");
+    html > 0.0 && html > quality(request, "text/markdown")
+}
+
+/// The weight of a content type that `Accept` names, or 0.
+fn quality(request: &Request, kind: &str) -> f32 {
+    let accepted = request.headers().get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let weights = accepted.flat_map(|value| value.split(',')).filter_map(|range| {
+        let mut parts = range.split(';').map(str::trim);
+        let is_kind = parts.next().is_some_and(|name| name.eq_ignore_ascii_case(kind));
+        let weight = parts.find_map(|part| part.strip_prefix("q="));
+        is_kind.then(|| weight.map_or(1.0, |weight| weight.parse().unwrap_or(0.0)))
+    });
+    weights.fold(0.0, f32::max)
+}
+
 /// Whether `Accept` prefers JSON to a redirect.
 pub fn asks_for_json(request: &Request) -> bool {
     accepts(request, "application/json") && !accepts_html(request)
@@ -168,16 +207,51 @@ fn weight(request: &Request, kind: &str) -> Option<(usize, f32)> {
 
 /// The form again, with its faults and the status of the refusal.
 pub fn again(refusal: &Refusal, template: &impl Template) -> Result<Response, RefusedCall> {
-    let mut page = page(status_of(refusal), template)?;
+    Ok(with_retry_after(refusal, page(status_of(refusal), template)?))
+}
+
+/// As [`again`], for a page that may show published pages in frames.
+pub fn framing_again(
+    refusal: &Refusal,
+    template: &impl Template,
+    addresses: &Addresses,
+) -> Result<Response, RefusedCall> {
+    Ok(with_retry_after(refusal, framing_page(status_of(refusal), template, addresses)?))
+}
+
+fn with_retry_after(refusal: &Refusal, mut page: Response) -> Response {
     if let Some(seconds) = refusal.retry_after_seconds() {
         page.headers_mut().insert(header::RETRY_AFTER, seconds.into());
     }
-    Ok(page)
+    page
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn browsers_prefer_html_and_programs_get_markdown() {
+        let prefers = |accept| prefers_html(&Request::builder().header("accept", accept).finish());
+        for browser in [
+            "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+            "text/html",
+            "text/markdown;q=0.5, text/html;q=0.9",
+        ] {
+            assert!(prefers(browser), "{browser}");
+        }
+        for program in [
+            "*/*",
+            "",
+            "text/*",
+            "text/markdown, text/html, */*",
+            "text/markdown, text/html;q=0.9",
+            "text/html;q=0, */*",
+            "application/json",
+        ] {
+            assert!(!prefers(program), "{program}");
+        }
+    }
 
     #[test]
     fn frames_may_only_load_from_the_edge_origin() {

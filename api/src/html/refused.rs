@@ -1,24 +1,36 @@
 //! Refusals as pages, for people on page routes. Status and headers are the same as for programs.
 
 use askama::Template;
-use domain::Refusal;
+use domain::{Missing, Refusal};
 use poem::http::header;
 use poem::{Request, Response};
 
 use super::error_text::ErrorText;
 use super::{accepts_html, page, prefers_problem};
-use crate::http::refusal::{respond, respond_as_problem, respond_to_netlify, status_of};
+use crate::http::refusal::{
+    BaseUrl, respond, respond_as_problem, respond_linked, respond_to_netlify, status_of,
+};
 use crate::http::terms::{Area, Terms};
 
 /// The form of a refusal that a request gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RefusalForm {
-    Json,
+    Json {
+        /// Where errors are described. Tests of single routes have none.
+        base_url: Option<BaseUrl>,
+    },
     /// JSON with the members of RFC 9457.
-    Problem,
+    Problem {
+        base_url: Option<BaseUrl>,
+    },
     Netlify,
     Page {
         path: String,
+    },
+    /// JSON, but a page if the path does not exist, for a person who follows a wrong link to the API.
+    PageIfUnknown {
+        path: String,
+        base_url: Option<BaseUrl>,
     },
 }
 
@@ -32,18 +44,31 @@ struct RefusedPage {
 
 impl RefusalForm {
     pub fn for_request(request: &Request) -> Self {
+        let path = || request.uri().path().to_owned();
+        let base_url = BaseUrl::of(request);
         match Terms::of(request).area {
-            Area::Page if accepts_html(request) => Self::Page { path: request.uri().path().to_owned() },
             Area::Netlify => Self::Netlify,
-            Area::Page | Area::Api if prefers_problem(request) => Self::Problem,
-            Area::Page | Area::Api | Area::Mcp => Self::Json,
+            Area::Mcp => Self::Json { base_url },
+            Area::Page if accepts_html(request) => Self::Page { path: path() },
+            Area::Page | Area::Api if prefers_problem(request) => Self::Problem { base_url },
+            Area::Api if accepts_html(request) => Self::PageIfUnknown { path: path(), base_url },
+            Area::Page | Area::Api => Self::Json { base_url },
         }
     }
 
     pub fn respond(self, refusal: &Refusal) -> Response {
         match self {
-            Self::Json => respond(refusal),
-            Self::Problem => respond_as_problem(refusal),
+            Self::Problem { base_url } => {
+                respond_as_problem(refusal, base_url.as_ref().map(|BaseUrl(base_url)| &**base_url))
+            }
+            Self::PageIfUnknown { path, .. } if *refusal == Refusal::NotFound(Missing::Endpoint) => {
+                as_page(refusal, &path, respond(refusal))
+            }
+            Self::Json { base_url: Some(BaseUrl(base_url)) }
+            | Self::PageIfUnknown { base_url: Some(BaseUrl(base_url)), .. } => {
+                respond_linked(refusal, &base_url)
+            }
+            Self::Json { base_url: None } | Self::PageIfUnknown { base_url: None, .. } => respond(refusal),
             Self::Netlify => respond_to_netlify(refusal, status_of(refusal)),
             Self::Page { path } => as_page(refusal, &path, respond(refusal)),
         }
@@ -68,12 +93,14 @@ impl RefusalForm {
         let of = |refusal: Refusal, path: &str| {
             let status = crate::http::refusal::status_of(&refusal).as_u16();
             let template = RefusedPage { status, code: refusal.code(), error: ErrorText::of(&refusal, path) };
-            (format!("refused-{}", refusal.code()), template.render().unwrap())
+            let name = if path == "/pricing" { "path-not-found" } else { refusal.code() };
+            (format!("refused-{name}"), template.render().unwrap())
         };
         vec![
             of(Refusal::ClaimExpired, "/claim/abc"),
             of(Refusal::AlreadyClaimed, "/claim/abc"),
-            of(Refusal::NotFound(domain::Missing::ClaimLink), "/claim/abc"),
+            of(Refusal::NotFound(Missing::ClaimLink), "/claim/abc"),
+            of(Refusal::NotFound(Missing::Endpoint), "/pricing"),
             of(Refusal::InviteExpired, "/invite/abc"),
             of(Refusal::InviteRevoked, "/invite/abc"),
             of(Refusal::InviteUsedUp, "/invite/abc"),
@@ -103,9 +130,26 @@ mod tests {
         let browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
         assert_eq!(form(Area::Page, browser), RefusalForm::Page { path: "/claim/abc".into() });
         for program in ["*/*", "application/json", "", "text/html;q=0, application/json"] {
-            assert_eq!(form(Area::Page, program), RefusalForm::Json, "{program}");
+            assert_eq!(form(Area::Page, program), RefusalForm::Json { base_url: None }, "{program}");
         }
-        assert_eq!(form(Area::Api, browser), RefusalForm::Json);
+        assert_eq!(
+            form(Area::Api, browser),
+            RefusalForm::PageIfUnknown { path: "/claim/abc".into(), base_url: None }
+        );
+        assert_eq!(form(Area::Api, "application/json"), RefusalForm::Json { base_url: None });
+        assert_eq!(form(Area::Mcp, browser), RefusalForm::Json { base_url: None });
+    }
+
+    #[test]
+    fn browsers_get_a_page_for_unknown_paths_and_json_for_other_refusals_of_the_api() {
+        let form = || RefusalForm::PageIfUnknown { path: "/pricing".into(), base_url: None };
+        let unknown = form().respond(&Refusal::NotFound(Missing::Endpoint));
+        assert_eq!(unknown.status(), StatusCode::NOT_FOUND);
+        assert_eq!(unknown.content_type(), Some("text/html; charset=utf-8"));
+        for refusal in [Refusal::NotFound(Missing::Artifact), Refusal::Unauthorized] {
+            let content_type = form().respond(&refusal).content_type().map(str::to_owned);
+            assert!(content_type.is_some_and(|kind| kind.starts_with("application/json")), "{refusal:?}");
+        }
     }
 
     #[test]
@@ -116,8 +160,8 @@ mod tests {
             "application/json;q=0.5, Application/Problem+JSON",
             "application/problem+json, application/json",
         ] {
-            assert_eq!(form(Area::Api, prefers), RefusalForm::Problem, "{prefers}");
-            assert_eq!(form(Area::Mcp, prefers), RefusalForm::Json, "{prefers}");
+            assert_eq!(form(Area::Api, prefers), RefusalForm::Problem { base_url: None }, "{prefers}");
+            assert_eq!(form(Area::Mcp, prefers), RefusalForm::Json { base_url: None }, "{prefers}");
         }
         for other in [
             "application/json, application/problem+json",
@@ -125,7 +169,7 @@ mod tests {
             "application/problem+json;q=0",
             "application/*",
         ] {
-            assert_eq!(form(Area::Api, other), RefusalForm::Json, "{other}");
+            assert_eq!(form(Area::Api, other), RefusalForm::Json { base_url: None }, "{other}");
         }
     }
 

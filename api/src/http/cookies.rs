@@ -8,13 +8,13 @@ use poem::Request;
 use poem::http::header;
 
 /// A cookie's name, and the requests that browsers send it with.
-pub struct CookieScope {
+pub struct CookieScope<'a> {
     pub name: &'static str,
-    pub path: &'static str,
+    pub path: &'a str,
     pub same_site: SameSite,
 }
 
-impl CookieScope {
+impl CookieScope<'_> {
     /// A `Set-Cookie` value that keeps the cookie for `max_age`.
     pub fn set(&self, value: &str, max_age: Duration, addresses: &Addresses) -> String {
         let max_age = cookie::time::Duration::try_from(max_age).unwrap_or(cookie::time::Duration::MAX);

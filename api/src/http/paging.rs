@@ -31,13 +31,15 @@ const AFTER: &str = "after";
 const BEFORE: &str = "before";
 
 /// The query parameter `limit`.
-pub struct Limit(Option<u32>);
+pub struct Limit {
+    pub rows_max: Option<u32>,
+    /// The request's URL, from which the next page's URL is made.
+    address: Uri,
+}
 
 /// The query parameter `after` of a list of `T`.
 pub struct After<T> {
     cursor: Option<Cursor>,
-    /// The request's URL, from which the next page's URL is made.
-    address: Uri,
     rows: PhantomData<fn() -> T>,
 }
 
@@ -73,7 +75,7 @@ pub struct Around {
 impl Paging {
     pub fn of<T>(limit: Limit, after: After<T>) -> Self {
         let start = after.cursor.map_or(PageStart::First, PageStart::After);
-        Self { start, rows_max: limit.0, address: after.address }
+        Self { start, rows_max: limit.rows_max, address: limit.address }
     }
 
     /// The first page to read.
@@ -153,9 +155,9 @@ fn link(address: &Uri, base_url: &str, next: &str) -> String {
 
 impl<D: Type + ToJSON> Listed<D> {
     /// A page of a list whose cursors are not a [`Cursor`]. `next` is the cursor of the next page.
-    pub fn page(document: &D, next: Option<&str>, request: &Request, service: &Service) -> Self {
+    pub fn page(document: &D, next: Option<&str>, limit: &Limit, service: &Service) -> Self {
         let base_url = &service.addresses().base_url;
-        let link = next.map(|next| link(request.original_uri(), base_url, next));
+        let link = next.map(|next| link(&limit.address, base_url, next));
         Self::Listed(Streamed(Body::from(document.to_json_string()), PhantomData), link)
     }
 }
@@ -225,19 +227,16 @@ fn malformed_limit(field: &'static str) -> Refusal {
 }
 
 impl Limit {
-    pub fn rows_max(&self) -> Option<u32> {
-        self.0
-    }
-
-    fn read(text: Option<&str>) -> Result<Self, Refusal> {
+    fn read(text: Option<&str>) -> Result<Option<u32>, Refusal> {
         let number = text.map(|text| text.parse().map_err(|_| malformed_limit(LIMIT))).transpose()?;
-        Ok(Self(number.map(|number| rows_max(LIMIT, number)).transpose()?))
+        number.map(|number| rows_max(LIMIT, number)).transpose()
     }
 }
 
 impl QueryParameter for Limit {
     fn of(request: &Request) -> Result<Self, Refusal> {
-        Self::read(parameter(request, LIMIT)?.as_deref())
+        let rows_max = Self::read(parameter(request, LIMIT)?.as_deref())?;
+        Ok(Self { rows_max, address: request.original_uri().clone() })
     }
 
     fn schema() -> MetaSchemaRef {
@@ -254,7 +253,7 @@ impl<T: ListedRow> QueryParameter for After<T> {
     fn of(request: &Request) -> Result<Self, Refusal> {
         let text = parameter(request, AFTER)?;
         let cursor = text.map(|text| cursor(AFTER, &text, T::LISTS)).transpose()?;
-        Ok(Self { cursor, address: request.original_uri().clone(), rows: PhantomData })
+        Ok(Self { cursor, rows: PhantomData })
     }
 
     fn schema() -> MetaSchemaRef {
@@ -349,10 +348,10 @@ mod tests {
             assert!(Limit::read(Some(good)).is_ok());
         }
         for bad in ["0", "1001", "-1", "abc", "", "1.5", "4294967297"] {
-            let refusal = Limit::read(Some(bad)).map(|limit| limit.0).unwrap_err();
+            let refusal = Limit::read(Some(bad)).unwrap_err();
             assert!(refusal.message().starts_with("limit: "), "{refusal}");
         }
-        assert_eq!(Limit::read(None).unwrap().0, None);
+        assert_eq!(Limit::read(None).unwrap(), None);
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! Refusals in HTTP: the only place that gives them a status, headers and a body.
 
+use std::sync::Arc;
+
 use domain::Refusal;
 use poem::error::ResponseError;
 use poem::http::{HeaderValue, StatusCode, header};
-use poem::{IntoResponse, Response};
+use poem::{IntoResponse, Request, Response};
 use poem_openapi::payload::Json;
 use poem_openapi::types::ToJSON;
 use serde_json::{Value, json};
@@ -48,9 +50,29 @@ impl ResponseError for RefusedCall {
     }
 }
 
-/// The response for a refusal.
+/// The address of the API. The middleware adds it to each request, so that errors can link to their
+/// description.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BaseUrl(pub Arc<str>);
+
+impl BaseUrl {
+    pub fn of(request: &Request) -> Option<Self> {
+        request.data().cloned()
+    }
+}
+
+/// The response for a refusal, without a link to its description.
 pub fn respond(refusal: &Refusal) -> Response {
-    let mut response = Json(json_of(refusal)).into_response();
+    with_body(refusal, json_of(refusal))
+}
+
+/// The response for a refusal, with a link to its description.
+pub fn respond_linked(refusal: &Refusal, base_url: &str) -> Response {
+    with_body(refusal, linked_json_of(refusal, base_url))
+}
+
+fn with_body(refusal: &Refusal, body: Value) -> Response {
+    let mut response = Json(body).into_response();
     response.set_status(status_of(refusal));
     let headers = response.headers_mut();
     if let Some(seconds) = refusal.retry_after_seconds() {
@@ -92,16 +114,15 @@ pub fn respond_to_netlify(refusal: &Refusal, status: StatusCode) -> Response {
 }
 
 /// The response for a refusal as a problem (RFC 9457): its members beside our own.
-pub fn respond_as_problem(refusal: &Refusal) -> Response {
-    let mut response = respond(refusal);
-    let mut body = json_of(refusal);
+pub fn respond_as_problem(refusal: &Refusal, base_url: Option<&str>) -> Response {
+    let mut body = base_url.map_or_else(|| json_of(refusal), |base_url| linked_json_of(refusal, base_url));
     let kind = body.get("doc_url").cloned();
-    body["type"] = kind.unwrap_or_else(|| json!(format!("/docs/errors#{}", refusal.code())));
+    body["type"] = kind.unwrap_or_else(|| json!("about:blank"));
     body["title"] = json!(title_of(refusal.code()));
     body["status"] = json!(status_of(refusal).as_u16());
     body["detail"] = json!(refusal.message());
+    let mut response = with_body(refusal, body);
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(PROBLEM));
-    response.set_body(body.to_string());
     response
 }
 
@@ -123,6 +144,18 @@ pub fn json_of(refusal: &Refusal) -> Value {
         refusal => wire::Error::from(refusal).to_json(),
     };
     body.unwrap_or_default()
+}
+
+/// The JSON body of a refusal with `doc_url`, the address of its description.
+pub fn linked_json_of(refusal: &Refusal, base_url: &str) -> Value {
+    let mut body = json_of(refusal);
+    body["doc_url"] = doc_url(refusal.code(), base_url).into();
+    body
+}
+
+/// The section of an error code in the documentation.
+pub fn doc_url(code: &str, base_url: &str) -> String {
+    format!("{base_url}/docs/errors#{code}")
 }
 
 // Spec 7. For codes that it leaves open, the status that HTTP defines for the cause.
@@ -279,16 +312,29 @@ mod tests {
 
     #[tokio::test]
     async fn a_problem_has_the_members_of_rfc_9457_beside_our_own() {
-        let response = respond_as_problem(&Refusal::SlugTaken { slug: "a".into() });
+        let response =
+            respond_as_problem(&Refusal::SlugTaken { slug: "a".into() }, Some("https://a.example"));
         assert_eq!(response.headers()[header::CONTENT_TYPE], PROBLEM);
         let body = body_of(response).await;
-        assert!(body["type"].as_str().unwrap().ends_with("/docs/errors#slug_taken"), "{body}");
+        assert_eq!(body["type"], "https://a.example/docs/errors#slug_taken");
         assert_eq!((&body["title"], &body["status"]), (&json!("Slug taken"), &json!(409)));
         assert_eq!((&body["code"], &body["detail"]), (&json!("slug_taken"), &body["message"]));
         assert!(body["hint"].is_string(), "{body}");
         let challenge = Challenge::new("publish", Micro::new(5_000), PaymentMethods::DEFAULT);
-        let paid = body_of(respond_as_problem(&Refusal::PaymentRequired(Box::new(challenge)))).await;
+        let paid = body_of(respond_as_problem(&Refusal::PaymentRequired(Box::new(challenge)), None)).await;
         assert_eq!((&paid["status"], &paid["accepts"][0]["scheme"]), (&json!(402), &json!("dev")));
+    }
+
+    #[tokio::test]
+    async fn a_linked_refusal_has_the_address_of_its_code() {
+        let refusal = Refusal::SlugTaken { slug: "my-page".into() };
+        let (linked, plain) =
+            (respond_linked(&refusal, "https://handbill.example"), body_of(respond(&refusal)).await);
+        assert_eq!(linked.status(), StatusCode::CONFLICT);
+        let mut body = body_of(linked).await;
+        assert_eq!(body["doc_url"], "https://handbill.example/docs/errors#slug_taken");
+        body.as_object_mut().unwrap().remove("doc_url");
+        assert_eq!(body, plain);
     }
 
     #[tokio::test]

@@ -18,8 +18,8 @@ use crate::http::refusal::RefusedCall;
 const ENCODED_BYTES_MIN: usize = 1_024;
 /// Longer content is compressed on a blocking thread.
 const IN_PLACE_BYTES_MAX: usize = 64 * 1_024;
-/// The number of compressed documents in the cache. There are a dozen documents, in three encodings.
-const KEPT_MAX: usize = 48;
+/// The number of compressed documents in the cache. There are about 40 documents, in three encodings.
+const KEPT_MAX: usize = 128;
 /// How much of the content's hash is in an `ETag`.
 const TAG_LENGTH: usize = 32;
 
@@ -81,12 +81,22 @@ impl Wanted {
     }
 }
 
+/// Adds to what the response already varies by.
+fn vary_by_encoding(headers: &mut HeaderMap) {
+    let earlier = headers.get(header::VARY).and_then(|value| value.to_str().ok());
+    let vary =
+        earlier.map_or_else(|| "Accept-Encoding".to_owned(), |vary| format!("{vary}, Accept-Encoding"));
+    if let Ok(vary) = HeaderValue::try_from(vary) {
+        headers.insert(header::VARY, vary);
+    }
+}
+
 impl Representation {
     async fn represent(&self, mut response: Response, wanted: &Wanted) -> poem::Result<Response> {
         let content = response.take_body().into_bytes().await?;
         let hash = BlobHash::of(&content);
         let is_public = is_public(response.headers());
-        response.headers_mut().append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+        vary_by_encoding(response.headers_mut());
         // Weak, because all encodings of a content share it.
         let tag = format!("W/\"{}\"", &hash.to_string()[..TAG_LENGTH]);
         if let Ok(tag) = tag.parse::<ETag>() {
@@ -97,7 +107,8 @@ impl Representation {
                 return Ok(response);
             }
         }
-        let encoding = wanted.encoding().filter(|_| content.len() >= ENCODED_BYTES_MIN);
+        let is_worth_it = content.len() >= ENCODED_BYTES_MIN && !is_compressed(&response);
+        let encoding = wanted.encoding().filter(|_| is_worth_it);
         let Some(encoding) = encoding else {
             response.set_body(content);
             return Ok(response);
@@ -125,6 +136,11 @@ fn is_whole(response: &Response) -> bool {
     response.status() == StatusCode::OK
         && !response.headers().contains_key(header::CONTENT_ENCODING)
         && (is_page || is_public(response.headers()))
+}
+
+/// Whether the format of the content compresses it already.
+fn is_compressed(response: &Response) -> bool {
+    matches!(response.content_type(), Some("font/woff2" | "image/png"))
 }
 
 fn is_public(headers: &HeaderMap) -> bool {
@@ -163,16 +179,17 @@ mod tests {
     fn served() -> TestClient<impl Endpoint> {
         let html = || Response::builder().content_type("text/html; charset=utf-8").body(page());
         let json = || Response::builder().content_type("application/json").body(page());
-        let public = || {
+        let public = |content_type| {
             Response::builder()
-                .content_type("text/plain")
+                .content_type(content_type)
                 .header("Cache-Control", "public, max-age=300")
                 .body(page())
         };
         let routes = Route::new()
             .at("/page", make_sync(move |_| html()))
             .at("/json", make_sync(move |_| json()))
-            .at("/document", make_sync(move |_| public()));
+            .at("/document", make_sync(move |_| public("text/plain")))
+            .at("/font", make_sync(move |_| public("font/woff2")));
         TestClient::new(routes.with(Representation::default()))
     }
 
@@ -183,6 +200,7 @@ mod tests {
             ("/page", "gzip", Some("gzip")),
             ("/document", "br", Some("br")),
             ("/page", "identity", None),
+            ("/font", "br", None),
             ("/json", "br", None),
         ] {
             let response = served().get(path).header("Accept-Encoding", accepted).send().await;

@@ -21,7 +21,7 @@ use crate::http::client_wait::ClientWait;
 use crate::http::dev_mode::DevPayment;
 use crate::http::origin::origin_of;
 use crate::http::permits::RequestPermit;
-use crate::http::refusal::{RefusedCall, insufficient, respond};
+use crate::http::refusal::{RefusedCall, insufficient, respond_linked};
 use crate::http::service_of::service_of;
 use crate::http::trace::Traced;
 use crate::http::upload_budget::{BodyShare, HeldMemory};
@@ -93,7 +93,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for McpEndpoint<E> {
         let caller = match service.authenticate(bearer, origin).await.map_err(RefusedCall::from) {
             Ok(caller) => caller,
             Err(RefusedCall(refusal)) if *refusal == Refusal::Unauthorized => {
-                return Ok(challenged(&request));
+                return Ok(challenged(&request, service.addresses()));
             }
             Err(refused) => return Err(refused.into()),
         };
@@ -116,8 +116,8 @@ fn step_up(mut response: Response, scopes: Scopes) -> Response {
     response
 }
 
-fn challenged(request: &Request) -> Response {
-    let mut response = respond(&Refusal::Unauthorized);
+fn challenged(request: &Request, addresses: &Addresses) -> Response {
+    let mut response = respond_linked(&Refusal::Unauthorized, &addresses.base_url);
     let challenge = if caller::authorization(request).is_some() { TOKEN_INVALID } else { TOKEN_MISSING };
     response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
     response

@@ -6,7 +6,7 @@ use rmcp::model::{CallToolResponse, CallToolResult};
 use serde_json::{Value, json};
 
 use super::consent::{self, Price};
-use crate::http::refusal::{RefusedCall, json_of};
+use crate::http::refusal::{RefusedCall, doc_url, linked_json_of};
 use crate::wire::CreditPurchase;
 
 /// The call of a tool, as its refusal needs it.
@@ -42,7 +42,7 @@ pub fn response(call: ToolCall<'_>, outcome: Result<ToolOutcome, RefusedCall>) -
     match outcome {
         Ok(ToolOutcome::Done(body)) => CallToolResult::structured(body).into(),
         Ok(ToolOutcome::Question(price)) => consent::ask(&price).into(),
-        Ok(ToolOutcome::Declined(price)) => CallToolResult::structured_error(declined(&price)).into(),
+        Ok(ToolOutcome::Declined(price)) => CallToolResult::structured_error(declined(call, &price)).into(),
         Err(RefusedCall(refusal)) => CallToolResult::structured_error(refused(call, *refusal)).into(),
     }
 }
@@ -58,18 +58,19 @@ pub fn schema(mut result: Value) -> Value {
     forms.push(json!({
         "type": "object",
         "description": "A refusal.",
-        "properties": { "code": text(), "message": text(), "hint": text() },
+        "properties": { "code": text(), "message": text(), "hint": text(), "doc_url": text() },
         "required": ["code", "message", "hint"],
     }));
     // The protocol demands the type. Without it, `anyOf` would say the same.
     json!({ "type": "object", "anyOf": forms })
 }
 
-fn declined(price: &Price) -> Value {
+fn declined(call: ToolCall<'_>, price: &Price) -> Value {
     json!({
         "code": "payment_required",
         "message": "your human declined the price; nothing was changed or charged",
         "hint": "do not repeat the call unless your human asks for it",
+        "doc_url": doc_url("payment_required", call.base_url),
         "reason": price.reason,
         "amount_usd": price.amount.usd(),
         "accepts": [],
@@ -78,7 +79,7 @@ fn declined(price: &Price) -> Value {
 
 fn refused(call: ToolCall<'_>, refusal: Refusal) -> Value {
     let is_expired = refusal == Refusal::AccountExpired;
-    let mut body = json_of(&for_tool(call.tool, refusal));
+    let mut body = linked_json_of(&for_tool(call.tool, refusal), call.base_url);
     if is_expired {
         // No tool signs up: a person must configure the new token in the client.
         body["hint"] = json!(format!(
@@ -136,7 +137,8 @@ mod tests {
     #[test]
     fn mcp_refusal_has_the_rest_error_body() {
         let refused = response(call("get_artifact"), Err(Refusal::NotFound(Missing::Artifact).into()));
-        assert_eq!(text_of(&refused), json_of(&Refusal::NotFound(Missing::Artifact)));
+        let base_url = "https://handbill.example";
+        assert_eq!(text_of(&refused), linked_json_of(&Refusal::NotFound(Missing::Artifact), base_url));
         let CallToolResponse::Complete(result) = &refused else { panic!("{refused:?}") };
         assert_eq!(result.is_error, Some(true));
         assert_eq!(result.structured_content, Some(text_of(&refused)));

@@ -13,7 +13,7 @@ use service::{VersionFile, VersionFiles};
 
 use super::endpoint::McpExchange;
 use crate::http::paging;
-use crate::http::refusal::{RefusedCall, json_of};
+use crate::http::refusal::{RefusedCall, linked_json_of};
 
 const SCHEME: &str = "handbill://pages/";
 const TEMPLATE: &str = "handbill://pages/{slug}/{+path}";
@@ -25,7 +25,7 @@ const BYTES_MAX: u64 = 1_048_576;
 /// A page of the list. Pages without a live version are left out.
 pub async fn list(exchange: &McpExchange, cursor: Option<String>) -> Result<ListResourcesResult, ErrorData> {
     let listed = artifacts(exchange, cursor).await;
-    listed.map_err(|refused| error_of(&refused))
+    listed.map_err(|refused| error_of(&refused, exchange))
 }
 
 async fn artifacts(
@@ -61,11 +61,11 @@ pub async fn read(exchange: &McpExchange, uri: &str) -> Result<ReadResourceResul
     match contents(exchange, uri).await {
         Ok(contents) => Ok(ReadResourceResult::new(vec![contents])),
         Err(refused) if matches!(*refused.0, Refusal::NotFound(_)) => {
-            let mut data = json_of(&refused.0);
+            let mut data = linked_json_of(&refused.0, &exchange.service.addresses().base_url);
             data["uri"] = uri.into();
             Err(ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, refused.0.message(), Some(data)))
         }
-        Err(refused) => Err(error_of(&refused)),
+        Err(refused) => Err(error_of(&refused, exchange)),
     }
 }
 
@@ -109,12 +109,13 @@ fn parsed(uri: &str) -> Result<(Slug, String), Refusal> {
 }
 
 /// A refusal as an error of the protocol. Its data is the body that REST has.
-fn error_of(RefusedCall(refusal): &RefusedCall) -> ErrorData {
+fn error_of(RefusedCall(refusal): &RefusedCall, exchange: &McpExchange) -> ErrorData {
     let code = match **refusal {
         Refusal::Internal => ErrorCode::INTERNAL_ERROR,
         _ => ErrorCode::INVALID_PARAMS,
     };
-    ErrorData::new(code, refusal.message(), Some(json_of(refusal)))
+    let data = linked_json_of(refusal, &exchange.service.addresses().base_url);
+    ErrorData::new(code, refusal.message(), Some(data))
 }
 
 #[cfg(test)]

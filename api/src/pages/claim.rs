@@ -8,18 +8,19 @@ use poem::web::{Data, Path};
 use poem::{IntoResponse, Request, Response, handler};
 use poem_openapi::payload::Json;
 use serde::Deserialize;
-use service::{Claimable, Credentials, Person, Service, TokenFate};
+use service::{Claimable, Credentials, PageGlance, Person, Service, TokenFate};
 
 use super::dashboard::arrival::{Arrival, How};
 use super::dashboard::tokens::minter_label;
 use super::signin::{self, Action, FilledIn};
 use super::time_left::TimeLeft;
-use super::{PageLink, links_of};
+use super::{PageLink, links_of, names_of};
 use crate::html::faults::Faults;
 use crate::html::fields::Fields;
 use crate::html::figures::{Count, Moment};
 use crate::html::{
-    NextPath, RefusalForm, accepts_html, again, asks_for_json, found, page, person_if_any, with_cookie,
+    NextPath, RefusalForm, accepts_html, asks_for_json, found, framing_again, framing_page, person_if_any,
+    with_cookie,
 };
 use crate::http::origin::Client;
 use crate::http::refusal::RefusedCall;
@@ -32,6 +33,9 @@ struct ClaimPage<'a> {
     handle: &'a str,
     code: &'a str,
     time_left: TimeLeft,
+    /// The names of the pages, such as `demo-deck and 1 more`. Empty if there are none.
+    named: String,
+    newest: Option<&'a PageGlance>,
     links: Vec<PageLink>,
     /// The number of pages, of which the newest are linked.
     pages: Count,
@@ -40,8 +44,9 @@ struct ClaimPage<'a> {
     tokens_more: u64,
     revokes_tokens: bool,
     signed_in_as: Option<&'a str>,
-    entering: FilledIn<'a>,
-    registering: FilledIn<'a>,
+    /// Whether the form is set to an existing user account.
+    signs_in: bool,
+    filled: FilledIn<'a>,
 }
 
 /// A token that keeps working after the claim, unless it is revoked with it.
@@ -68,24 +73,30 @@ impl<'a> ClaimPage<'a> {
             handle: &offer.account.handle,
             code,
             time_left: TimeLeft(offer.time_left),
+            named: names_of(&offer.artifacts),
+            newest: offer.newest.as_ref(),
             links: links_of(&offer.artifacts.rows, service),
             pages: Count(offer.artifacts.total.unwrap_or_default()),
             tokens: offer.tokens.rows.iter().map(|token| TokenLine::new(token, offer)).collect(),
             tokens_more: tokens_more(offer),
             revokes_tokens: false,
             signed_in_as: None,
-            entering: FilledIn::default(),
-            registering: FilledIn::default(),
+            signs_in: false,
+            filled: FilledIn::default(),
         }
     }
 
-    /// The page again, with the faults of the form whose button was pressed.
-    fn again(self, refusal: &Refusal, action: Option<Action>, form: FilledIn<'a>) -> Self {
-        let is_entering = match action {
+    /// The page again, with the faults of its form. Without `action`, the username decided.
+    fn again(self, refusal: &Refusal, action: Option<Action>, filled: FilledIn<'a>) -> Self {
+        let signs_in = match action {
             Some(action) => action == Action::SignIn,
             None => *refusal == Refusal::InvalidCredentials,
         };
-        if is_entering { Self { entering: form, ..self } } else { Self { registering: form, ..self } }
+        Self { signs_in, filled, ..self }
+    }
+
+    fn person(&self) -> Option<&str> {
+        self.signed_in_as
     }
 }
 
@@ -115,7 +126,8 @@ pub async fn show(
     let offer = service.claimable(&code).await?;
     let person = person_if_any(request, &service).await?;
     let signed_in_as = person.as_ref().map(|person| person.username.as_str());
-    page(StatusCode::OK, &ClaimPage { signed_in_as, ..ClaimPage::new(&offer, &code, &service) })
+    let page = ClaimPage { signed_in_as, ..ClaimPage::new(&offer, &code, &service) };
+    framing_page(StatusCode::OK, &page, service.addresses())
 }
 
 #[handler]
@@ -128,7 +140,7 @@ pub async fn claim(
 ) -> Result<Response, RefusedCall> {
     same_site::demand(request, service.addresses())?;
     // An account that cannot be claimed is refused before anyone enters a password.
-    let offer = service.claimable(&code).await?;
+    service.check_claim(&code).await?;
     let (username, action) = (form.username.clone().unwrap_or_default(), form.action);
     let revokes_tokens = form.revoke_tokens;
     let tokens = if revokes_tokens { TokenFate::Revoke } else { TokenFate::Keep };
@@ -139,9 +151,11 @@ pub async fn claim(
     let (claimer, session) = match entered {
         Ok(entered) => entered,
         Err(RefusedCall(refusal)) if accepts_html(request) => {
+            let offer = service.claimable(&code).await?;
             let faults = faults_of(&refusal, action, request.uri().path());
             let page = ClaimPage { revokes_tokens, ..ClaimPage::new(&offer, &code, &service) };
-            return again(&refusal, &page.again(&refusal, action, FilledIn { username: &username, faults }));
+            let page = page.again(&refusal, action, FilledIn { username: &username, faults });
+            return framing_again(&refusal, &page, service.addresses());
         }
         Err(refused) => return Err(refused),
     };
@@ -209,10 +223,13 @@ pub fn samples() -> Vec<(String, String)> {
             url: format!("http://127.0.0.1:8081/site/{slug}-a1b2/"),
         })
     };
+    let glance = super::samples::page_glance();
     let sample = || ClaimPage {
         handle: "acct_k3x9m2",
         code: "abc",
         time_left: TimeLeft(Duration::from_secs(1_754)),
+        named: "my-page and 1 more".into(),
+        newest: Some(&glance),
         links: links().into(),
         pages: Count(2),
         tokens: vec![
@@ -230,8 +247,8 @@ pub fn samples() -> Vec<(String, String)> {
         tokens_more: 0,
         revokes_tokens: false,
         signed_in_as: None,
-        entering: FilledIn::default(),
-        registering: FilledIn::default(),
+        signs_in: false,
+        filled: FilledIn::default(),
     };
     let refused = |refusal: Refusal, action| {
         let faults = faults_of(&refusal, Some(action), "/claim/abc");
@@ -241,7 +258,10 @@ pub fn samples() -> Vec<(String, String)> {
     vec![
         ("claim".into(), sample().render().unwrap()),
         ("claim-signed-in".into(), ClaimPage { signed_in_as: Some("ada"), ..sample() }.render().unwrap()),
-        ("claim-no-pages".into(), ClaimPage { links: Vec::new(), ..sample() }.render().unwrap()),
+        ("claim-no-pages".into(), {
+            let empty = ClaimPage { named: String::new(), newest: None, links: Vec::new(), ..sample() };
+            empty.render().unwrap()
+        }),
         (
             "claim-many-tokens".into(),
             ClaimPage { tokens_more: 3, revokes_tokens: true, ..sample() }.render().unwrap(),

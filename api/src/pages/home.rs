@@ -1,25 +1,30 @@
-//! The front page: what the service is, the call that publishes a page, and fields to try it: one for HTML,
-//! one for files. They do what `POST /v1/signup` and `POST /v1/publish` do, with the same operations and
-//! limits.
+//! The front page: what the service is, and a form to publish files, a sample or pasted HTML. Signed out, it
+//! does what `POST /v1/signup` and `POST /v1/publish` do, with the same operations and limits. Signed in, it
+//! publishes on one of the person's accounts, as `POST /v1/publish` does.
 
 use std::borrow::Cow;
-use std::time::Duration;
 
 use anyhow::Context;
 use askama::Template;
 use bytes::Bytes;
-use domain::{CreatedVia, Refusal, SitePath, Warning};
-use poem::http::StatusCode;
+use domain::{CreatedVia, Refusal, SitePath};
+use poem::http::{StatusCode, header};
 use poem::web::Data;
 use poem::{Request, Response, handler};
-use service::{Failure, FirstPublish, Publication, PublishRequest, Service, UploadedFile};
+use service::{
+    Addressed, Caller, Failure, FirstPublish, Publication, PublishRequest, Service, SignUpPermit,
+    UploadedFile,
+};
 
-use super::time_left::TimeLeft;
+use super::published;
+use super::result_notes::{WarningNotes, keep_token};
+use super::visitor::{HomeVisitor, account_named};
 use crate::documents::Facts;
-use crate::html::again;
 use crate::html::faults::Faults;
-use crate::html::{accepts_html, page};
+use crate::html::figures::{Count, Dollars};
+use crate::html::{accepts_html, again, page, person_if_any};
 use crate::http::body;
+use crate::http::caller;
 use crate::http::client_ip::ClientIp;
 use crate::http::origin::origin_of;
 use crate::http::permits::RequestPermit;
@@ -31,14 +36,25 @@ use crate::http::upload::{DroppedUpload, ReadUpload, Source};
 const FIELDS: &[&str] = &["html", "files"];
 /// Longer HTML is not sent back to the form. Escaped, it may be several times as long.
 const HTML_SHOWN_BYTES_MAX: usize = 65_536;
-
 #[derive(Template)]
 #[template(path = "home.html")]
 struct HomePage<'a> {
     facts: &'a Facts,
+    prices: Prices,
+    visitor: HomeVisitor,
     faults: Faults,
     html: &'a str,
     is_left_out: bool,
+}
+
+/// The tariff as text.
+struct Prices {
+    publish: Dollars,
+    visibility: Dollars,
+    storage: Dollars,
+    traffic: Dollars,
+    artifacts: Count,
+    views: Count,
 }
 
 /// What a refused form shows of what was sent.
@@ -56,34 +72,23 @@ struct RefusedForm {
     pasting: Pasting,
 }
 
-/// What was published, for the page that shows it.
-#[derive(Default)]
-enum SentContent {
-    #[default]
-    Page,
-    /// One file that is not a front page.
-    File(SitePath),
-    Site,
+/// Who may publish with the form.
+enum FormPublisher {
+    Stranger(SignUpPermit),
+    Member(Box<Caller>),
 }
 
-#[derive(Template)]
-#[template(path = "published.html")]
-struct PublishedPage<'a> {
-    facts: &'a Facts,
-    url: String,
-    is_page: bool,
-    slug: &'a str,
-    handle: &'a str,
-    time_left: TimeLeft,
-    claim_url: &'a str,
-    token: &'a str,
-    warnings: &'a [Warning],
+/// What the form published.
+enum FormPublish {
+    First(Box<FirstPublish>),
+    Further { handle: String, publication: Box<Publication> },
 }
 
 #[handler]
-pub async fn show(service: Data<&Service>) -> Result<Response, RefusedCall> {
+pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
+    let visitor = HomeVisitor::of(request, &service).await?;
     let facts = Facts::of(service.addresses(), service.tariff());
-    page(StatusCode::OK, &HomePage::new(&facts, Faults::default(), ""))
+    page(StatusCode::OK, &HomePage::new(&facts, visitor, Faults::default(), ""))
 }
 
 #[handler]
@@ -96,29 +101,105 @@ pub async fn publish(
     same_site::demand(request, service.addresses())?;
     let permit = RequestPermit::of(request);
     let (mut unread, mut pasting) = (Some(dropped), Pasting::LeftOut);
-    let (mut source, mut content) = (None, SentContent::default());
-    let check = async { Ok(service.take_sign_up(from.0).await?) };
+    let (mut source, mut is_single_page) = (None, false);
+    let check = async {
+        let Some(caller) = caller_of_form(request, &service).await? else {
+            return Ok(FormPublisher::Stranger(service.take_sign_up(from.0).await?));
+        };
+        service.check_publish(&caller, Addressed::ByBody, None, None).await?;
+        Ok(FormPublisher::Member(Box::new(caller)))
+    };
     let load = async {
         let upload = unread.take().context("the form is read once").map_err(Failure::from)?;
         let read = upload.read(&mut source).await;
         let ReadUpload { files, memory } =
             read.inspect_err(|refusal| pasting = Pasting::unread(source, refusal))?;
         pasting = Pasting::of(source, &files);
-        content = SentContent::of(&files);
+        is_single_page = matches!(&*files, [page] if page.path == SitePath::index());
         Ok(Loaded { request: PublishRequest::new(CreatedVia::Web, files), memory: Some(memory) })
     };
-    let publish =
-        async |sign_up, first| Ok(service.sign_up_and_publish(sign_up, origin_of(request), first).await?);
+    let publish = async |publisher, files| publish_as(publisher, files, request, &service).await;
     match publishing::publish(&permit, check, load, publish).await {
-        Ok(fresh) => created_page(&fresh, &content, &service),
+        Ok(done) => lead_to_result(request, &done, is_single_page, &service),
         Err(failed) => {
             let pasting = match unread {
                 Some(dropped) => read_if_short(request, dropped, &mut source).await,
                 None => pasting,
             };
-            refused(request, failed, &RefusedForm { source, pasting }, &service)
+            refused(request, failed, &RefusedForm { source, pasting }, &service).await
         }
     }
+}
+
+/// The account that a form is for: the one in its address, or the person's first one. `None` for people
+/// without an account, who get a new one.
+async fn caller_of_form(request: &Request, service: &Service) -> Result<Option<Caller>, RefusedCall> {
+    if let Some(named) = account_named(request) {
+        // Not on a new account instead, if the person has signed out in the meantime.
+        let person = caller::person(request, service).await?;
+        return Ok(Some(service.caller_of(&person, Some(&named)).await?));
+    }
+    let Some(person) = person_if_any(request, service).await? else { return Ok(None) };
+    match service.caller_of(&person, None).await.map_err(RefusedCall::from) {
+        Ok(caller) => Ok(Some(caller)),
+        Err(RefusedCall(refusal)) if *refusal == Refusal::NoAccount => Ok(None),
+        Err(refused) => Err(refused),
+    }
+}
+
+async fn publish_as(
+    publisher: FormPublisher,
+    files: PublishRequest,
+    request: &Request,
+    service: &Service,
+) -> Result<FormPublish, RefusedCall> {
+    Ok(match publisher {
+        FormPublisher::Stranger(permit) => {
+            let first = service.sign_up_and_publish(permit, origin_of(request), files).await?;
+            FormPublish::First(Box::new(first))
+        }
+        FormPublisher::Member(caller) => {
+            let publication = Box::new(service.publish(&caller, files).await?);
+            FormPublish::Further { handle: caller.handle, publication }
+        }
+    })
+}
+
+/// Redirects to the result. A program gets it directly if it has a token, because programs have no cookies.
+fn lead_to_result(
+    request: &Request,
+    done: &FormPublish,
+    is_single_page: bool,
+    service: &Service,
+) -> Result<Response, RefusedCall> {
+    match done {
+        FormPublish::First(first) => {
+            let FirstPublish { signed_up, publication } = &**first;
+            if !accepts_html(request) {
+                return published::respond_to_program(first, is_single_page, service);
+            }
+            let warnings = WarningNotes::of(&publication.warnings);
+            let token = signed_up.token.clone().reveal();
+            let slug = &publication.published.slug;
+            let path = published::path_for_claimer(&signed_up.account.claim_code, slug);
+            let way = keep_token(see_other(&path), &token, &path, service);
+            Ok(warnings.keep_on(way, &path, service))
+        }
+        FormPublish::Further { handle, publication } => {
+            let path = published::path_for_member(handle, &publication.published.slug);
+            let warnings = WarningNotes::of(&publication.warnings);
+            Ok(warnings.keep_on(see_other(&path), &path, service))
+        }
+    }
+}
+
+/// Not to be cached, because the path may have a claim code.
+fn see_other(path: &str) -> Response {
+    Response::builder()
+        .status(StatusCode::SEE_OTHER)
+        .header(header::LOCATION, path)
+        .header(header::CACHE_CONTROL, "no-store")
+        .finish()
 }
 
 /// The HTML to show in the field again, if it is short enough.
@@ -133,45 +214,7 @@ async fn read_if_short(request: &Request, dropped: DroppedUpload, source: &mut O
     }
 }
 
-impl SentContent {
-    fn of(files: &[UploadedFile]) -> Self {
-        match files {
-            [page] if page.path == SitePath::index() => Self::Page,
-            [file] => Self::File(file.path.clone()),
-            _ => Self::Site,
-        }
-    }
-}
-
-/// The page with the new token. It must not be cached, and the token is never shown again.
-fn created_page(
-    fresh: &FirstPublish,
-    content: &SentContent,
-    service: &Service,
-) -> Result<Response, RefusedCall> {
-    let now = service.clock().now();
-    let FirstPublish { signed_up, publication } = fresh;
-    let Publication { published, warnings, entry_page, .. } = publication;
-    let site = service.addresses().page(&published.host);
-    let entry_page = match content {
-        SentContent::File(path) => Some(path),
-        SentContent::Page | SentContent::Site => entry_page.as_ref(),
-    };
-    let template = PublishedPage {
-        facts: &Facts::of(service.addresses(), service.tariff()),
-        url: entry_page.map_or_else(|| site.clone(), |path| format!("{site}{}", path.in_url())),
-        is_page: matches!(content, SentContent::Page),
-        slug: published.slug.as_str(),
-        handle: &signed_up.account.handle,
-        time_left: TimeLeft(signed_up.account.expires_at.map_or(Duration::ZERO, |end| end.since(now))),
-        claim_url: &signed_up.claim_url,
-        token: &signed_up.token.clone().reveal(),
-        warnings,
-    };
-    page(StatusCode::CREATED, &template)
-}
-
-fn refused(
+async fn refused(
     request: &Request,
     refused: RefusedCall,
     form: &RefusedForm,
@@ -181,11 +224,12 @@ fn refused(
         return Err(refused);
     }
     let RefusedCall(refusal) = refused;
+    let visitor = HomeVisitor::of(request, service).await?;
     let facts = Facts::of(service.addresses(), service.tariff());
     let html = form.pasting.text();
     let is_left_out = matches!(form.pasting, Pasting::LeftOut);
-    let form = HomePage { is_left_out, ..HomePage::new(&facts, faults_of(&refusal, form.source), &html) };
-    again(&refusal, &form)
+    let faults = faults_of(&refusal, form.source);
+    again(&refusal, &HomePage { is_left_out, ..HomePage::new(&facts, visitor, faults, &html) })
 }
 
 /// Shows every fault of the content beside the field that it was in.
@@ -210,8 +254,33 @@ fn faults_of(refusal: &Refusal, source: Option<Source>) -> Faults {
 }
 
 impl<'a> HomePage<'a> {
-    fn new(facts: &'a Facts, faults: Faults, html: &'a str) -> Self {
-        Self { facts, faults, html, is_left_out: false }
+    /// The page that is published with one click.
+    const SAMPLE: &'static str = include_str!("../../templates/sample.html");
+
+    fn new(facts: &'a Facts, visitor: HomeVisitor, faults: Faults, html: &'a str) -> Self {
+        Self { facts, prices: Prices::of(facts), visitor, faults, html, is_left_out: false }
+    }
+
+    fn person(&self) -> Option<&str> {
+        self.visitor.signed_in_as.as_deref()
+    }
+
+    /// Whether the form for pasted HTML is open from the start.
+    fn is_pasting(&self) -> bool {
+        !self.html.is_empty() || self.is_left_out || self.faults.beside("html").is_some()
+    }
+}
+
+impl Prices {
+    fn of(facts: &Facts) -> Self {
+        Self {
+            publish: Dollars(facts.publish_price),
+            visibility: Dollars(facts.visibility_price),
+            storage: Dollars(facts.storage_price_per_gb),
+            traffic: Dollars(facts.traffic_price_per_million),
+            artifacts: Count(facts.claimed_artifacts),
+            views: Count(facts.free_views),
+        }
     }
 }
 
@@ -246,45 +315,25 @@ impl Pasting {
 
 #[cfg(test)]
 pub fn samples() -> Vec<(String, String)> {
-    use domain::WarningCode;
-
     let facts = Facts::sample();
     let form = |refusal: Option<Refusal>| {
         let faults =
             refusal.as_ref().map(|refusal| faults_of(refusal, Some(Source::Html))).unwrap_or_default();
         let html = if refusal.is_some() { "<h1>Hello</h1>" } else { "" };
-        let form = HomePage::new(&facts, faults, html);
+        let form = HomePage::new(&facts, HomeVisitor::default(), faults, html);
         let is_left_out = matches!(refusal, Some(Refusal::PublishTooLarge { .. }));
         HomePage { is_left_out, ..form }.render().unwrap()
     };
     let refused_files = |refusal: &Refusal| {
-        HomePage::new(&facts, faults_of(refusal, Some(Source::Files)), "").render().unwrap()
+        let faults = faults_of(refusal, Some(Source::Files));
+        HomePage::new(&facts, HomeVisitor::default(), faults, "").render().unwrap()
     };
-    let published = |is_page, warnings: &[Warning]| {
-        PublishedPage {
-            is_page,
-            facts: &facts,
-            url: "http://127.0.0.1:8081/site/page-k3x9-a1b2/".into(),
-            slug: "page-k3x9",
-            handle: "acct_k3x9m2",
-            time_left: TimeLeft(Duration::from_secs(1_800)),
-            claim_url: "http://127.0.0.1:8080/claim/abc",
-            token: "svc_sk_0123456789abcdefghijABCDEFGHIJxy",
-            warnings,
-        }
-        .render()
-        .unwrap()
-    };
-    let warning = Warning {
-        code: WarningCode::Secret,
-        path: SitePath::index(),
-        line: Some(12),
-        target: None,
-        message: "this looks like a live secret key of Stripe (sk_live_…)".into(),
-        hint: "if it is real, revoke it at its provider and publish again without it".into(),
-    };
+    let with = |visitor| HomePage::new(&facts, visitor, Faults::default(), "").render().unwrap();
     vec![
         ("home".into(), form(None)),
+        ("home-member".into(), with(HomeVisitor::sample(1, 87))),
+        ("home-member-paying".into(), with(HomeVisitor::sample(2, 0))),
+        ("home-no-account".into(), with(HomeVisitor::sample(0, 0))),
         ("home-invalid_request".into(), form(Some(Refusal::invalid("html", "is empty")))),
         ("home-rate_limited".into(), form(Some(Refusal::RateLimited { retry_after_seconds: 7 }))),
         ("home-too_large".into(), form(Some(Refusal::PublishTooLarge { limit: "10 MB".into() }))),
@@ -296,7 +345,5 @@ pub fn samples() -> Vec<(String, String)> {
             let fault = "the archive's entry \"a\" is a link; put the file itself into the archive";
             refused_files(&Refusal::invalid("files", fault))
         }),
-        ("published".into(), published(true, &[])),
-        ("published-warned".into(), published(false, &[warning])),
     ]
 }

@@ -6,9 +6,11 @@ use domain::Role;
 use poem::http::StatusCode;
 use poem::web::{Data, Path};
 use poem::{Request, Response, handler};
-use service::Service;
+use service::{InviteOffer, Service};
 
 use super::dashboard::arrival::{Arrival, How};
+use super::names_of;
+use crate::html::figures::Moment;
 use crate::html::{NextPath, found, page, person_if_any};
 use crate::http::caller;
 use crate::http::refusal::RefusedCall;
@@ -17,9 +19,35 @@ use crate::http::refusal::RefusedCall;
 #[template(path = "invite.html")]
 struct InvitePage<'a> {
     handle: &'a str,
+    /// The names of the pages. Empty if there are none.
+    named: String,
+    /// The person who created the invite. `None`: an agent did.
+    invited_by: Option<&'a str>,
     role: Role,
+    expires_at: Moment,
+    uses_left: u32,
     code: &'a str,
     signed_in_as: Option<&'a str>,
+}
+
+impl<'a> InvitePage<'a> {
+    fn new(offer: &'a InviteOffer, signed_in_as: Option<&'a str>) -> Self {
+        let InviteOffer { invite, handle, invited_by, artifacts } = offer;
+        Self {
+            handle,
+            named: names_of(artifacts),
+            invited_by: invited_by.as_deref(),
+            role: invite.role,
+            expires_at: Moment(invite.expires_at),
+            uses_left: invite.max_uses.saturating_sub(invite.uses),
+            code: invite.code.as_str(),
+            signed_in_as,
+        }
+    }
+
+    fn person(&self) -> Option<&str> {
+        self.signed_in_as
+    }
 }
 
 #[handler]
@@ -28,15 +56,10 @@ pub async fn show(
     Path(code): Path<String>,
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
-    let opened = service.open_invite(&code).await?;
+    let offer = service.open_invite(&code).await?;
     let person = person_if_any(request, &service).await?;
-    let template = InvitePage {
-        handle: &opened.account.handle,
-        role: opened.invite.role,
-        code: opened.invite.code.as_str(),
-        signed_in_as: person.as_ref().map(|person| person.username.as_str()),
-    };
-    page(StatusCode::OK, &template)
+    let signed_in_as = person.as_ref().map(|person| person.username.as_str());
+    page(StatusCode::OK, &InvitePage::new(&offer, signed_in_as))
 }
 
 #[handler]
@@ -52,8 +75,21 @@ pub async fn join(
 
 #[cfg(test)]
 pub fn samples() -> Vec<(String, String)> {
-    let of = |role, signed_in_as| {
-        InvitePage { handle: "acct_k3x9m2", role, code: "abc", signed_in_as }.render().unwrap()
+    let sample = || InvitePage {
+        handle: "acct_k3x9m2",
+        named: "demo-deck and 1 more".into(),
+        invited_by: Some("olga"),
+        role: Role::Member,
+        expires_at: Moment(domain::Time::from_millis(1_790_000_000_000)),
+        uses_left: 1,
+        code: "abc",
+        signed_in_as: None,
     };
-    vec![("invite".into(), of(Role::Member, None)), ("invite-signed-in".into(), of(Role::Admin, Some("ada")))]
+    let by_agent = InvitePage { invited_by: None, named: String::new(), uses_left: 3, ..sample() };
+    let signed_in = InvitePage { role: Role::Admin, signed_in_as: Some("ada"), ..sample() };
+    vec![
+        ("invite".into(), sample().render().unwrap()),
+        ("invite-by-agent".into(), by_agent.render().unwrap()),
+        ("invite-signed-in".into(), signed_in.render().unwrap()),
+    ]
 }

@@ -54,8 +54,8 @@ pub enum ArtifactResponse {
 impl Artifacts {
     /// List artifacts
     ///
-    /// Returns all artifacts of the account, newest first, without deleted ones. Needs the scope
-    /// `artifacts:read`.
+    /// Returns all artifacts of the account, newest first, without deleted ones. Each has its `title`, its last
+    /// change and its views in this month. Needs the scope `artifacts:read`.
     #[oai(path = "/v1/artifacts", method = "get", operation_id = "list_artifacts")]
     async fn list(
         &self,
@@ -66,11 +66,13 @@ impl Artifacts {
         /// The cursor of the next page, from the `Link` header of the previous response.
         after: After<wire::Artifact>,
         service: Data<&Service>,
-    ) -> ApiResult<Listed<Vec<wire::Artifact>>, List> {
+    ) -> ApiResult<Listed<Vec<wire::ListedArtifact>>, List> {
         let paging = Paging::of(limit, after);
         let list = paging.list(&service, caller.0, |service, caller, page| async move {
             let artifacts = service.artifacts(&caller, &page).await?;
-            Ok(artifacts.map(|artifact| wire::Artifact::new(&artifact, service.addresses())))
+            let hosts: Vec<Host> = artifacts.rows.iter().map(|artifact| artifact.host.clone()).collect();
+            let views = service.views_by_host(&caller, &hosts).await?;
+            Ok(wire::ListedArtifact::page(artifacts, &views, service.addresses()))
         });
         Ok(list.await?)
     }

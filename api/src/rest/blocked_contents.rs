@@ -1,7 +1,6 @@
 //! The list of blocked content, for the operator's programs. The page for people is `/admin/contents`.
 
 use domain::{BlobHash, Refusal};
-use poem::Request;
 use poem::web::Data;
 use poem_openapi::OpenApi;
 use poem_openapi::param::Query;
@@ -41,14 +40,13 @@ impl BlockedContents {
         after: Query<Option<String>>,
         /// The maximum number of files to return. The default is 50.
         limit: Limit,
-        request: &Request,
         service: Data<&Service>,
     ) -> ApiResult<Listed<wire::BlockedContents>, List> {
         let unknown = |()| Refusal::invalid("after", "is not the `next` of a list");
         let after = after.0.map(|text| text.parse()).transpose().map_err(unknown)?;
-        let list = service.blocked_contents(after.as_ref(), limit.rows_max()).await?;
+        let list = service.blocked_contents(after.as_ref(), limit.rows_max).await?;
         let list = wire::BlockedContents::from(list);
-        Ok(Listed::page(&list, list.next.as_deref(), request, &service))
+        Ok(Listed::page(&list, list.next.as_deref(), &limit, &service))
     }
 
     /// Unblock a file

@@ -1,7 +1,6 @@
 //! The files of the account's versions.
 
 use domain::Slug;
-use poem::Request;
 use poem::web::Data;
 use poem_openapi::OpenApi;
 use poem_openapi::param::Query;
@@ -43,7 +42,6 @@ impl Files {
         /// The path after which the page begins, from the `Link` header of the previous response.
         #[oai(validator(max_length = 255))]
         after: Query<Option<String>>,
-        request: &Request,
         service: Data<&Service>,
     ) -> ApiResult<Listed<Vec<wire::VersionFile>>, ReadFiles> {
         let VersionParameter(version) = version;
@@ -52,13 +50,13 @@ impl Files {
             files.manifest.files().iter().skip_while(|file| {
                 after.0.as_ref().is_some_and(|after| file.path.as_str() <= after.as_str())
             });
-        let rows_max = limit.rows_max().map_or(usize::MAX, |rows| rows as usize);
+        let rows_max = limit.rows_max.map_or(usize::MAX, |rows| rows as usize);
         let mut page: Vec<wire::VersionFile> =
             rest.take(rows_max.saturating_add(1)).map(wire::VersionFile::from).collect();
         let has_more = page.len() > rows_max;
         page.truncate(rows_max);
         let next = page.last().filter(|_| has_more).map(|file| file.path.clone());
-        Ok(Listed::page(&page, next.as_deref(), request, &service))
+        Ok(Listed::page(&page, next.as_deref(), &limit, &service))
     }
 
     /// Get a file of a version

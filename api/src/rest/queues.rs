@@ -63,7 +63,7 @@ impl Queues {
         let unknown = |_| Refusal::invalid("before", "is not the `next` of a list");
         let before = before.0.map(|text| text.parse()).transpose().map_err(unknown)?;
         let state = state.0.unwrap_or(wire::JobState::Dead).into();
-        Ok(Json(service.jobs(JobFilter { queue: queue.0, state, before }).await?.into()))
+        Ok(Json(service.jobs(JobFilter { before, ..JobFilter::of(queue.0, state) }).await?.into()))
     }
 
     /// Get a job

@@ -1,11 +1,12 @@
 //! The moderators' review queue, for the operator's programs. The pages for people are at `/admin`.
 
-use domain::{Host, Refusal};
+use domain::{DecisionId, Host, Refusal};
 use poem::Request;
 use poem::web::Data;
 use poem_openapi::OpenApi;
 use poem_openapi::param::Query;
 use poem_openapi::payload::Json;
+use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
 use service::{DecisionFilter, Service, WaitingFor};
 
 use super::Tag;
@@ -15,6 +16,7 @@ use crate::http::json_body::JsonBody;
 use crate::http::operator::{DecidedBy, Operator};
 use crate::http::paging::{Limit, Listed};
 use crate::http::path_part::Path;
+use crate::http::query_parameter::{QueryParameter, parameter, query_parameters};
 use crate::wire;
 
 #[derive(Default)]
@@ -25,6 +27,30 @@ refusals! {
     One: InvalidRequest, NotFound;
     Decide: InvalidRequest, InvalidBody, NotFound, VersionChanged, TooLarge, UnsupportedMediaType;
     Log: InvalidRequest, NotFound;
+}
+
+/// The query parameter `after` of the list of decisions, or `before`, its earlier name.
+struct AfterDecision(Option<DecisionId>);
+
+impl QueryParameter for AfterDecision {
+    fn of(request: &Request) -> Result<Self, Refusal> {
+        let read = |name: &'static str| {
+            let unknown = |_| Refusal::invalid(name, "is not the `next` of a list");
+            parameter(request, name)?.map(|text| text.parse()).transpose().map_err(unknown)
+        };
+        Ok(Self(read("after")?.or(read("before")?)))
+    }
+
+    fn schema() -> MetaSchemaRef {
+        MetaSchemaRef::Inline(Box::new(MetaSchema {
+            pattern: Some("^[0-7][0-9A-HJKMNP-TV-Z]{25}$".to_owned()),
+            ..MetaSchema::new("string")
+        }))
+    }
+}
+
+query_parameters! {
+    AfterDecision;
 }
 
 #[OpenApi(tag = "Tag::Operator")]
@@ -45,15 +71,14 @@ impl Review {
         after: Query<Option<String>>,
         /// The maximum number of pages to return. The default is 50.
         limit: Limit,
-        request: &Request,
         service: Data<&Service>,
     ) -> ApiResult<Listed<wire::Queue>, List> {
         let unknown = |()| Refusal::invalid("after", "is not the `next` of a list");
         let after = after.0.map(|text| text.parse()).transpose().map_err(unknown)?;
         let waiting_for = WaitingFor::from(status.0.unwrap_or(wire::QueueStatus::Review));
-        let queue = service.queue(&waiting_for.into(), after.as_ref(), limit.rows_max()).await?;
+        let queue = service.queue(&waiting_for.into(), after.as_ref(), limit.rows_max).await?;
         let queue = wire::Queue::from(queue);
-        Ok(Listed::page(&queue, queue.next.as_deref(), request, &service))
+        Ok(Listed::page(&queue, queue.next.as_deref(), &limit, &service))
     }
 
     /// Get a page for review
@@ -107,22 +132,15 @@ impl Review {
         /// `true` returns only decisions of moderators.
         moderators: Query<Option<bool>>,
         /// The `next` of the previous page.
-        #[oai(validator(pattern = "^[0-7][0-9A-HJKMNP-TV-Z]{25}$"))]
-        after: Query<Option<String>>,
-        /// The earlier name of `after`.
-        #[oai(validator(pattern = "^[0-7][0-9A-HJKMNP-TV-Z]{25}$"), deprecated)]
-        before: Query<Option<String>>,
+        after: AfterDecision,
         /// The maximum number of decisions to return. The default is 100.
         limit: Limit,
-        request: &Request,
         service: Data<&Service>,
     ) -> ApiResult<Listed<wire::DecisionLog>, Log> {
         let malformed = |_| Refusal::invalid("host", "is not the host of a page");
         let host = host.0.map(|text| text.parse()).transpose().map_err(malformed)?;
-        let unknown = |_| Refusal::invalid("after", "is not the `next` of a list");
-        let before = after.0.or(before.0).map(|text| text.parse()).transpose().map_err(unknown)?;
-        let wanted = DecisionFilter { host, by_moderators: moderators.0 == Some(true), before };
-        let log = wire::DecisionLog::from(service.decisions(&wanted, limit.rows_max()).await?);
-        Ok(Listed::page(&log, log.next.as_deref(), request, &service))
+        let wanted = DecisionFilter { host, by_moderators: moderators.0 == Some(true), before: after.0 };
+        let log = wire::DecisionLog::from(service.decisions(&wanted, limit.rows_max).await?);
+        Ok(Listed::page(&log, log.next.as_deref(), &limit, &service))
     }
 }

@@ -6,9 +6,10 @@ use poem::RouteMethod;
 use super::RouteLine;
 use crate::http::terms::{Area, Audience, BodyLimit, PermitClass, Terms};
 use crate::pages::dashboard::{
-    self, artifact_page, artifacts, audit, changes, credit, deleted, export, team, tokens, usage,
-    version_deletion, visibility,
+    self, artifact_page, artifacts, audit, bulk, changes, credit, deleted, duplicate, export, naming, rename,
+    team, tokens, usage, version_deletion, visibility,
 };
+use crate::pages::{published, welcome};
 use crate::{admin, documents, mcp, netlify, oauth, pages};
 
 macro_rules! terms {
@@ -131,8 +132,6 @@ pub const REST: &[RouteLine] = calls! { Api:
 pub const DOCUMENTS: &[RouteLine] = calls! { Api:
     get    "/openapi.json",                            Small,  Request, Anyone;
     get    "/openapi-3.1.json",                        Small,  Request, Anyone;
-    get    "/docs",                                    Small,  Request, Anyone;
-    get    "/docs/errors",                             Small,  Request, Anyone;
     get    "/skill",                                   Small,  Request, Anyone;
     get    "/skill/reference.md",                      Small,  Request, Anyone;
     get    "/skill/reference/:page",                   Small,  Request, Anyone;
@@ -140,9 +139,21 @@ pub const DOCUMENTS: &[RouteLine] = calls! { Api:
     get    "/robots.txt",                              Small,  Request, Anyone;
     get    "/favicon.ico",                             Small,  Request, Anyone;
     get    documents::SECURITY_TXT,                    Small,  Request, Anyone;
+    get    documents::SECURITY_TXT_AT_ROOT,            Small,  Request, Anyone;
     get    documents::SERVER_JSON,                     Small,  Request, Anyone;
     get    documents::AGENT_SKILLS,                    Small,  Request, Anyone;
     get    documents::API_CATALOG,                     Small,  Request, Anyone;
+};
+
+/// The documentation for people, built by `documents`. People get errors there as pages.
+pub const MANUAL: &[RouteLine] = calls! { Page:
+    get "/docs",                                    Small, Request, Anyone;
+    get "/docs/errors",                             Small, Request, Anyone;
+    get "/docs/search",                             Small, Request, Anyone;
+    get "/docs/search.json",                        Small, Request, Anyone;
+    get "/docs/reference",                          Small, Request, Anyone;
+    get "/docs/reference/:group",                   Small, Request, Anyone;
+    get "/docs/:guide",                             Small, Request, Anyone;
 };
 
 /// The MCP endpoint.
@@ -187,6 +198,7 @@ pub const NETLIFY: &[RouteLine] = handled! { Netlify:
 pub const PAGES: &[RouteLine] = pages! {
     get  "/",                        pages::home::show,                        Small, Request, Anyone;
     post "/",                        pages::home::publish,                     Form,  Request, Anyone;
+    get  "/published/:code/:slug",   pages::published::show,                   Small, Request, Anyone;
     get  "/assets/:name",            pages::assets::show,                      Small, Request, Anyone;
     get  "/claim/:code",             pages::claim::show,                       Small, Request, Anyone;
     post "/claim/:code",             pages::claim::claim,                      Small, SignIn,  PersonOrBody;
@@ -199,6 +211,7 @@ pub const PAGES: &[RouteLine] = pages! {
     get  "/report",                  pages::report::show,                      Small, Request, Anyone;
     post "/report",                  pages::report::report,                    Small, Request, Anyone;
     get  pages::report::THANKS,      pages::report::thank,                     Small, Request, Anyone;
+    get  pages::styleguide::PATH,    pages::styleguide::show,                  Small, Request, Anyone;
     get  "/signin",                  pages::signin::show,                      Small, Request, Anyone;
     post "/signin",                  pages::signin::sign_in,                   Small, SignIn,  Anyone;
     post "/signout",                 pages::signin::sign_out,                  Small, Request, Anyone;
@@ -216,7 +229,9 @@ pub const DASHBOARD: &[RouteLine] = pages! {
     get  "/dashboard",                                   dashboard::index,             Small, Request, Person;
     get  "/dashboard/",                                  dashboard::index,             Small, Request, Person;
     get  "/dashboard/:handle",                           artifacts::show,              Small, Request, Person;
+    get  "/dashboard/:handle/welcome",                   welcome::show,                Small, Request, Person;
     get  "/dashboard/:handle/pages/:slug",               artifact_page::show,          Small, Request, Person;
+    get  "/dashboard/:handle/pages/:slug/published",     published::show_to_member,    Small, Request, Person;
     get  "/dashboard/:handle/pages/:slug/activate",      dashboard::to_the_form,       Small, Request, Person;
     post "/dashboard/:handle/pages/:slug/activate",      artifact_page::activate,      Small, Request, Person;
     get  "/dashboard/:handle/pages/:slug/appeal",        dashboard::to_the_form,       Small, Request, Person;
@@ -228,6 +243,14 @@ pub const DASHBOARD: &[RouteLine] = pages! {
     post "/dashboard/:handle/pages/:slug/delete",        artifact_page::delete,        Small, Request, Person;
     get  "/dashboard/:handle/pages/:slug/delete/:seq",   version_deletion::ask,        Small, Request, Person;
     post "/dashboard/:handle/pages/:slug/delete/:seq",   version_deletion::delete,     Small, Request, Person;
+    get  "/dashboard/:handle/pages/:slug/duplicate",     duplicate::show,              Small, Request, Person;
+    post "/dashboard/:handle/pages/:slug/duplicate",     duplicate::duplicate,         Small, Request, Person;
+    get  "/dashboard/:handle/pages/:slug/rename",        rename::show,                 Small, Request, Person;
+    post "/dashboard/:handle/pages/:slug/rename",        rename::rename,               Small, Request, Person;
+    get  "/dashboard/:handle/bulk",                      bulk::ask,                    Small, Request, Person;
+    post "/dashboard/:handle/bulk",                      bulk::start,                  Small, Request, Person;
+    get  "/dashboard/:handle/team/name",                 dashboard::to_the_form,       Small, Request, Person;
+    post "/dashboard/:handle/team/name",                 naming::set,                  Small, Request, Person;
     get  "/dashboard/:handle/deleted",                   deleted::show,                Small, Request, Person;
     get  "/dashboard/:handle/deleted/:id/restore",       dashboard::to_the_form,       Small, Request, Person;
     post "/dashboard/:handle/deleted/:id/restore",       deleted::restore,             Small, Request, Person;
@@ -255,6 +278,8 @@ pub const DASHBOARD: &[RouteLine] = pages! {
     post "/dashboard/:handle/tokens/mint",               tokens::mint,                 Small, Request, Person;
     get  "/dashboard/:handle/tokens/:id/revoke",         tokens::ask_to_revoke,        Small, Request, Person;
     post "/dashboard/:handle/tokens/:id/revoke",         tokens::revoke,               Small, Request, Person;
+    get  "/dashboard/:handle/tokens/:id/rotate",         tokens::ask_to_rotate,        Small, Request, Person;
+    post "/dashboard/:handle/tokens/:id/rotate",         tokens::rotate,               Small, Request, Person;
 };
 
 /// Pages of the operator's staff.

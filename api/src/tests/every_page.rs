@@ -4,19 +4,25 @@
 use std::path::Path;
 
 use crate::html::RefusalForm;
-use crate::pages::{claim, dashboard, home, invite, oauth, report, signin, you};
+use crate::pages::{
+    claim, dashboard, home, invite, oauth, published, report, signin, styleguide, welcome, you,
+};
 
 /// Every page in each of its states, by name.
 fn pages() -> Vec<(String, String)> {
     [
         home::samples(),
+        published::samples(),
+        welcome::samples(),
         signin::samples(),
         you::samples(),
         claim::samples(),
         invite::samples(),
         report::samples(),
+        styleguide::samples(),
         oauth::samples(),
         RefusalForm::samples(),
+        crate::documents::samples(),
         dashboard::tests::samples(),
         crate::admin::tests::samples(),
     ]

@@ -21,6 +21,9 @@ pub enum AccountStatus {
 pub struct Account {
     pub id: String,
     pub handle: String,
+    /// The name that an owner has given the account. Null if it has none.
+    #[oai(nullable)]
+    pub name: Option<String>,
     /// `provisional` until a person claims it, then `claimed`.
     pub status: AccountStatus,
     /// When a provisional account expires. Null once it is claimed.
@@ -114,6 +117,7 @@ impl From<&domain::Account> for Account {
         Self {
             id: account.id.to_string(),
             handle: account.handle.clone(),
+            name: account.name.as_ref().map(ToString::to_string),
             status: account.status.into(),
             expires_at: account.expires_at.map(Timestamp::from),
         }

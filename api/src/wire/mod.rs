@@ -33,8 +33,8 @@ mod value;
 
 pub use account::{Account, AccountDetail, AccountWithMembers, SignUp};
 pub use artifact::{
-    Activate, Appeal, AppealTaken, Artifact, ArtifactChange, ArtifactDetail, ChangeArtifact, ShownArtifact,
-    Version, read_appeal,
+    Activate, Appeal, AppealTaken, Artifact, ArtifactChange, ArtifactDetail, ChangeArtifact, ListedArtifact,
+    ShownArtifact, Version, read_appeal,
 };
 pub use audit::AuditEntry;
 pub use blocked_contents::{BlockedContents, ContentUnblocked};

@@ -21,6 +21,10 @@ pub enum QueueName {
 pub struct QueueBoard {
     /// The server's time of these figures. Compare the other times with it, not with your own clock.
     pub at: Timestamp,
+    /// What is wrong, the most urgent first, such as `34 dead jobs in scan`. Empty if all queues are healthy.
+    pub problems: Vec<String>,
+    /// The versions of the running processes. More than one while an upgrade is in progress.
+    pub versions: Vec<String>,
     pub queues: Vec<QueueShown>,
     /// Processes with a heartbeat in the last five minutes, workers first. Processes that shut down cleanly
     /// are not listed.
@@ -52,16 +56,40 @@ pub struct QueueShown {
     /// there are too few workers or none.
     #[oai(nullable)]
     pub oldest_waiting_since: Option<Timestamp>,
-    /// Attempts that succeeded in the last full minute, in all processes.
+    /// Attempts that succeeded in the last 60 seconds, in all processes.
     pub done_last_minute: u64,
-    /// Failed attempts in the same minute.
+    /// Failed attempts in the last 60 seconds.
     pub failed_last_minute: u64,
+    /// How many of its jobs can run at a time, in all running processes.
+    pub slots: u64,
+    /// The last 60 minutes, oldest first. The last one is not over.
+    pub minutes: Vec<QueueMinute>,
     /// Whether a running process takes jobs of this queue. If not, start one with
     /// `handbill worker --queues {name}`.
     pub taken: bool,
     /// Null if the queue is not paused.
     #[oai(nullable)]
     pub paused: Option<Pause>,
+}
+
+/// A minute of a queue, in all processes.
+#[derive(Debug, Object)]
+pub struct QueueMinute {
+    /// The start of the minute.
+    pub at: Timestamp,
+    /// The number of unfinished jobs at the start. Null if no process was running to count them.
+    #[oai(nullable)]
+    pub depth: Option<u64>,
+    /// Attempts that succeeded.
+    pub done: u64,
+    /// Attempts that failed.
+    pub failed: u64,
+    /// The median time per attempt in milliseconds, estimated from a histogram. Null if no attempt ended.
+    #[oai(nullable)]
+    pub took_p50_ms: Option<u64>,
+    /// The 95th percentile of the time per attempt.
+    #[oai(nullable)]
+    pub took_p95_ms: Option<u64>,
 }
 
 /// A pause. It lasts until an operator resumes the queue.
@@ -90,6 +118,9 @@ pub struct Process {
     pub lost: bool,
     /// The queues whose jobs it runs. Empty if it has no workers.
     pub takes: Vec<QueueTaken>,
+    /// The resident memory. Null if the process cannot read it.
+    #[oai(nullable)]
+    pub memory_bytes: Option<u64>,
     pub running: Vec<RunningJob>,
 }
 
@@ -99,6 +130,8 @@ pub struct QueueTaken {
     pub queue: QueueName,
     /// How many of its jobs the process runs at a time.
     pub concurrency: u64,
+    /// How many run now.
+    pub in_use: u64,
 }
 
 /// A running job.
@@ -181,11 +214,15 @@ impl From<Queue> for QueueName {
 
 impl From<service::BoardFigures> for QueueBoard {
     fn from(board: service::BoardFigures) -> Self {
-        let taken: Vec<bool> = board.queues.iter().map(|queue| board.is_taken(queue.queue)).collect();
-        let queues = board.queues.into_iter().zip(taken);
+        let slots: Vec<usize> = board.queues.iter().map(|queue| board.slots(queue.queue)).collect();
+        let (problems, versions) =
+            (board.problems(), board.versions().into_iter().map(str::to_owned).collect());
+        let queues = board.queues.into_iter().zip(slots);
         Self {
             at: board.at.into(),
-            queues: queues.map(|(queue, taken)| QueueShown::new(queue, taken)).collect(),
+            problems,
+            versions,
+            queues: queues.map(|(queue, slots)| QueueShown::new(queue, slots)).collect(),
             processes: board.processes.into_iter().map(Process::from).collect(),
             lost_earlier: board.lost_earlier,
             processes_not_listed: board.processes_not_listed,
@@ -195,7 +232,7 @@ impl From<service::BoardFigures> for QueueBoard {
 }
 
 impl QueueShown {
-    fn new(queue: service::QueueFigures, taken: bool) -> Self {
+    fn new(queue: service::QueueFigures, slots: usize) -> Self {
         Self {
             name: queue.queue.into(),
             depth: queue.jobs.unfinished(),
@@ -207,19 +244,38 @@ impl QueueShown {
             oldest_waiting_since: queue.jobs.oldest_waiting_since.map(Timestamp::from),
             done_last_minute: queue.done_last_minute,
             failed_last_minute: queue.failed_last_minute,
-            taken,
+            slots: slots as u64,
+            minutes: queue.minutes.into_iter().map(QueueMinute::from).collect(),
+            // Every process takes at least one job at a time from each of its queues.
+            taken: slots > 0,
             paused: queue.paused.map(|paused| Pause { by: paused.by, since: paused.since.into() }),
+        }
+    }
+}
+
+impl From<service::QueueMinute> for QueueMinute {
+    fn from(minute: service::QueueMinute) -> Self {
+        Self {
+            at: minute.at.into(),
+            depth: minute.depth,
+            done: minute.done,
+            failed: minute.failed,
+            took_p50_ms: minute.took_p50_ms,
+            took_p95_ms: minute.took_p95_ms,
         }
     }
 }
 
 impl From<service::ProcessInfo> for Process {
     fn from(process: service::ProcessInfo) -> Self {
-        let taken = |(queue, concurrency): (Queue, usize)| QueueTaken {
+        let taken = |&(queue, concurrency): &(Queue, usize)| QueueTaken {
             queue: queue.into(),
-            concurrency: u64::try_from(concurrency).unwrap_or(u64::MAX),
+            concurrency: concurrency as u64,
+            in_use: process.in_use(queue) as u64,
         };
         Self {
+            takes: process.takes.iter().map(taken).collect(),
+            memory_bytes: process.memory_bytes,
             instance: process.instance,
             role: process.role,
             host: process.host,
@@ -228,7 +284,6 @@ impl From<service::ProcessInfo> for Process {
             started_at: process.started_at.into(),
             seen_at: process.seen_at.into(),
             lost: process.is_lost,
-            takes: process.takes.into_iter().map(taken).collect(),
             running: process.running.into_iter().map(RunningJob::from).collect(),
         }
     }

@@ -7,7 +7,7 @@ pub fn retention_change(kept: &MaybeUndefined<u32>, days: &MaybeUndefined<u32>) 
     RetentionChange { versions_kept: change(kept), versions_days: change(days) }
 }
 
-/// The refusal of a change without any setting. `field` is the first that it could have had.
+/// The refusal of a change of an artifact without any setting. `field` is the first that it could have had.
 pub fn must_be_given(field: &str) -> Refusal {
     let fault = format!("{field}: is missing; give it, versions_kept or versions_days");
     Refusal::InvalidBody { fault }

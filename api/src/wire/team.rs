@@ -2,19 +2,29 @@
 //! appear in another type.
 
 use domain::link::Addresses;
-use domain::{InviteTerms, Refusal, Role};
+use domain::{AccountName, InviteTerms, MalformedAccountName, Refusal, Role};
 use poem_openapi::types::{Example, MaybeUndefined};
 use poem_openapi::{Enum, Object};
 
 use service::{AccountSettings, AgentJoin};
 
-use super::retention::{must_be_given, retention_change};
+use super::retention::retention_change;
+use super::text::typed_texts;
 use super::{RoleName, Timestamp};
 
+typed_texts! {
+    TypedAccountName:
+        min_length: Some(1), max_length: Some(AccountName::LENGTH_MAX),
+        pattern: Some(AccountName::PATTERN.to_owned());
+}
+
 /// New values of the account's settings. At least one must be given.
-#[derive(Debug, Object)]
+#[derive(Object)]
 #[oai(example)]
 pub struct ChangeAccount {
+    /// A name for the account, of 1 to 60 characters on one line. Null takes the name away.
+    #[oai(nullable)]
+    pub name: MaybeUndefined<TypedAccountName>,
     /// Whether agents may join with an invite.
     pub allow_agent_join: MaybeUndefined<bool>,
     /// How many of an artifact's newest versions are kept. Null: no limit.
@@ -265,18 +275,31 @@ impl ChangeAccount {
                 let fault = "allow_agent_join: must be true or false, not null".to_owned();
                 return Err(Refusal::InvalidBody { fault });
             }
-            MaybeUndefined::Undefined if retention.is_empty() => {
-                return Err(must_be_given("allow_agent_join"));
+            MaybeUndefined::Undefined if retention.is_empty() && self.name.is_undefined() => {
+                let others = "allow_agent_join, versions_kept or versions_days";
+                return Err(Refusal::InvalidBody { fault: format!("name: is missing; give it, {others}") });
             }
             MaybeUndefined::Undefined => None,
         };
-        Ok(AccountSettings { agent_join, retention })
+        Ok(AccountSettings { name: self.read_name()?, agent_join, retention })
+    }
+
+    fn read_name(&self) -> Result<Option<Option<AccountName>>, Refusal> {
+        Ok(match &self.name {
+            MaybeUndefined::Undefined => None,
+            MaybeUndefined::Null => Some(None),
+            MaybeUndefined::Value(TypedAccountName(name)) => {
+                let invalid = |fault: MalformedAccountName| Refusal::invalid("name", fault.to_string());
+                Some(Some(name.parse().map_err(invalid)?))
+            }
+        })
     }
 }
 
 impl Example for ChangeAccount {
     fn example() -> Self {
         Self {
+            name: MaybeUndefined::Value(TypedAccountName("Design team".to_owned())),
             allow_agent_join: MaybeUndefined::Value(false),
             versions_kept: MaybeUndefined::Value(20),
             versions_days: MaybeUndefined::Null,

@@ -6,9 +6,10 @@ use domain::link::{Addresses, UrlStyle, VersionLinks};
 use domain::signing_key::LinkKey;
 use domain::{
     AccountId, AccountStatus, AccountSummary, ArtifactId, Chance, LiveVersion, Micro, ModerationStatus,
-    MonthlyUse, Published, Receipt, Retention, StoredBytes, Tariff, Time, TokenSecret, VersionId, Visibility,
+    MonthlyUse, PageTitle, Paged, Published, Receipt, Retention, StoredBytes, Tariff, Time, TokenSecret,
+    VersionId, Visibility,
 };
-use poem_openapi::types::ToJSON;
+use poem_openapi::types::{ParseFromJSON, ToJSON};
 use serde_json::{Value, json};
 
 use super::*;
@@ -29,6 +30,7 @@ fn account(status: AccountStatus) -> domain::Account {
     domain::Account {
         id: AccountId::new(NOW, &Chance::seeded(1)),
         handle: "acct_abc".into(),
+        name: Some("Design team".parse().unwrap()),
         status,
         expires_at: is_provisional.then(|| NOW.plus(Duration::from_secs(1800))),
         claim_code: "code".into(),
@@ -56,6 +58,7 @@ fn artifact(live: Option<LiveVersion>) -> domain::Artifact {
         slug: "my-page".parse().unwrap(),
         host: "my-page-a1b2".parse().unwrap(),
         visibility: Visibility::Unlisted,
+        title: live.and_then(|_| PageTitle::from_text("My page")),
         live,
         created_at: NOW,
         updated_at: NOW,
@@ -73,6 +76,7 @@ fn a_provisional_account_shows_its_expiry_its_cap_and_its_claim_url() {
     let short = json!({
         "id": summary.account.id.to_string(),
         "handle": "acct_abc",
+        "name": "Design team",
         "status": "provisional",
         "expires_at": "2026-01-31T12:30:00Z",
     });
@@ -193,6 +197,42 @@ fn an_artifact_shows_its_live_version_and_each_version_its_own_status() {
 fn an_artifact_with_staged_versions_only_has_no_live_version() {
     let shown = json_of(&Artifact::new(&artifact(None), &addresses()));
     assert_eq!((&shown["version"], &shown["moderation_status"]), (&Value::Null, &json!("pending")));
+    assert_eq!(shown["title"], Value::Null);
+}
+
+#[test]
+fn a_listed_artifact_has_its_title_its_last_change_and_the_views_of_the_month() {
+    let live = LiveVersion {
+        id: VersionId::from_ulid(1.into()),
+        seq: 2,
+        total_bytes: 7,
+        moderation: ModerationStatus::Pass,
+    };
+    let rows = vec![artifact(Some(live)), artifact(None)];
+    let views = [(rows[0].host.clone(), 12)].into();
+    let paged = Paged { rows, ..Paged::empty() };
+    let listed = ListedArtifact::page(paged, &views, &addresses()).map(|row| json_of(&row)).rows;
+    assert_eq!((&listed[0]["title"], &listed[0]["views_month"]), (&json!("My page"), &json!(12)));
+    assert_eq!(listed[0]["updated_at"], json!(NOW.rfc3339()));
+    assert_eq!((&listed[1]["title"], &listed[1]["version"]), (&Value::Null, &Value::Null));
+}
+
+#[test]
+fn an_account_shows_the_name_that_its_owner_gave_it() {
+    let shown = json_of(&AccountDetail::new(&summary(AccountStatus::Claimed), &Tariff::default(), None));
+    assert_eq!((&shown["name"], &shown["handle"]), (&json!("Design team"), &json!("acct_abc")));
+}
+
+#[test]
+fn the_name_of_an_account_is_set_taken_away_or_refused() {
+    let read = |body: Value| ChangeAccount::parse_from_json(Some(body)).ok().unwrap().read();
+    let name = read(json!({ "name": " Design team " })).unwrap().name.unwrap().unwrap();
+    assert_eq!(name.as_str(), "Design team");
+    assert_eq!(read(json!({ "name": null })).unwrap().name, Some(None));
+    assert_eq!(read(json!({ "allow_agent_join": true })).unwrap().name, None);
+    for bad in [json!({}), json!({ "name": "" }), json!({ "name": "a\nb" })] {
+        assert!(read(bad.clone()).is_err(), "{bad}");
+    }
 }
 
 #[test]

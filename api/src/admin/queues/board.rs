@@ -3,17 +3,19 @@
 use askama::Template;
 use domain::{Missing, OperatorName, Queue, Refusal, Time};
 use poem::http::StatusCode;
-use poem::web::Data;
+use poem::web::{Data, Query};
 use poem::{Request, Response, handler};
 use serde::Deserialize;
 use service::{BoardFigures, JobState, ProcessInfo, QueueFigures, RunningJob, ScheduleInfo, Service};
 
+use super::chart::{Chart, charts_of};
 use super::done::Done;
 use super::span::{Second, Span};
-use super::{path_of, path_of_job, path_of_state};
+use super::worker::short_instance;
+use super::{path_of, path_of_job, path_of_state, search};
 use crate::admin::frame::{Frame, Tab, operator};
 use crate::html::fields::Fields;
-use crate::html::figures::Count;
+use crate::html::figures::{Count, Size};
 use crate::html::{found_at, live_page};
 use crate::http::refusal::RefusedCall;
 
@@ -22,6 +24,10 @@ use crate::http::refusal::RefusedCall;
 pub struct BoardPage<'a> {
     pub frame: &'a Frame,
     pub as_of: Second,
+    /// What is wrong. Empty if all queues are healthy.
+    pub problems: Vec<String>,
+    /// The versions of the running processes, if they differ.
+    pub versions: Vec<String>,
     /// Queues with open jobs that no process takes jobs from.
     pub untaken: Vec<&'static str>,
     pub queues: Vec<QueueRow>,
@@ -38,10 +44,13 @@ pub struct QueueRow {
     pub path: String,
     pub depth: Count,
     pub counts: Vec<StateCount>,
+    /// How many jobs can run at a time.
+    pub slots: Count,
     pub oldest: Option<Span>,
     pub done: Count,
     pub failed: Count,
     pub paused: Option<PauseText>,
+    pub charts: Vec<Chart>,
 }
 
 /// The number of jobs in a state, and the path of their list.
@@ -51,6 +60,7 @@ pub struct StateCount {
     pub path: String,
     /// Whether the number needs attention.
     pub is_loud: bool,
+    pub is_running: bool,
 }
 
 pub struct PauseText {
@@ -60,6 +70,8 @@ pub struct PauseText {
 
 pub struct ProcessRow {
     pub instance: String,
+    pub short_instance: String,
+    pub memory: Option<Size>,
     pub role: String,
     pub host: String,
     pub process_id: u32,
@@ -68,7 +80,7 @@ pub struct ProcessRow {
     pub seen_at: Second,
     pub silent_for: Span,
     pub is_lost: bool,
-    /// Such as `publish × 16`.
+    /// The jobs that run and can run, such as `publish 3 of 16`.
     pub takes: Vec<String>,
     pub running: Vec<RunningRow>,
 }
@@ -95,9 +107,23 @@ pub struct RunForm {
     schedule: String,
 }
 
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct BoardQuery {
+    /// A job's id, an account's handle or a host.
+    find: String,
+}
+
 #[handler]
-pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
+pub async fn show(
+    request: &Request,
+    Query(query): Query<BoardQuery>,
+    service: Data<&Service>,
+) -> Result<Response, RefusedCall> {
     let frame = Frame::begin(request, Tab::Queues)?;
+    if !query.find.trim().is_empty() {
+        return search::show(&frame, &service, &query.find).await;
+    }
     let (board, schedules) = (service.board().await?, service.schedules().await?);
     live_page(StatusCode::OK, &BoardPage::new(&frame, board, schedules))
 }
@@ -123,14 +149,19 @@ async fn run_now(service: &Service, name: &str, by: &OperatorName) -> Result<Don
 impl<'a> BoardPage<'a> {
     pub fn new(frame: &'a Frame, board: BoardFigures, schedules: Vec<ScheduleInfo>) -> Self {
         let at = board.at;
-        let waits = |queue: &&QueueFigures| queue.jobs.unfinished() > 0 && !board.is_taken(queue.queue);
-        let omissions = board.omissions();
+        let (omissions, problems) = (board.omissions(), board.problems());
+        let versions: Vec<String> = board.versions().into_iter().map(str::to_owned).collect();
+        let waits = |queue: &&QueueFigures| board.is_untaken(queue);
         let untaken = board.queues.iter().filter(waits).map(|queue| queue.queue.name()).collect();
+        let slots: Vec<usize> = board.queues.iter().map(|queue| board.slots(queue.queue)).collect();
+        let queues = board.queues.into_iter().zip(slots);
         Self {
             frame,
             as_of: Second(at),
             untaken,
-            queues: board.queues.into_iter().map(|queue| QueueRow::new(queue, at)).collect(),
+            problems,
+            versions: if versions.len() > 1 { versions } else { Vec::new() },
+            queues: queues.map(|(queue, slots)| QueueRow::new(queue, slots, at)).collect(),
             processes: board.processes.into_iter().map(|process| ProcessRow::new(process, at)).collect(),
             lost_earlier: board.lost_earlier,
             omissions,
@@ -140,8 +171,10 @@ impl<'a> BoardPage<'a> {
 }
 
 impl QueueRow {
-    fn new(queue: QueueFigures, now: Time) -> Self {
+    fn new(queue: QueueFigures, slots: usize, now: Time) -> Self {
         Self {
+            slots: Count(slots as u64),
+            charts: charts_of(&queue.minutes),
             name: queue.queue.name(),
             path: path_of(queue.queue),
             depth: Count(queue.jobs.unfinished()),
@@ -161,6 +194,7 @@ pub fn counts_of(queue: &QueueFigures) -> Vec<StateCount> {
         count: Count(count),
         path: path_of_state(queue.queue, state),
         is_loud: is_loud && count > 0,
+        is_running: state == JobState::Running,
     };
     vec![
         of(JobState::Waiting, "Waiting", queue.jobs.waiting, false),
@@ -179,10 +213,14 @@ impl From<service::Paused> for PauseText {
 
 impl ProcessRow {
     fn new(process: ProcessInfo, now: Time) -> Self {
-        let taken = |(queue, concurrency): &(Queue, usize)| format!("{} × {concurrency}", queue.name());
+        let taken = |(queue, slots): &(Queue, usize)| {
+            format!("{} {} of {slots}", queue.name(), process.in_use(*queue))
+        };
         Self {
             takes: process.takes.iter().map(taken).collect(),
             running: process.running.into_iter().map(|job| RunningRow::new(job, now)).collect(),
+            short_instance: short_instance(&process.instance),
+            memory: process.memory_bytes.map(Size),
             instance: process.instance,
             role: process.role,
             host: process.host,

@@ -6,11 +6,13 @@ use poem::http::StatusCode;
 use poem::web::Data;
 use poem::{Request, Response, handler};
 use serde::Deserialize;
-use service::{JobDetail, JobEvent, JobEventKind, JobState, Service};
+use service::{JobDetail, JobEvent, JobEventKind, JobState, JobSubject, Service};
 
 use super::done::Done;
 use super::jobs::{TimeText, when};
+use super::lanes::{Lane, lanes_of};
 use super::span::Second;
+use super::worker::WorkerText;
 use super::{job_in, path_of, path_of_job, queue_in};
 use crate::admin::frame::{Frame, Tab, operator};
 use crate::html::faults::Faults;
@@ -33,7 +35,10 @@ pub struct JobPage<'a> {
     pub attempts: u32,
     pub attempts_max: u32,
     pub when: TimeText,
-    pub worker: Option<String>,
+    pub worker: Option<WorkerText>,
+    /// The account and page that the payload names.
+    pub subject: JobSubject,
+    pub lanes: Vec<Lane>,
     pub reply_to: Option<String>,
     pub last_error: Option<String>,
     pub payload: String,
@@ -95,12 +100,20 @@ async fn render(
     let (queue, id) = (queue_in(request)?, job_in(request)?);
     let frame = Frame::begin(request, Tab::Queues)?;
     let detail = service.job(queue, id).await?;
-    live_page(status, &JobPage::new(&frame, detail, service.clock().now(), faults))
+    let subject = service.job_subject(&detail).await?;
+    let shown = JobShown { detail, subject };
+    live_page(status, &JobPage::new(&frame, shown, service.clock().now(), faults))
+}
+
+/// A job, and what it is about.
+pub struct JobShown {
+    pub detail: JobDetail,
+    pub subject: JobSubject,
 }
 
 impl<'a> JobPage<'a> {
-    pub fn new(frame: &'a Frame, detail: JobDetail, now: domain::Time, faults: Faults) -> Self {
-        let JobDetail { job, payload, reply_to, timeline } = detail;
+    pub fn new(frame: &'a Frame, shown: JobShown, now: domain::Time, faults: Faults) -> Self {
+        let JobShown { detail: JobDetail { job, payload, reply_to, timeline }, subject } = shown;
         Self {
             frame,
             id: job.id.to_string(),
@@ -113,7 +126,9 @@ impl<'a> JobPage<'a> {
             attempts_max: job.attempts_max,
             when: when(&job, now),
             kind: job.kind,
-            worker: job.worker,
+            worker: job.worker.map(WorkerText::new),
+            subject,
+            lanes: lanes_of(&timeline, now),
             reply_to,
             last_error: job.last_error,
             payload: format!("{payload:#}"),

@@ -6,11 +6,15 @@ use poem::http::StatusCode;
 use poem::web::{Data, Query};
 use poem::{Request, Response, handler};
 use serde::Deserialize;
-use service::{BoardFigures, JobFilter, JobInfo, JobList, JobState, Service};
+use service::{
+    BoardFigures, ErrorGroup, ErrorGroups, ErrorKey, JobFilter, JobInfo, JobList, JobState, Service,
+};
 
 use super::board::{PauseText, StateCount, counts_of};
+use super::chart::{Chart, MinuteRow, charts_of, rows_of};
 use super::done::Done;
 use super::span::{Second, Span};
+use super::worker::WorkerText;
 use super::{path_of_job, path_of_state, queue_in, shortened};
 use crate::admin::frame::{Frame, Tab, operator};
 use crate::html::fields::Fields;
@@ -32,11 +36,37 @@ pub struct JobsPage<'a> {
     pub paused: Option<PauseText>,
     /// Whether a running process takes jobs from this queue.
     pub is_taken: bool,
+    pub charts: Vec<Chart>,
+    /// The charts as a table.
+    pub minutes: Vec<MinuteRow>,
+    /// The kinds of the queue's jobs to choose from. Empty if there is only one.
+    pub kinds: Vec<KindChoice>,
+    pub groups: Vec<GroupRow>,
+    /// What the groups leave out.
+    pub groups_note: Option<String>,
+    /// Whether only jobs of one kind or error are listed.
+    pub is_narrowed: bool,
     pub rows: Vec<JobRow>,
     /// The path of the next page of the list, if there is one.
     pub next: Option<String>,
     /// Whether this is a later page of the list.
     pub goes_on: bool,
+}
+
+/// Jobs with equal errors.
+pub struct GroupRow {
+    pub key: String,
+    pub error: String,
+    pub jobs: Count,
+    pub first: Second,
+    pub last: Second,
+    /// The list of these jobs.
+    pub path: String,
+}
+
+pub struct KindChoice {
+    pub name: &'static str,
+    pub is_chosen: bool,
 }
 
 /// A state to choose from.
@@ -54,7 +84,7 @@ pub struct JobRow {
     pub kind: String,
     pub attempts: String,
     pub when: TimeText,
-    pub worker: Option<String>,
+    pub worker: Option<WorkerText>,
     pub error: Option<String>,
 }
 
@@ -69,12 +99,16 @@ pub struct TimeText {
 pub struct JobsQuery {
     state: Option<String>,
     before: Option<String>,
+    kind: Option<String>,
+    error: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct SteerForm {
     action: String,
+    /// The group of `requeue-these`.
+    error: String,
 }
 
 #[handler]
@@ -86,7 +120,13 @@ pub async fn show(
     let frame = Frame::begin(request, Tab::Queues)?;
     let wanted = query.wanted(queue_in(request)?)?;
     let (board, jobs) = (service.board().await?, service.jobs(wanted).await?);
-    live_page(StatusCode::OK, &JobsPage::new(&frame, wanted, board, jobs))
+    let groups = match wanted.state {
+        JobState::Dead | JobState::Failed if wanted.before.is_none() && !wanted.is_narrowed() => {
+            service.job_errors(wanted.queue, wanted.state).await?
+        }
+        _ => ErrorGroups::default(),
+    };
+    live_page(StatusCode::OK, &JobsPage::new(&frame, wanted, board, JobsShown { list: jobs, groups }))
 }
 
 /// Pauses or resumes the queue, or requeues or discards its dead jobs.
@@ -101,11 +141,15 @@ pub async fn steer(
         "pause" => service.pause_queue(queue, by).await.map(|()| Done::Paused(queue))?,
         "resume" => service.resume_queue(queue, by).await.map(|()| Done::Resumed(queue))?,
         "requeue-dead" => Done::Requeued(queue, service.requeue_dead(queue, by).await?),
+        "requeue-these" => {
+            let error =
+                form.error.parse().map_err(|_| Refusal::invalid("error", "is not a group of errors"))?;
+            Done::Requeued(queue, service.requeue_dead_with(queue, error, by).await?)
+        }
         "discard-dead" => Done::DiscardedDead(queue, service.discard_dead(queue, by).await?),
         _ => {
-            return Err(
-                Refusal::invalid("action", "must be pause, resume, requeue-dead or discard-dead").into()
-            );
+            let actions = "must be pause, resume, requeue-dead, requeue-these or discard-dead";
+            return Err(Refusal::invalid("action", actions).into());
         }
     };
     Ok(found_at(&done.path(request.uri().path())))
@@ -123,16 +167,33 @@ impl JobsQuery {
         };
         let before = self.before.as_deref().map(str::parse::<JobId>).transpose();
         let before = before.map_err(|_| Refusal::invalid("before", "is not the id of a job"))?;
-        Ok(JobFilter { queue, state, before })
+        let kind = match self.kind.as_deref().filter(|kind| !kind.is_empty()) {
+            None => None,
+            Some(name) => {
+                let known = queue.kinds().iter().copied().find(|kind| *kind == name);
+                Some(known.ok_or_else(|| Refusal::invalid("kind", "is not a kind of job of this queue"))?)
+            }
+        };
+        let error = self.error.as_deref().map(str::parse::<ErrorKey>).transpose();
+        let error = error.map_err(|_| Refusal::invalid("error", "is not a group of errors"))?;
+        Ok(JobFilter { queue, state, before, kind, error })
     }
 }
 
+/// The jobs of a list, and their errors.
+pub struct JobsShown {
+    pub list: JobList,
+    pub groups: ErrorGroups,
+}
+
 impl<'a> JobsPage<'a> {
-    pub fn new(frame: &'a Frame, wanted: JobFilter, board: BoardFigures, jobs: JobList) -> Self {
-        let JobFilter { queue, state, before } = wanted;
+    pub fn new(frame: &'a Frame, wanted: JobFilter, board: BoardFigures, jobs: JobsShown) -> Self {
+        let JobFilter { queue, state, before, .. } = wanted;
+        let JobsShown { list: jobs, groups } = jobs;
         let (at, is_taken) = (board.at, board.is_taken(queue));
         let figures = board.queues.into_iter().find(|figures| figures.queue == queue);
-        let next = jobs.next.map(|id| format!("{}&before={id}", path_of_state(queue, state)));
+        let next = jobs.next.map(|id| format!("{}&before={id}", path_narrowed(wanted)));
+        let minutes = figures.as_ref().map(|figures| figures.minutes.clone()).unwrap_or_default();
         Self {
             frame,
             name: queue.name(),
@@ -143,9 +204,57 @@ impl<'a> JobsPage<'a> {
             dead: Count(figures.as_ref().map_or(0, |figures| figures.jobs.dead)),
             paused: figures.and_then(|figures| figures.paused).map(PauseText::from),
             is_taken,
+            charts: charts_of(&minutes),
+            minutes: rows_of(&minutes),
+            kinds: kinds_of(wanted),
+            groups_note: note_of(&groups),
+            groups: groups.groups.into_iter().map(|group| GroupRow::new(group, wanted)).collect(),
+            is_narrowed: wanted.is_narrowed(),
             rows: jobs.jobs.into_iter().map(|job| JobRow::new(job, at)).collect(),
             next,
             goes_on: before.is_some(),
+        }
+    }
+}
+
+/// The path of a list with its filters.
+fn path_narrowed(wanted: JobFilter) -> String {
+    let mut path = path_of_state(wanted.queue, wanted.state);
+    if let Some(kind) = wanted.kind {
+        path.push_str(&format!("&kind={kind}"));
+    }
+    if let Some(error) = wanted.error {
+        path.push_str(&format!("&error={error}"));
+    }
+    path
+}
+
+fn kinds_of(wanted: JobFilter) -> Vec<KindChoice> {
+    let kinds = wanted.queue.kinds();
+    if kinds.len() < 2 {
+        return Vec::new();
+    }
+    kinds.iter().map(|&name| KindChoice { name, is_chosen: wanted.kind == Some(name) }).collect()
+}
+
+fn note_of(groups: &ErrorGroups) -> Option<String> {
+    match (groups.is_cut, groups.groups_not_listed) {
+        (true, _) => Some(format!("The newest {} jobs are grouped.", Count(groups.jobs))),
+        (false, 0) => None,
+        (false, 1) => Some("1 more error is not listed.".to_owned()),
+        (false, more) => Some(format!("{} more errors are not listed.", Count(more))),
+    }
+}
+
+impl GroupRow {
+    fn new(group: ErrorGroup, wanted: JobFilter) -> Self {
+        Self {
+            key: group.key.to_string(),
+            error: shortened(&group.error),
+            jobs: Count(group.jobs),
+            first: Second(group.first_at),
+            last: Second(group.last_at),
+            path: path_narrowed(JobFilter { error: Some(group.key), ..wanted }),
         }
     }
 }
@@ -168,14 +277,14 @@ fn states(queue: Queue, chosen: JobState, counts: Vec<StateCount>) -> Vec<JobSta
 }
 
 impl JobRow {
-    fn new(job: JobInfo, now: Time) -> Self {
+    pub fn new(job: JobInfo, now: Time) -> Self {
         Self {
             id: job.id.to_string(),
             path: path_of_job(job.queue, job.id),
             attempts: format!("{} of {}", job.attempts, job.attempts_max),
             when: when(&job, now),
             kind: job.kind,
-            worker: job.worker,
+            worker: job.worker.map(WorkerText::new),
             error: job.last_error.as_deref().map(shortened),
         }
     }

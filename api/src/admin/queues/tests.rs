@@ -6,14 +6,16 @@ use askama::Template;
 use domain::{Job, JobId, Queue, Refusal, Time};
 use serde_json::{Value, json};
 use service::{
-    BoardFigures, JobCounts, JobDetail, JobEvent, JobEventKind, JobFilter, JobInfo, JobList, JobState,
-    Paused, Planned, ProcessInfo, QueueFigures, RunningJob, ScheduleInfo,
+    BoardFigures, ErrorGroup, ErrorGroups, ErrorKey, FoundJobs, JobCounts, JobDetail, JobEvent, JobEventKind,
+    JobFilter, JobInfo, JobList, JobState, JobSubject, Paused, Planned, ProcessInfo, QueueFigures,
+    QueueMinute, RunningJob, ScheduleInfo,
 };
 
 use super::board::BoardPage;
 use super::done::Done;
-use super::job::JobPage;
-use super::jobs::JobsPage;
+use super::job::{JobPage, JobShown};
+use super::jobs::{JobsPage, JobsShown};
+use super::search::SearchPage;
 use crate::admin::frame::{Frame, Tab};
 use crate::admin::tests::{frame, now};
 use crate::html::faults::Faults;
@@ -37,8 +39,25 @@ fn calm(queue: Queue) -> QueueFigures {
         jobs: JobCounts::default(),
         done_last_minute: 0,
         failed_last_minute: 0,
+        minutes: vec![],
         paused: None,
     }
+}
+
+/// An hour with a burst in it.
+fn hour() -> Vec<QueueMinute> {
+    let minute = |number: u64| {
+        let done = if number.is_multiple_of(7) { 0 } else { number * 40 };
+        QueueMinute {
+            at: before(60 * (59 - number)),
+            depth: (number > 4).then_some(1_300 - number * 20),
+            done,
+            failed: u64::from(number.is_multiple_of(9)),
+            took_p50_ms: (done > 0).then_some(40),
+            took_p95_ms: (done > 0).then_some(1_000 + number),
+        }
+    };
+    (0..60).map(minute).collect()
 }
 
 fn process(role: &str, is_lost: bool, takes: &[(Queue, usize)]) -> ProcessInfo {
@@ -49,10 +68,11 @@ fn process(role: &str, is_lost: bool, takes: &[(Queue, usize)]) -> ProcessInfo {
         role: role.into(),
         host: "node <3>".into(),
         process_id: 4711,
-        version: "0.1.0".into(),
+        version: if role == "edge" { "0.2.0".into() } else { "0.1.0".into() },
         started_at: before(90_000),
         seen_at: before(if is_lost { 300 } else { 1 }),
         is_lost,
+        memory_bytes: (!is_lost).then_some(94_371_840),
         running: takes.iter().map(|_| running.clone()).collect(),
         takes: takes.to_vec(),
     }
@@ -83,6 +103,7 @@ fn full() -> BoardFigures {
                     cancelled: 4,
                     oldest_waiting_since: Some(before(400)),
                 },
+                minutes: hour(),
                 done_last_minute: 2_400,
                 failed_last_minute: 2,
                 ..calm(Queue::Publish)
@@ -162,9 +183,41 @@ fn detail(state: JobState) -> JobDetail {
     }
 }
 
+fn shown(state: JobState) -> JobShown {
+    let is_known = state != JobState::Done;
+    let subject = JobSubject {
+        account: is_known.then(|| "acct_k3x9f2".into()),
+        host: is_known.then(|| "my-page-a1b2".parse().unwrap()),
+    };
+    JobShown { detail: detail(state), subject }
+}
+
 fn list(state: JobState, jobs: Vec<JobInfo>, before: Option<JobId>) -> String {
-    let (wanted, next) = (JobFilter { queue: Queue::Scan, state, before }, (!jobs.is_empty()).then(id));
-    JobsPage::new(&plain(), wanted, full(), JobList { jobs, next }).render().unwrap()
+    let (wanted, next) =
+        (JobFilter { before, ..JobFilter::of(Queue::Scan, state) }, (!jobs.is_empty()).then(id));
+    let groups =
+        if jobs.iter().any(|job| job.last_error.is_some()) { groups() } else { ErrorGroups::default() };
+    let shown = JobsShown { list: JobList { jobs, next }, groups };
+    JobsPage::new(&plain(), wanted, full(), shown).render().unwrap()
+}
+
+fn groups() -> ErrorGroups {
+    let group = |error: &str, jobs| ErrorGroup {
+        key: ErrorKey::of(error),
+        error: error.into(),
+        jobs,
+        first_at: before(900),
+        last_at: before(4),
+    };
+    ErrorGroups {
+        groups: vec![
+            group("storage: the object store did not answer <5>", 34),
+            group("no attempt is left", 1),
+        ],
+        groups_not_listed: 2,
+        jobs: 37,
+        is_cut: false,
+    }
 }
 
 fn plain() -> Frame {
@@ -177,14 +230,22 @@ fn boards() -> Vec<(String, String)> {
     let none = board_of(Queue::ALL.map(calm).to_vec(), vec![]);
     vec![
         ("admin-queues".into(), BoardPage::new(&with_message, full(), schedules()).render().unwrap()),
+        ("admin-queues-found".into(), found(FoundJobs::Jobs(vec![job(JobState::Dead), job(JobState::Done)]))),
+        ("admin-queues-found-none".into(), found(FoundJobs::Jobs(vec![]))),
+        ("admin-queues-found-unknown".into(), found(FoundJobs::Unknown)),
         ("admin-queues-none".into(), BoardPage::new(&plain, none, schedules()).render().unwrap()),
     ]
 }
 
+fn found(found: FoundJobs) -> String {
+    SearchPage::new(&plain(), "acct_<a>1".into(), found, now()).render().unwrap()
+}
+
 fn lists() -> Vec<(String, String)> {
-    let of_publish = JobFilter { queue: Queue::Publish, state: JobState::Dead, before: None };
+    let of_publish = JobFilter::of(Queue::Publish, JobState::Dead);
     let of_upkeep = JobFilter { queue: Queue::Upkeep, ..of_publish };
-    let empty = || JobList { jobs: vec![], next: None };
+    let empty = || JobsShown { list: JobList { jobs: vec![], next: None }, groups: ErrorGroups::default() };
+    let cleanups = JobFilter { kind: Some("cleanup"), ..of_upkeep };
     let requeued = frame(Tab::Queues, Some(&Done::Requeued(Queue::Publish, 3).text()));
     let mut pages = vec![
         ("admin-jobs-end".into(), list(JobState::Dead, vec![], Some(id()))),
@@ -192,6 +253,7 @@ fn lists() -> Vec<(String, String)> {
             "admin-jobs-requeue".into(),
             JobsPage::new(&requeued, of_publish, full(), empty()).render().unwrap(),
         ),
+        ("admin-jobs-narrowed".into(), JobsPage::new(&plain(), cleanups, full(), empty()).render().unwrap()),
         ("admin-jobs-untaken".into(), JobsPage::new(&plain(), of_upkeep, full(), empty()).render().unwrap()),
     ];
     for state in JobState::ALL {
@@ -202,7 +264,7 @@ fn lists() -> Vec<(String, String)> {
 }
 
 fn jobs() -> Vec<(String, String)> {
-    let page = |state, faults| JobPage::new(&plain(), detail(state), now(), faults).render().unwrap();
+    let page = |state, faults| JobPage::new(&plain(), shown(state), now(), faults).render().unwrap();
     let late = Refusal::JobIs { state: "running".into() };
     let late = Faults::of(&late, &[], "/admin/queues/scan/01");
     let mut pages = vec![("admin-job-job_state".into(), page(JobState::Running, late))];
@@ -232,10 +294,18 @@ fn json_board_has_depths_pauses_and_the_queues_of_each_process() {
     // A process without a heartbeat takes no jobs.
     assert_eq!(board["queues"][3]["taken"], false);
     let worker = &board["processes"][0];
-    assert_eq!(worker["takes"][0], json!({ "queue": "publish", "concurrency": 16 }));
+    assert_eq!(worker["takes"][0], json!({ "queue": "publish", "concurrency": 16, "in_use": 2 }));
     assert_eq!(worker["running"][0]["kind"], "publish");
     assert_eq!(board["processes"][1]["lost"], true);
     assert_eq!(board["lost_earlier"], 12);
+    assert_eq!((&publish["slots"], &worker["memory_bytes"]), (&json!(16), &json!(94_371_840)));
+    assert_eq!(board["problems"][0], "no worker takes jobs from upkeep");
+    assert_eq!(board["versions"], json!(["0.1.0", "0.2.0"]));
+    let minute = &publish["minutes"][59];
+    assert_eq!(
+        (&minute["done"], &minute["depth"], &minute["took_p95_ms"]),
+        (&json!(2_360), &json!(120), &json!(1_059))
+    );
 }
 
 #[test]
@@ -263,7 +333,7 @@ fn job_actions_are_offered_only_in_states_that_allow_them() {
         (JobState::Cancelled, true, false, false),
         (JobState::Done, false, false, false),
     ] {
-        let page = JobPage::new(&plain(), detail(state), now(), Faults::default()).render().unwrap();
+        let page = JobPage::new(&plain(), shown(state), now(), Faults::default()).render().unwrap();
         let offers = ["retry", "cancel", "discard"].map(|word| page.contains(&format!("value=\"{word}\"")));
         assert_eq!(offers, [retry, cancel, discard], "{}", state.name());
     }

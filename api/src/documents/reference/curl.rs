@@ -5,28 +5,43 @@ use serde_json::Value;
 
 use crate::documents::examples;
 
-/// Where the skill stores the token.
-const TOKEN_CONFIG: &str = "-K ~/.handbill/curl";
+/// Where a command takes the token from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenSource {
+    /// The file in which the skill stores it.
+    File,
+    /// The variable that the command line reads too.
+    Variable,
+}
+
+impl TokenSource {
+    fn words(self) -> &'static str {
+        match self {
+            Self::File => "-K ~/.handbill/curl",
+            Self::Variable => r#"-H "Authorization: Bearer $HANDBILL_TOKEN""#,
+        }
+    }
+}
 
 /// A body of any content type.
 const A_FILE: &str = "--data-binary @page.html";
 
-pub fn curl(base_url: &str, method: &str, path: &str, operation: &Value) -> String {
+pub fn curl(base_url: &str, method: &str, path: &str, operation: &Value, token: TokenSource) -> String {
     let mut words = vec!["curl".to_owned()];
     if method != "get" {
         words.push(format!("-X {}", method.to_uppercase()));
     }
-    words.extend(credential(operation));
+    words.extend(credential(operation, token));
     words.extend(required_headers(operation));
     words.extend(body(operation));
     words.push(quoted(&format!("{base_url}{}{}", filled(path), required_query(operation))));
     words.join(" ")
 }
 
-fn credential(operation: &Value) -> Option<String> {
+fn credential(operation: &Value, token: TokenSource) -> Option<String> {
     let first = operation["security"][0].as_object()?.keys().next()?;
     match first.as_str() {
-        "token" => Some(TOKEN_CONFIG.to_owned()),
+        "token" => Some(token.words().to_owned()),
         "session" => Some(r#"-b "svc_sess=$SESSION""#.to_owned()),
         "operator" => Some(r#"-H "X-Internal-Secret: $SIGNING_SECRET""#.to_owned()),
         _ => None,
@@ -113,7 +128,7 @@ mod tests {
             "requestBody": { "content": { "application/json; charset=utf-8": { "example": { "version": 1 } } } },
         });
         assert_eq!(
-            curl("http://x", "post", "/v1/artifacts/{slug}/activate", &operation),
+            curl("http://x", "post", "/v1/artifacts/{slug}/activate", &operation, TokenSource::File),
             r#"curl -X POST -K ~/.handbill/curl -H 'X-Needed: it'\''s' "#.to_owned()
                 + r#"-H 'Content-Type: application/json' -d '{"version":1}' 'http://x/v1/artifacts/my-page/activate?user=ada'"#
         );
@@ -123,9 +138,15 @@ mod tests {
     fn curl_examples_send_binary_bodies_from_a_file() {
         let content = json!({ "application/octet-stream": { "schema": { "format": "binary" } } });
         assert_eq!(
-            curl("http://x", "put", "/v1/uploads/{id}", &json!({ "requestBody": { "content": content } }))
-                .split(" 'http")
-                .next(),
+            curl(
+                "http://x",
+                "put",
+                "/v1/uploads/{id}",
+                &json!({ "requestBody": { "content": content } }),
+                TokenSource::File
+            )
+            .split(" 'http")
+            .next(),
             Some("curl -X PUT -H 'Content-Type: application/octet-stream' --data-binary @page.html")
         );
     }
@@ -139,7 +160,7 @@ mod tests {
         });
         let operation = json!({ "requestBody": { "content": content } });
         assert_eq!(
-            curl("", "post", "/v1/publish", &operation),
+            curl("", "post", "/v1/publish", &operation, TokenSource::Variable),
             "curl -X POST --form-string 'html=x' '/v1/publish'"
         );
     }
@@ -150,9 +171,12 @@ mod tests {
             "example": { "html": "<h1>Hello</h1>" },
         } } } });
         assert_eq!(
-            curl("http://x", "post", "/v1/publish", &operation),
+            curl("http://x", "post", "/v1/publish", &operation, TokenSource::Variable),
             "curl -X POST --form-string 'html=<h1>Hello</h1>' 'http://x/v1/publish'"
         );
-        assert_eq!(curl("http://x", "get", "/v1/status", &json!({})), "curl 'http://x/v1/status'");
+        assert_eq!(
+            curl("http://x", "get", "/v1/status", &json!({}), TokenSource::File),
+            "curl 'http://x/v1/status'"
+        );
     }
 }

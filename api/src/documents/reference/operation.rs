@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::curl::curl;
+use super::curl::{TokenSource, curl};
 use super::schema::{Field, Schemas, Side};
 use super::{anchor, is_code, line, text};
 
@@ -12,6 +12,8 @@ pub struct Operation {
     pub tag: String,
     /// Such as `POST /v1/publish`.
     pub name: String,
+    /// Its id in the OpenAPI document.
+    pub id: String,
     pub anchor: String,
     pub summary: String,
     pub description: String,
@@ -50,11 +52,20 @@ pub struct RefusalStatus {
 }
 
 impl Operation {
-    pub fn all_of(document: &Value) -> Vec<Self> {
+    /// In capitals.
+    pub fn method(&self) -> &str {
+        self.name.split(' ').next().unwrap_or_default()
+    }
+
+    pub fn path(&self) -> &str {
+        self.name.split(' ').nth(1).unwrap_or_default()
+    }
+
+    pub fn all_of(document: &Value, token: TokenSource) -> Vec<Self> {
         let paths = document["paths"].as_object().into_iter().flatten();
         let of_path = |(path, item): (&String, &Value)| -> Vec<Self> {
             let methods = item.as_object().into_iter().flatten();
-            methods.map(|(method, described)| Self::of(document, method, path, described)).collect()
+            methods.map(|(method, described)| Self::of(document, method, path, described, token)).collect()
         };
         paths.flat_map(of_path).collect()
     }
@@ -68,13 +79,14 @@ impl Operation {
         media.filter_map(|media| media["schema"]["$ref"].as_str()?.rsplit('/').next()).collect()
     }
 
-    fn of(document: &Value, method: &str, path: &str, described: &Value) -> Self {
+    fn of(document: &Value, method: &str, path: &str, described: &Value, token: TokenSource) -> Self {
         let schemas = Schemas::of(document);
         let name = format!("{} {path}", method.to_uppercase());
         let responses = || described["responses"].as_object().into_iter().flatten();
         let is_refusal = |status: &str| status.starts_with(['4', '5']);
         Self {
             tag: text(&described["tags"][0]),
+            id: text(&described["operationId"]),
             anchor: anchor(&name),
             name,
             summary: text(&described["summary"]),
@@ -82,7 +94,7 @@ impl Operation {
             credentials: credentials(described),
             parameters: parameters(described, schemas),
             body: Body::of(described, schemas),
-            curl: curl(&text(&document["servers"][0]["url"]), method, path, described),
+            curl: curl(&text(&document["servers"][0]["url"]), method, path, described, token),
             responses: responses()
                 .filter(|(status, _)| !is_refusal(status))
                 .map(|(status, response)| DocumentedResponse::of(status, response, schemas))

@@ -110,7 +110,7 @@ fn every_error_code_is_documented_with_its_hint() {
 #[test]
 fn a_tag_without_endpoints_makes_no_section() {
     let document = json!({ "tags": [{ "name": "Empty" }], "paths": {} });
-    assert!(sections(&document).is_empty());
+    assert!(sections(&document, TokenSource::File).is_empty());
 }
 
 /// `HANDBILL_TEST_UPDATE=1 cargo test -p api` rewrites the file.

@@ -5,9 +5,8 @@ use poem::http::StatusCode;
 use poem::test::TestClient;
 use serde_json::Value;
 
-use super::BASE_URL;
 use crate::documents::Facts;
-use crate::routes::{assemble, openapi_document};
+use crate::routes::assemble;
 
 fn served() -> TestClient<impl Endpoint> {
     TestClient::new(assemble(&Facts::sample()).0)
@@ -19,7 +18,8 @@ async fn documents_are_served_and_load_no_external_resources() {
     response.assert_header("content-type", "application/json; charset=utf-8");
     let openapi: Value = response.0.into_body().into_json().await.unwrap();
     assert_eq!(openapi["openapi"], "3.0.0");
-    for (path, says) in [("/docs", "<title>Handbill API</title>"), ("/docs/errors", "slug_taken")] {
+    for (path, says) in [("/docs", "<title>Documentation · Handbill</title>"), ("/docs/errors", "slug_taken")]
+    {
         let response = served().get(path).send().await;
         response.assert_status(StatusCode::OK);
         response.assert_header("content-type", "text/html; charset=utf-8");
@@ -34,9 +34,58 @@ async fn documents_are_served_and_load_no_external_resources() {
 }
 
 #[tokio::test]
-async fn docs_page_shows_the_whole_openapi_document_and_links_to_the_errors() {
-    let docs = served().get("/docs").send().await.0.into_body().into_string().await.unwrap();
-    assert!(docs.contains("href=\"/docs/errors\"") && docs.contains(&openapi_document(BASE_URL)));
+async fn pages_of_the_documentation_may_be_cached_and_run_only_our_script() {
+    for path in ["/docs", "/docs/quickstart", "/docs/reference", "/docs/reference/artifacts", "/docs/errors"]
+    {
+        let response = served().get(path).send().await;
+        response.assert_status_is_ok();
+        response.assert_header("cache-control", "public, max-age=300");
+        let policy = response.0.header("content-security-policy").unwrap();
+        assert!(
+            policy.starts_with("default-src 'none'; ") && policy.ends_with("connect-src 'self'"),
+            "{policy}"
+        );
+    }
+    for path in ["/docs/nothing", "/docs/reference/nothing"] {
+        served().get(path).send().await.assert_status(StatusCode::NOT_FOUND);
+    }
+}
+
+#[tokio::test]
+async fn the_search_answers_without_scripts_and_gives_its_index_to_them() {
+    let found = served().get("/docs/search").query("q", &"claim link").send().await;
+    found.assert_header("cache-control", "no-store");
+    let page = found.0.into_body().into_string().await.unwrap();
+    assert!(page.contains("href=\"/docs/reference/account#create_claim_link\""), "{page}");
+    for (query, says) in [("<script>", "&#60;script&#62;"), ("", "Type what you are looking for")] {
+        let page = served().get("/docs/search").query("q", &query).send().await;
+        page.assert_status_is_ok();
+        let page = page.0.into_body().into_string().await.unwrap();
+        assert!(page.contains(says) && !page.contains("<script>"), "{page}");
+    }
+    let index = served().get("/docs/search.json").send().await;
+    index.assert_header("cache-control", "public, max-age=300");
+    let index: Value = index.0.into_body().into_json().await.unwrap();
+    assert!(index.as_array().unwrap().len() > 100, "{index}");
+}
+
+#[tokio::test]
+async fn the_skill_is_a_page_for_browsers_and_markdown_for_everybody_else() {
+    let skill = async |accept: &str| {
+        let response = served().get("/skill").header("accept", accept).send().await;
+        response.assert_status_is_ok();
+        response.assert_header("vary", "Accept");
+        let kind = response.0.header("content-type").unwrap().to_owned();
+        (kind, response.0.into_body().into_string().await.unwrap())
+    };
+    let (kind, page) = skill("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8").await;
+    assert_eq!(kind, "text/html; charset=utf-8");
+    assert!(page.contains("<h1>Handbill</h1>") && !page.contains("name: handbill"), "{page}");
+    for accept in ["*/*", "text/markdown, text/html, */*", "text/plain"] {
+        let (kind, text) = skill(accept).await;
+        assert_eq!(kind, "text/markdown; charset=utf-8", "{accept}");
+        assert!(text.starts_with("---\nname: handbill\n"), "{accept}");
+    }
 }
 
 #[tokio::test]

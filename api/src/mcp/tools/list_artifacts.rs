@@ -1,6 +1,6 @@
 //! Lists the artifacts of the account.
 
-use domain::{Cursor, List, Page, PageStart};
+use domain::{Cursor, Host, List, Page, PageStart};
 use poem_openapi::Object;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ pub struct Arguments {
 /// their model only the text.
 #[derive(Object)]
 pub struct ArtifactList {
-    artifacts: Vec<wire::Artifact>,
+    artifacts: Vec<wire::ListedArtifact>,
     #[oai(nullable)]
     next_cursor: Option<String>,
 }
@@ -39,8 +39,8 @@ impl Tool for ListArtifacts {
     const TITLE: &'static str = "List the published pages";
     const DESCRIPTION: &'static str = "\
 List the pages of the account, newest first. Use it to find a slug or a URL. Returns artifacts, each \
-with slug, url, visibility, moderation_status and version (the live one, or null), and next_cursor: if \
-it is not null, call again with it as cursor. Free.";
+with slug, url, title, visibility, moderation_status, version (the live one, or null), updated_at and \
+views_month, and next_cursor: if it is not null, call again with it as cursor. Free.";
     const EFFECT: Effect = Effect::Reads;
 
     type Arguments = Arguments;
@@ -69,10 +69,9 @@ it is not null, call again with it as cursor. Free.";
         let cursor = arguments.cursor.map(|text| paging::cursor("cursor", &text, LISTS)).transpose()?;
         let page = Page::new(cursor.map_or(PageStart::First, PageStart::After), rows_max);
         let artifacts = exchange.service.artifacts(&exchange.caller, &page).await?;
-        let addresses = exchange.service.addresses();
-        Ok(ArtifactList {
-            next_cursor: artifacts.next.map(|next| next.to_string()),
-            artifacts: artifacts.rows.iter().map(|row| wire::Artifact::new(row, addresses)).collect(),
-        })
+        let hosts: Vec<Host> = artifacts.rows.iter().map(|artifact| artifact.host.clone()).collect();
+        let views = exchange.service.views_by_host(&exchange.caller, &hosts).await?;
+        let listed = wire::ListedArtifact::page(artifacts, &views, exchange.service.addresses());
+        Ok(ArtifactList { next_cursor: listed.next.map(|next| next.to_string()), artifacts: listed.rows })
     }
 }

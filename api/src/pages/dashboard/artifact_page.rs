@@ -1,24 +1,26 @@
-//! One page: its versions, its visibility, and its deletion. Rolling back and forward is free and can be
-//! undone. A button for a change that costs money shows the price.
+//! One page: a preview, its versions and files, its views, its visibility, and its deletion. Making another
+//! version live is free and can be undone. A change that costs money shows the price.
 
 use askama::Template;
 use domain::{
-    AppealMessage, Artifact, CreatedVia, List, ModerationStatus, Page, Refusal, Version, Visibility,
+    AppealMessage, Artifact, List, ModerationStatus, Page, Refusal, Time, VersionChoice, Visibility,
 };
 use poem::http::StatusCode;
 use poem::web::Data;
 use poem::{Request, Response, handler};
 use serde::Deserialize;
-use service::{ArtifactDetail, Caller, ModerationNotice, Service};
+use service::{ArtifactDetail, Caller, DayViews, Service, VersionFiles};
 
+use super::artifact_rows::{DayRow, FileRow, LiveFacts, Notice, VersionRow, file_rows, version_rows};
+use super::chart::{Chart, OnDay};
 use super::deleted::purged_flash;
 use super::page::{DashboardPage, Frame, Tab, kept_alive, slug_of, to_show, to_sign_in};
 use super::pager::{Pager, page_of};
 use super::question::{Question, QuestionOption};
-use super::visibility::{Price, VisibilityChoice, choices};
+use super::visibility::{Price, VisibilityControl};
 use crate::html::faults::Faults;
 use crate::html::fields::Fields;
-use crate::html::figures::{Count, Dollars, Moment, Size};
+use crate::html::figures::Count;
 use crate::html::{found_at, framing_page};
 use crate::http::refusal::{RefusedCall, status_of};
 use crate::wire::read_appeal;
@@ -32,43 +34,37 @@ pub struct ArtifactPage<'a> {
     pub path: String,
     /// The published page's URL, signed if the page is private.
     pub url: String,
-    /// The URL for the preview, while a version is live.
+    /// The address of the live version for the preview, unless it is blocked. Views of it are not counted.
     pub preview: Option<String>,
+    pub live: Option<LiveFacts>,
     pub is_private: bool,
     pub visibility: Visibility,
     pub moderation: Option<ModerationStatus>,
-    pub notice: ModerationNotice,
+    pub notice: Option<Notice>,
     pub appeal: AppealForm,
+    /// Views this month.
     pub views: Count,
     pub versions: Vec<VersionRow>,
     pub pager: Option<Pager>,
-    pub choices: Vec<VisibilityChoice>,
-    /// The monthly price of an unlisted or private page.
-    pub price: Dollars,
+    /// The files of the live version.
+    pub files: Vec<FileRow>,
+    pub chart: Chart,
+    /// The days of the chart, newest first.
+    pub days: Vec<DayRow>,
+    pub visibility_control: VisibilityControl,
     pub delete: Question,
 }
 
-pub struct VersionRow {
-    pub seq: u32,
-    pub made_at: Moment,
-    pub size: Size,
-    pub files: Count,
-    pub via: &'static str,
-    pub message: Option<String>,
-    pub moderation: ModerationStatus,
-    pub state: VersionState,
-    /// The `seq` of the version before it, with which it is compared. `None` for the first one.
-    pub before: Option<u32>,
-    /// The version's own address, signed if the page is private.
+/// What the page shows beside the artifact and its versions.
+pub struct Beside {
+    /// The published page's URL, signed if the page is private.
     pub url: String,
-}
-
-/// A version's position relative to the live one, which decides its button.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum VersionState {
-    Live,
-    Before,
-    After,
+    /// The files of the live version.
+    pub files: Option<VersionFiles>,
+    pub views_this_month: u64,
+    pub views: Vec<DayViews>,
+    pub price: Price,
+    pub now: Time,
 }
 
 /// The text of an appeal that was refused.
@@ -97,20 +93,36 @@ async fn render(
     let page = page_of(request, List::Versions)?;
     let detail = service.artifact(&dashboard.caller, &slug_of(request)?, &page).await?;
     let before_last = seq_on_next_page(service, &dashboard.caller, &detail).await?;
-    let host = &detail.artifact.host;
-    let views = service.views_by_host(&dashboard.caller, std::slice::from_ref(host)).await?;
-    let views = views.get(host).copied().unwrap_or_default();
-    let due = service.visibility_price(&dashboard.caller, &detail.artifact).await?;
-    let price = Price { due, month: service.tariff().visibility_price };
-    let url = service.member_url(&detail.artifact);
+    let beside = beside(service, &dashboard.caller, &detail.artifact).await?;
     let pager = Pager::of(&page, &detail.versions, &path_of(&dashboard.frame, &detail.artifact), "versions");
     let mut template =
-        ArtifactPage { pager, appeal, ..ArtifactPage::new(&dashboard.frame, &detail, url, views, price) };
+        ArtifactPage { pager, appeal, ..ArtifactPage::new(&dashboard.frame, &detail, &beside) };
     if let Some(last) = template.versions.last_mut() {
         last.before = before_last;
     }
     let answer = framing_page(status, &template, service.addresses())?;
     Ok(kept_alive(request, service, answer))
+}
+
+async fn beside(service: &Service, caller: &Caller, artifact: &Artifact) -> Result<Beside, RefusedCall> {
+    let files = match artifact.live {
+        Some(live) => {
+            let live = VersionChoice::Numbered(live.seq);
+            Some(service.version_files(caller, &artifact.slug, live).await?)
+        }
+        None => None,
+    };
+    let host = &artifact.host;
+    let views = service.views_by_host(caller, std::slice::from_ref(host)).await?;
+    let due = service.visibility_price(caller, artifact).await?;
+    Ok(Beside {
+        url: service.member_url(artifact),
+        files,
+        views_this_month: views.get(host).copied().unwrap_or_default(),
+        views: service.page_views(caller, artifact).await?,
+        price: Price { due, month: service.tariff().visibility_price },
+        now: service.clock().now(),
+    })
 }
 
 /// The first version of the next page of the list, with which the last one of this page is compared.
@@ -212,78 +224,38 @@ pub fn path_of(frame: &Frame, artifact: &Artifact) -> String {
 
 impl<'a> ArtifactPage<'a> {
     const APPEAL_LENGTH_MAX: usize = AppealMessage::LENGTH_MAX;
+    /// More files than these are shown on request.
+    const FILES_OPEN_MAX: usize = 10;
 
-    pub fn new(frame: &'a Frame, detail: &ArtifactDetail, url: String, views: u64, price: Price) -> Self {
+    pub fn new(frame: &'a Frame, detail: &ArtifactDetail, beside: &Beside) -> Self {
         let artifact = &detail.artifact;
-        let live_seq = artifact.live.map(|live| live.seq);
+        let today = beside.now.day();
+        let counts: Vec<_> = beside.views.iter().map(|on| OnDay { day: on.day, count: on.views }).collect();
+        let shown = artifact.live.filter(|live| live.moderation != ModerationStatus::Blocked);
         Self {
             frame,
             slug: artifact.slug.to_string(),
             path: path_of(frame, artifact),
-            preview: live_seq.map(|seq| preview(&url, seq)),
-            url,
+            preview: shown.map(|live| detail.version_links.link(live.seq)),
+            live: LiveFacts::of(detail, beside.now),
+            url: beside.url.clone(),
             is_private: artifact.visibility == Visibility::Private,
             visibility: artifact.visibility,
             moderation: artifact.live.map(|live| live.moderation),
-            notice: detail.moderation.clone(),
+            notice: artifact.live.and(Notice::of(&detail.moderation)),
             appeal: AppealForm::default(),
-            views: Count(views),
-            versions: version_rows(detail, live_seq),
+            views: Count(beside.views_this_month),
+            versions: version_rows(detail, beside.now),
             pager: None,
-            choices: choices(artifact.visibility, price),
-            price: Dollars(price.month),
+            files: beside
+                .files
+                .as_ref()
+                .map_or_else(Vec::new, |files| file_rows(files, &detail.version_links)),
+            chart: Chart::new("Views", &counts, today),
+            days: beside.views.iter().rev().map(DayRow::from).collect(),
+            visibility_control: VisibilityControl::new(artifact.visibility, beside.price),
             delete: question(frame, artifact),
         }
-    }
-}
-
-fn version_rows(detail: &ArtifactDetail, live_seq: Option<u32>) -> Vec<VersionRow> {
-    let rows = &detail.versions.rows;
-    let row = |(at, version): (usize, &Version)| {
-        let before = rows.get(at + 1).map(|row| row.seq);
-        VersionRow::new(version, live_seq, before, detail.version_links.link(version.seq))
-    };
-    rows.iter().enumerate().map(row).collect()
-}
-
-impl VersionRow {
-    fn new(version: &Version, live_seq: Option<u32>, before: Option<u32>, url: String) -> Self {
-        Self {
-            seq: version.seq,
-            made_at: Moment(version.created_at),
-            size: Size(version.total_bytes),
-            files: Count(version.file_count.into()),
-            via: created_via_label(version.created_via),
-            message: version.message.as_ref().map(ToString::to_string),
-            moderation: version.moderation,
-            state: VersionState::of(version.seq, live_seq),
-            before,
-            url,
-        }
-    }
-}
-
-impl VersionState {
-    fn of(seq: u32, live_seq: Option<u32>) -> Self {
-        match live_seq {
-            Some(live) if live == seq => VersionState::Live,
-            Some(live) if seq < live => VersionState::Before,
-            _ => VersionState::After,
-        }
-    }
-}
-
-/// Browsers cache a page for a minute. The version in the URL makes them load the live one.
-fn preview(url: &str, live_seq: u32) -> String {
-    let separator = if url.contains('?') { '&' } else { '?' };
-    format!("{url}{separator}version={live_seq}")
-}
-
-fn created_via_label(created_via: CreatedVia) -> &'static str {
-    match created_via {
-        CreatedVia::Api => "API",
-        CreatedVia::Mcp => "MCP",
-        CreatedVia::Web => "website",
     }
 }
 
@@ -305,19 +277,5 @@ pub fn question(frame: &Frame, artifact: &Artifact) -> Question {
             label: "Delete it forever, with all of its versions. This cannot be undone.",
             is_checked: false,
         }),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn version_button_says_roll_back_or_roll_forward() {
-        assert_eq!(
-            [1, 2, 3].map(|seq| VersionState::of(seq, Some(2))),
-            [VersionState::Before, VersionState::Live, VersionState::After]
-        );
-        assert_eq!(VersionState::of(1, None), VersionState::After);
     }
 }

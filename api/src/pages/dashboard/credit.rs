@@ -3,30 +3,29 @@
 
 use askama::Template;
 use domain::{
-    CheckoutAmount, DevPaymentTerms, List, Micro, Payment, PaymentMethod, Refusal, Slug, Visibility,
+    AccountSummary, CheckoutAmount, DevPaymentTerms, List, Micro, Payment, PaymentMethod, Refusal, Slug,
+    Tariff, Visibility,
 };
 use poem::web::Data;
 use poem::{Request, Response, handler};
 use serde::Deserialize;
 use service::{CheckoutRequest, CreditRequest, Failure, Service};
 
+use super::amounts::{AmountFields, AmountForm};
 use super::ledger::{EntryRow, Slugs, artifact_of};
 use super::page::{DashboardPage, Frame, Tab, render_page, to_show, to_sign_in};
 use super::pager::{Pager, page_of};
 use super::visibility::visibility_named;
 use crate::html::faults::Faults;
 use crate::html::fields::Fields;
-use crate::html::figures::Dollars;
+use crate::html::figures::{Count, DayOfMonth, Dollars};
 use crate::html::found_at;
 use crate::http::dev_mode::DevPayment;
 use crate::http::refusal::RefusedCall;
 use crate::wire::{CreditPurchase, Purchasable};
 
-/// The amount that the form suggests.
-const AMOUNT: &str = "5";
 const AMOUNT_FIELDS: &[&str] = &["amount_usd"];
 const KEY_LENGTH: usize = 24;
-const MICRO_PER_USD: i64 = 1_000_000;
 
 #[derive(Template)]
 #[template(path = "dashboard/credit.html")]
@@ -34,6 +33,7 @@ pub struct CreditPage<'a> {
     pub frame: &'a Frame,
     pub balance: Dollars,
     pub is_owing: bool,
+    pub upcoming: Option<Upcoming>,
     /// The change of visibility that the credit is for.
     pub step: Option<CreditStep>,
     /// The payment methods of this server. The dev method is for development and moves no money.
@@ -45,17 +45,18 @@ pub struct CreditPage<'a> {
     pub pager: Option<Pager>,
 }
 
-/// The amount as it was typed, and its faults.
-#[derive(Default)]
-pub struct AmountForm {
-    pub amount: String,
-    pub faults: Faults,
+/// The charges of the next metering, if nothing changes until then.
+pub struct Upcoming {
+    pub on: DayOfMonth,
+    /// What is charged, and how much.
+    pub charges: Vec<(String, Dollars)>,
+    pub total: Dollars,
 }
 
 /// A form that was refused, and its refusal.
 struct Refused<'a> {
     method: PaymentMethod,
-    amount: &'a str,
+    fields: &'a AmountFields,
     refusal: Refusal,
 }
 
@@ -79,7 +80,8 @@ struct StepLink {
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct CreditForm {
-    amount_usd: String,
+    #[serde(flatten)]
+    amount: AmountFields,
     key: String,
     page: String,
     visibility: String,
@@ -148,7 +150,7 @@ pub async fn check_out(
 }
 
 async fn bought(dashboard: &DashboardPage, form: &CreditForm, service: &Service) -> Result<(), RefusedCall> {
-    let amount = dollars(&form.amount_usd)
+    let amount = dollars(form.amount.chosen())
         .and_then(Purchasable::new)
         .ok_or_else(|| Refusal::invalid("amount_usd", amount_rule()))?
         .0;
@@ -170,7 +172,7 @@ async fn opened(
     form: &CreditForm,
     service: &Service,
 ) -> Result<service::Checkout, RefusedCall> {
-    let amount = dollars(&form.amount_usd)
+    let amount = dollars(form.amount.chosen())
         .and_then(CheckoutAmount::new)
         .ok_or_else(|| Refusal::invalid("amount_usd", "must be from 5 to 500, in whole cents"))?;
     let change = step_of(&form.link()).map(|(page, visibility)| CheckoutRequest { page, visibility });
@@ -189,7 +191,7 @@ async fn refuse(
     if !dashboard.frame.owns() || !has_method(method, request, service) {
         return Err(refused);
     }
-    let refused = Refused { method, amount: &form.amount_usd, refusal: to_show(refused, request)? };
+    let refused = Refused { method, fields: &form.amount, refusal: to_show(refused, request)? };
     render(request, service, dashboard, &form.link(), Some(refused)).await
 }
 
@@ -200,22 +202,28 @@ async fn render(
     link: &StepLink,
     refused: Option<Refused<'_>>,
 ) -> Result<Response, RefusedCall> {
-    let balance = service.account(&dashboard.caller).await?.account.balance;
+    let summary = service.account(&dashboard.caller).await?;
+    let balance = summary.account.balance;
     let page = page_of(request, List::Ledger)?;
     let entries = service.ledger(&dashboard.caller, &page).await?;
     let artifacts: Vec<_> = entries.rows.iter().filter_map(artifact_of).collect();
     let slugs = Slugs::new(service.slugs(&dashboard.caller, &artifacts).await?);
     let step = find_step(dashboard, link, balance, service).await?;
-    let form = |method| match &refused {
-        Some(refused) if refused.method == method => {
-            AmountForm { amount: refused.amount.to_owned(), faults: faults(&refused.refusal, dashboard) }
+    let needed = needed(balance, step.as_ref());
+    let form = |method| {
+        let form = AmountForm::suggesting(method, needed);
+        match &refused {
+            Some(refused) if refused.method == method => {
+                form.refused(refused.fields, faults(&refused.refusal, dashboard))
+            }
+            _ => form,
         }
-        _ => AmountForm { amount: suggested_amount(step.as_ref()), faults: Faults::default() },
     };
     let template = CreditPage {
         frame: &dashboard.frame,
         balance: Dollars(balance),
         is_owing: balance.is_negative(),
+        upcoming: Upcoming::of(&summary, service.tariff()),
         dev: has_method(PaymentMethod::Dev, request, service).then(|| form(PaymentMethod::Dev)),
         card: has_method(PaymentMethod::Card, request, service).then(|| form(PaymentMethod::Card)),
         key: service.chance().alphanumeric(KEY_LENGTH),
@@ -266,11 +274,30 @@ fn step_of(link: &StepLink) -> Option<(Slug, Visibility)> {
     Some((link.page.parse().ok()?, to))
 }
 
-/// Whole dollars that are enough for the change, and at least the suggested amount.
-fn suggested_amount(step: Option<&CreditStep>) -> String {
-    let missing = step.and_then(|step| step.missing).map_or(0, |missing| missing.0.get());
-    let dollars = missing.saturating_add(MICRO_PER_USD - 1) / MICRO_PER_USD;
-    AMOUNT.parse().unwrap_or(dollars).max(dollars).to_string()
+/// What the account owes, or what a change of visibility lacks. The latter includes the former.
+fn needed(balance: Micro, step: Option<&CreditStep>) -> Micro {
+    let missing = step.and_then(|step| step.missing).map(|missing| missing.0);
+    missing.unwrap_or((-balance).max(Micro::ZERO))
+}
+
+impl Upcoming {
+    /// `None` if nothing is to be charged.
+    pub fn of(summary: &AccountSummary, tariff: &Tariff) -> Option<Self> {
+        let next = tariff.next_charges(summary);
+        let pages = match summary.restricted_artifacts {
+            1 => "1 unlisted or private page".to_owned(),
+            count => format!("{} unlisted or private pages", Count(count)),
+        };
+        let charges = [
+            (pages, next.visibility),
+            ("Storage above the free amount, as it is now".to_owned(), next.storage),
+            ("Views above the free amount, so far".to_owned(), next.views),
+        ];
+        let charges = charges.into_iter().filter(|(_, amount)| !amount.is_zero());
+        let charges: Vec<_> = charges.map(|(text, amount)| (text, Dollars(amount))).collect();
+        let on = DayOfMonth(summary.month.next().start().day());
+        (!charges.is_empty()).then(|| Self { on, charges, total: Dollars(next.total()) })
+    }
 }
 
 /// A dollar amount as people type it.
@@ -305,15 +332,16 @@ mod tests {
     }
 
     #[test]
-    fn suggested_amount_covers_the_missing_credit() {
-        let step = |missing| CreditStep {
+    fn the_missing_amount_or_the_debt_is_needed() {
+        let (micro, step) = (Micro::new, |missing: Option<i64>| CreditStep {
             slug: "my-page".into(),
             to: Visibility::Private,
             price: Dollars(Micro::new(500_000)),
-            missing: Some(Dollars(Micro::new(missing))),
-        };
-        assert_eq!(suggested_amount(None), "5");
-        assert_eq!(suggested_amount(Some(&step(500_000))), "5");
-        assert_eq!(suggested_amount(Some(&step(7_000_001))), "8");
+            missing: missing.map(|missing| Dollars(Micro::new(missing))),
+        });
+        assert_eq!(needed(micro(4_000_000), None), Micro::ZERO);
+        assert_eq!(needed(micro(-1_230_000), None), micro(1_230_000));
+        assert_eq!(needed(micro(-1_230_000), Some(&step(Some(1_730_000)))), micro(1_730_000));
+        assert_eq!(needed(micro(4_000_000), Some(&step(None))), Micro::ZERO);
     }
 }

@@ -4,18 +4,27 @@
 //! account. A role does not see buttons that it cannot use, but only the service decides whether a call is
 //! allowed.
 
+pub mod amounts;
 pub mod arrival;
 pub mod artifact_page;
+mod artifact_rows;
 pub mod artifacts;
 pub mod audit;
+pub mod bulk;
 pub mod changes;
+mod chart;
 pub mod credit;
 pub mod deleted;
+pub mod duplicate;
 pub mod export;
 pub mod ledger;
+pub mod list_query;
+pub mod mint_form;
+pub mod naming;
 pub mod page;
 pub mod pager;
 pub mod question;
+pub mod rename;
 pub mod team;
 #[cfg(test)]
 pub mod tests;
@@ -32,7 +41,7 @@ use service::Service;
 use crate::html::error_text::page_to_open;
 use crate::html::{found_at, person_if_any};
 use crate::http::refusal::RefusedCall;
-use arrival::Arrival;
+use arrival::{Arrival, How};
 use page::{done, render_page, to_sign_in};
 
 /// The dashboard of a person who has no account.
@@ -59,6 +68,9 @@ pub async fn index(request: &Request, service: Data<&Service>) -> Result<Respons
     let arrived =
         arrival.as_ref().filter(|one| memberships.iter().any(|own| own.account.handle == one.handle));
     let answer = match arrived {
+        Some(Arrival { handle, how: How::Claimed }) => {
+            found_at(&format!("/dashboard/{handle}/welcome?done=claimed"))
+        }
         Some(Arrival { handle, how }) => found_at(&format!("/dashboard/{handle}?done={}", how.as_str())),
         None => {
             // Keeps the query, so that the next page shows what was done.

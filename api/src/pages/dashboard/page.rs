@@ -1,14 +1,14 @@
 //! A person on the dashboard of an account, and the frame of each of its pages.
 
 use askama::Template;
-use domain::{Missing, Refusal, Role, Slug};
+use domain::{Account, Micro, Missing, Refusal, Role, Slug};
 use poem::http::StatusCode;
 use poem::{Request, Response};
 use serde::Deserialize;
 use service::{Caller, Membership, Person, Service};
 
 use crate::html::again;
-use crate::html::figures::SuspendedSince;
+use crate::html::figures::{Dollars, SuspendedSince};
 use crate::html::{accepts_html, found_at, page, person_if_any, with_cookie};
 use crate::http::refusal::RefusedCall;
 use crate::http::{caller, same_site, session_cookie};
@@ -25,11 +25,15 @@ pub struct DashboardPage {
 pub struct Frame {
     pub username: String,
     pub handle: String,
+    /// The name that an owner has given the account.
+    pub name: Option<String>,
     pub role: Role,
     /// The person's accounts, including this one.
     pub accounts: Vec<AccountLink>,
     /// Shown on every page of a suspended account.
     pub suspension: Option<SuspendedSince>,
+    /// What the account owes, shown on every page.
+    pub arrears: Option<Dollars>,
     pub tab: Tab,
     /// A message about what was just done.
     pub done: Option<&'static str>,
@@ -38,6 +42,7 @@ pub struct Frame {
 #[derive(Clone, Debug)]
 pub struct AccountLink {
     pub handle: String,
+    pub name: Option<String>,
     pub role: Role,
     pub is_current: bool,
 }
@@ -104,14 +109,16 @@ impl DashboardPage {
         let here = memberships.iter().find(|one| one.account.handle == handle);
         // The same refusal whether or not the account exists.
         let fault = || "you are not a member of an account with this handle".to_owned();
-        let role = here.ok_or_else(|| Refusal::Forbidden { fault: fault() })?.role;
+        let here = here.ok_or_else(|| Refusal::Forbidden { fault: fault() })?;
         let caller = service.caller_of(&person, Some(handle)).await?;
         let frame = Frame {
             username: person.username.clone(),
             handle: handle.to_owned(),
-            role,
+            name: name_of(&here.account),
+            role: here.role,
             accounts: memberships.iter().map(|one| AccountLink::new(one, handle)).collect(),
             suspension: caller.suspension.as_ref().map(SuspendedSince::from),
+            arrears: arrears_of(here.account.balance),
             tab,
             done: done(request),
         };
@@ -127,11 +134,26 @@ impl DashboardPage {
 impl AccountLink {
     fn new(membership: &Membership, current: &str) -> Self {
         let handle = membership.account.handle.clone();
-        Self { is_current: handle == current, handle, role: membership.role }
+        let name = name_of(&membership.account);
+        Self { is_current: handle == current, handle, name, role: membership.role }
     }
 }
 
+fn name_of(account: &Account) -> Option<String> {
+    account.name.as_ref().map(ToString::to_string)
+}
+
+/// What has to be paid before anything can be published.
+pub fn arrears_of(balance: Micro) -> Option<Dollars> {
+    balance.is_negative().then(|| Dollars(Micro::ZERO - balance))
+}
+
 impl Frame {
+    /// The account's name, or its handle.
+    pub fn label(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.handle)
+    }
+
     pub fn path(&self, below: &str) -> String {
         format!("/dashboard/{}{below}", self.handle)
     }
@@ -217,6 +239,14 @@ pub fn done(request: &Request) -> Option<&'static str> {
         "private" => "The page is now private. Only people with the signed link can see it.",
         "appealed" => "Appeal sent. A moderator will review the page.",
         "deleted" => "Page deleted. You can restore it for 30 days.",
+        "renamed" => "Page renamed. Its URL is still the same.",
+        "duplicated" => "Page duplicated.",
+        "bulk-deleted" => "Pages deleted. You can restore them for 30 days.",
+        "bulk-public" => "The pages are now public.",
+        "bulk-unlisted" => "The pages are now unlisted.",
+        "bulk-private" => "The pages are now private.",
+        "none-selected" => "Select at least one page first.",
+        "named" => "Account renamed.",
         "restored" => "Page restored.",
         "purged" => "Page deleted forever, with all of its versions.",
         "purged-with-evidence" => {

@@ -29,6 +29,11 @@ struct PageQuery {
 
 /// The page of a list that the query asks for, by `after` or `before`.
 pub fn page_of(request: &Request, list: List) -> Result<Page, Refusal> {
+    page_of_rows(request, list, ROWS)
+}
+
+/// The same, for a list with another number of rows on a page.
+pub fn page_of_rows(request: &Request, list: List, rows: u32) -> Result<Page, Refusal> {
     let query: PageQuery = request.params().unwrap_or_default();
     let read = |field, text: String| cursor(field, &text, &[list]);
     let start = match (query.after, query.before) {
@@ -36,18 +41,20 @@ pub fn page_of(request: &Request, list: List) -> Result<Page, Refusal> {
         (None, Some(before)) => PageStart::Before(read("before", before)?),
         (None, None) => PageStart::First,
     };
-    Ok(Page::new(start, ROWS).counted())
+    Ok(Page::new(start, rows).counted())
 }
 
 impl Pager {
-    /// `None` for a list that fits on one page. `path` is the list's path, `noun` the name of its rows.
+    /// `None` for a list that fits on one page. `path` is the list's path, which may have a query, and `noun`
+    /// the name of its rows.
     pub fn of<T>(page: &Page, rows: &Paged<T>, path: &str, noun: &str) -> Option<Self> {
         let is_first = page.start == PageStart::First || rows.previous.is_none() && page.is_backward();
         if is_first && rows.next.is_none() {
             return None;
         }
+        let joint = if path.contains('?') { '&' } else { '?' };
         let link = |name: &str, cursor: &Option<Cursor>| {
-            cursor.as_ref().map(|cursor| format!("{path}?{name}={cursor}"))
+            cursor.as_ref().map(|cursor| format!("{path}{joint}{name}={cursor}"))
         };
         let (count, total) = (Count(rows.rows.len() as u64), Count(rows.total.unwrap_or_default()));
         Some(Self {
@@ -73,6 +80,10 @@ mod tests {
         Pager::of(&page, &Paged { total: Some(1_205), ..paged }, "/x", "entries")
     }
 
+    fn first_cursor() -> Option<Cursor> {
+        Some(Cursor::numbered(List::Ledger, 7))
+    }
+
     #[test]
     fn single_page_list_has_no_pager_links() {
         assert_eq!(pager("", &[2, 1]), None);
@@ -88,6 +99,13 @@ mod tests {
         let last = pager("after=l3", &[2, 1]).unwrap();
         assert_eq!((last.previous, last.next), (Some("/x?before=l2".to_owned()), None));
         assert_eq!(last.first, Some("/x".to_owned()));
+        let searched = Pager::of(
+            &page_for("").unwrap(),
+            &Paged { next: first_cursor(), ..Paged::<i64>::empty() },
+            "/x?q=a",
+            "entries",
+        );
+        assert_eq!(searched.unwrap().next, Some("/x?q=a&after=l7".to_owned()));
         // Its rows have been deleted since.
         let none = pager("after=l1", &[]).unwrap();
         assert_eq!((none.first, none.previous), (Some("/x".to_owned()), None));

@@ -5,33 +5,42 @@ use domain::link::{Addresses, UrlStyle, VersionLinks};
 use domain::signing_key::LinkKey;
 use domain::{
     Account, AccountId, AccountStatus, AccountSummary, Artifact, ArtifactId, AuditEntry, AuditId, BlobHash,
-    Chance, DayUse, Invite, InviteCode, JobId, LedgerEntry, LiveVersion, Maker, ManifestFile, Message, Micro,
-    ModerationStatus, MonthlyUse, Origin, Paged, Reason, Refusal, Retention, Rights, Role, Scopes,
-    StoredBytes, Tariff, Time, Token, TokenId, TokenName, UserId, Version, VersionId, Via, Visibility,
+    Chance, Day, DayUse, Invite, InviteCode, JobId, LedgerEntry, LiveVersion, Maker, Manifest, ManifestFile,
+    Message, Micro, ModerationStatus, MonthCharges, MonthlyUse, Origin, Paged, PaymentMethod, Reason,
+    Refusal, Retention, Rights, Role, Scopes, StoredBytes, Tariff, Time, Token, TokenId, TokenName, UserId,
+    Version, VersionId, Via, Visibility,
 };
 use service::{
-    ArtifactDetail, Caller, CallerIdentity, DeletedArtifact, Differences, FileDifference, Member,
-    ModerationNotice, Person,
+    ArtifactDetail, Caller, CallerIdentity, DayViews, DeletedArtifact, Differences, FileDifference, Member,
+    ModerationNotice, MonthReport, PageChange, PageViews, Person, PlannedChange, VersionFiles,
 };
 
 use super::NoAccountPage;
-use super::artifact_page::{self, ArtifactPage};
-use super::artifacts::{ArtifactRow, ArtifactsPage, LiveRow};
+use super::amounts::{AmountFields, AmountForm};
+use super::artifact_page::{self, ArtifactPage, Beside};
+use super::artifacts::{self, ArtifactRow, ArtifactsPage, LiveRow};
 use super::audit::{TrailPage, TrailRow};
+use super::bulk::{BulkOutcomePage, BulkPage, BulkQuestion, FailedRow};
 use super::changes::ChangesPage;
-use super::credit::{self, AmountForm, CheckoutPage, CreditPage, CreditStep};
+use super::credit::{self, CheckoutPage, CreditPage, CreditStep, Upcoming};
 use super::deleted::{DeletedPage, DeletedRow};
+use super::duplicate::{DuplicatePage, price_text};
 use super::ledger::{EntryRow, Slugs};
-use super::page::{AccountLink, DashboardPage, Frame, Tab, done};
+use super::list_query::ListQuery;
+use super::mint_form::{DAYS_OFFERED, MintForm};
+use super::page::{AccountLink, DashboardPage, Frame, Tab, arrears_of, done};
 use super::pager::Pager;
 use super::question::AskPage;
+use super::rename::RenamePage;
 use super::team::{self, InviteForm, InviteRow, MemberRow, TeamPage};
-use super::tokens::{self, MintForm, MintedTokenBox, TokenRow, TokensPage};
-use super::usage::UsagePage;
+use super::tokens::{self, MintedTokenBox, TokenRow, TokensPage};
+use super::usage::{UsageData, UsagePage};
 use super::version_deletion;
 use super::visibility::Price;
+use crate::html::ago::Ago;
 use crate::html::faults::Faults;
-use crate::html::figures::{Count, Dollars, Moment, Size, SuspendedSince};
+use crate::html::figures::{Count, DayOfMonth, Dollars, Moment, Size, SuspendedSince};
+use crate::html::sparkline;
 
 const BASE_URL: &str = "http://127.0.0.1:8080";
 const PAGE_URL: &str = "http://127.0.0.1:8081/site/my-page-a1b2/";
@@ -68,6 +77,7 @@ fn artifact(
         host: format!("{slug}-a1b2").parse().unwrap(),
         visibility,
         live,
+        title: None,
         created_at: now(),
         updated_at: now(),
         retention: Retention::default(),
@@ -75,17 +85,23 @@ fn artifact(
 }
 
 fn frame(role: Role, tab: Tab) -> Frame {
-    let link = |handle: &str, role| AccountLink {
+    let link = |handle: &str, name: Option<&str>, role| AccountLink {
         handle: handle.into(),
+        name: name.map(str::to_owned),
         role,
         is_current: handle == "acct_a1b2c3d4e5f6",
     };
     Frame {
         username: "ada".into(),
         handle: "acct_a1b2c3d4e5f6".into(),
+        name: None,
         role,
-        accounts: vec![link("acct_a1b2c3d4e5f6", role), link("acct_0123456789ab", Role::Member)],
+        accounts: vec![
+            link("acct_a1b2c3d4e5f6", None, role),
+            link("acct_0123456789ab", Some("Design team"), Role::Member),
+        ],
         suspension: None,
+        arrears: None,
         tab,
         done: None,
     }
@@ -115,6 +131,8 @@ pub fn samples() -> Vec<(String, String)> {
         none(),
         artifacts(),
         artifact_pages(),
+        bulk_pages(),
+        duplicate_pages(),
         deleted_pages(),
         changes_pages(),
         usage(),
@@ -172,28 +190,104 @@ fn artifacts() -> Vec<(String, String)> {
     alone.accounts.truncate(1);
     let row = |slug: &str, visibility, live: Option<ModerationStatus>| ArtifactRow {
         slug: slug.into(),
+        title: live.map(|_| format!("The title of <{slug}> & more")),
         path: full.path(&format!("/pages/{slug}")),
         url: PAGE_URL.into(),
         visibility,
-        live: live.map(|moderation| LiveRow { seq: 2, size: Size(12_345), moderation }),
+        live: live.map(|moderation| LiveRow {
+            seq: 2,
+            size: Size(12_345),
+            moderation,
+            preview: "http://127.0.0.1:8081/site/my-page-a1b2-0z9y8x7w/".into(),
+        }),
+        updated: Ago::new(now(), now().plus(std::time::Duration::from_secs(300))),
         views: Count(1_234),
+        line: sparkline::points(&[0, 3, 1, 4]),
     };
     let rows = vec![
         row("my-page", Visibility::Public, Some(ModerationStatus::Pass)),
         row("our-plans", Visibility::Private, Some(ModerationStatus::Pending)),
         row("odd-page", Visibility::Unlisted, Some(ModerationStatus::Blocked)),
+        row("in-question", Visibility::Public, Some(ModerationStatus::Review)),
         row("not-yet", Visibility::Public, None),
     ];
-    let many = vec![row("my-page", Visibility::Public, Some(ModerationStatus::Pass))];
-    let page = |frame, rows, pager| ArtifactsPage { frame, rows, pager, base_url: BASE_URL };
+    let one = || vec![row("my-page", Visibility::Public, Some(ModerationStatus::Pass))];
+    let all = list_query("");
+    let page = |frame, rows: Vec<ArtifactRow>, pager| {
+        let found = artifacts::found(rows.len() as u64);
+        ArtifactsPage { frame, rows, found, pager, query: &all, base_url: BASE_URL }
+    };
+    let searched = list_query("q=plan&visibility=private&state=live&sort=views");
+    let owing = Frame { arrears: arrears_of(Micro::new(-1_230_000)), ..full.clone() };
+    let owing_member = Frame { role: Role::Member, ..owing.clone() };
+    let named = Frame { name: Some("Design <team>".into()), ..full.clone() };
     let reason = "Phishing after a warning.\nSee <ticket 7>.".into();
     let suspended = Frame { suspension: Some(SuspendedSince { at: Moment(now()), reason }), ..full.clone() };
     vec![
         sample("pages", &page(&full, rows, None)),
-        sample("pages-many", &page(&full, many, Some(pager("pages")))),
+        sample("pages-many", &page(&full, one(), Some(pager("pages")))),
+        sample("pages-found", &ArtifactsPage { query: &searched, ..page(&full, one(), None) }),
+        sample("pages-not-found", &ArtifactsPage { query: &searched, ..page(&full, vec![], None) }),
+        sample("pages-owing", &page(&owing, one(), None)),
+        sample("pages-owing-member", &page(&owing_member, one(), None)),
+        sample("pages-named", &page(&named, one(), None)),
         sample("pages-end", &page(&full, vec![], Some(pager("pages")))),
         sample("pages-none", &page(&alone, vec![], None)),
         sample("pages-suspended", &page(&suspended, vec![], None)),
+    ]
+}
+
+fn list_query(query: &str) -> ListQuery {
+    ListQuery::of(&poem::Request::builder().uri_str(format!("/dashboard/x?{query}")).finish())
+}
+
+fn bulk_pages() -> Vec<(String, String)> {
+    let frame = frame(Role::Owner, Tab::Pages);
+    let pages = vec![
+        artifact(1, "my-page", Visibility::Public, Some((2, ModerationStatus::Pass))),
+        artifact(2, "our-plans", Visibility::Public, None),
+    ];
+    let plan = |due: i64, balance: i64| PlannedChange {
+        pages: pages.clone(),
+        due: Micro::new(due),
+        monthly: Micro::new(due),
+        balance: Micro::new(balance),
+    };
+    let ask = |change, plan| BulkPage { frame: &frame, question: BulkQuestion::new(change, &plan) };
+    let failed = vec![FailedRow { slug: "our-plans".into(), why: "Payment of $0.50 is required.".into() }];
+    vec![
+        sample("bulk-delete", &ask(PageChange::Delete, plan(0, 0))),
+        sample("bulk-private", &ask(PageChange::Show(Visibility::Private), plan(1_000_000, 5_000_000))),
+        sample("bulk-missing", &ask(PageChange::Show(Visibility::Unlisted), plan(1_000_000, 250_000))),
+        sample("bulk-public", &ask(PageChange::Show(Visibility::Public), plan(0, 0))),
+        sample("bulk-outcome", &BulkOutcomePage { frame: &frame, changed: 1, failed }),
+    ]
+}
+
+fn duplicate_pages() -> Vec<(String, String)> {
+    let frame = frame(Role::Member, Tab::Pages);
+    let page = |visibility, publish: i64, faults| DuplicatePage {
+        frame: &frame,
+        of: "my-page",
+        price: price_text(Micro::new(publish), Micro::new(500_000), visibility),
+        slug: "my-page-copy".into(),
+        faults,
+    };
+    let rename = |slug: &str, faults| RenamePage {
+        frame: &frame,
+        of: "my-page",
+        url: PAGE_URL.into(),
+        slug: slug.into(),
+        faults,
+    };
+    let taken = Refusal::invalid("slug", "is the name of another page; choose a different one");
+    let faults = Faults::of(&taken, &["slug"], "/");
+    vec![
+        sample("duplicate", &page(Visibility::Public, 0, Faults::default())),
+        sample("duplicate-private", &page(Visibility::Private, 5_000, Faults::default())),
+        sample("duplicate-refused", &page(Visibility::Public, 0, faults)),
+        sample("rename", &rename("our-plans", Faults::default())),
+        sample("rename-refused", &rename("our-plans", Faults::of(&taken, &["slug"], "/"))),
     ]
 }
 
@@ -233,7 +327,10 @@ fn artifact_pages() -> Vec<(String, String)> {
     let public = artifact(1, "my-page", Visibility::Public, Some((2, ModerationStatus::Pass)));
     let private = artifact(1, "my-page", Visibility::Private, Some((3, ModerationStatus::Blocked)));
     let staged = artifact(1, "my-page", Visibility::Public, None);
-    let page = |artifact: &Artifact| {
+    let paths: Vec<_> = (0..12).map(|number| format!("pictures/{number}.svg")).collect();
+    let many: Vec<_> = paths.iter().map(|path| file(path, "<svg/>")).collect();
+    let few = vec![file("index.html", "<p>"), file("a folder/ü.css", "p {}"), file("_redirects", "/a /b")];
+    let page = |artifact: &Artifact, files: &[ManifestFile]| {
         let version = |seq, message: Option<&str>| Version {
             id: VersionId::from_ulid(1.into()),
             seq,
@@ -241,8 +338,8 @@ fn artifact_pages() -> Vec<(String, String)> {
             file_count: seq,
             created_via: domain::CreatedVia::ALL[seq as usize % 3],
             message: message.map(|text| text.parse::<Message>().unwrap()),
-            created_at: now(),
-            moderation: ModerationStatus::Pass,
+            created_at: Time::from_millis(now().millis() - i64::from(4 - seq) * 5_000_000),
+            moderation: if seq == 1 { ModerationStatus::Review } else { ModerationStatus::Pass },
         };
         let versions = vec![version(3, Some("Fix the <title>")), version(2, None), version(1, Some("First"))];
         let versions = Paged { rows: versions, ..Paged::empty() };
@@ -257,16 +354,30 @@ fn artifact_pages() -> Vec<(String, String)> {
             Visibility::Private => format!("{PAGE_URL}?sig=0123456789abcdef"),
             _ => PAGE_URL.into(),
         };
-        let price = Tariff::default().visibility_price;
-        ArtifactPage::new(&frame, &detail, url, 1_234, Price { due: price, month: price }).render().unwrap()
+        let month = Tariff::default().visibility_price;
+        let due = if artifact.visibility == Visibility::Public { month } else { Micro::ZERO };
+        let files =
+            artifact.live.map(|live| VersionFiles { seq: live.seq, manifest: Manifest::new(files.to_vec()) });
+        let today = now().day().number();
+        let on = |day| DayViews { day: Day::from_number(day), views: ((day * 7_919) % 97) as u64 };
+        let beside = Beside {
+            url,
+            files,
+            views_this_month: 1_234,
+            views: (today - 29..=today).map(on).collect(),
+            price: Price { due, month },
+            now: now(),
+        };
+        ArtifactPage::new(&frame, &detail, &beside).render().unwrap()
     };
     let question = artifact_page::question(&frame, &public);
     let version_question = version_deletion::question(&frame, &public, 1);
     let back = frame.path("/pages/my-page");
     vec![
-        ("dashboard-page".into(), page(&public)),
-        ("dashboard-page-private".into(), page(&private)),
-        ("dashboard-page-staged".into(), page(&staged)),
+        ("dashboard-page".into(), page(&public, &few)),
+        ("dashboard-page-many-files".into(), page(&public, &many)),
+        ("dashboard-page-private".into(), page(&private, &few)),
+        ("dashboard-page-staged".into(), page(&staged, &[])),
         sample("page-delete", &AskPage { frame: &frame, question: &question, back: &back }),
         sample("version-delete", &AskPage { frame: &frame, question: &version_question, back: &back }),
     ]
@@ -285,16 +396,19 @@ fn deleted_pages() -> Vec<(String, String)> {
     ]
 }
 
-fn changes_pages() -> Vec<(String, String)> {
-    let frame = frame(Role::Member, Tab::Pages);
-    let file = |path: &str, text: &str| ManifestFile {
+fn file(path: &str, text: &str) -> ManifestFile {
+    ManifestFile {
         path: path.parse().unwrap(),
         hash: BlobHash::of(text.as_bytes()),
         size_bytes: text.len() as u64,
-        content_type: "text/plain".into(),
+        content_type: domain::content_type_of(&path.parse().unwrap()),
         variants: Vec::new(),
         bundled: None,
-    };
+    }
+}
+
+fn changes_pages() -> Vec<(String, String)> {
+    let frame = frame(Role::Member, Tab::Pages);
     let difference = |path: &str, before: Option<&str>, after: Option<&str>| FileDifference {
         path: path.parse().unwrap(),
         before: before.map(|text| file(path, text)),
@@ -340,13 +454,38 @@ fn usage() -> Vec<(String, String)> {
         )
         .collect();
     let quiet: Vec<_> = days.iter().map(|one| DayUse { publishes: 0, views: 0, ..*one }).collect();
+    let (tariff, months) = (Tariff::default(), [now().month(), now().month().previous()]);
+    let top_pages = vec![
+        PageViews {
+            host: "my-page-a1b2".parse().unwrap(),
+            slug: Some("my-page".parse().unwrap()),
+            views: 20_000,
+        },
+        PageViews { host: "old-page-c3d4".parse().unwrap(), slug: None, views: 90 },
+    ];
+    let charged = MonthCharges { visibility: Micro::new(1_000_000), ..MonthCharges::default() };
+    let report = |month, used, days: &[DayUse]| MonthReport {
+        month,
+        used,
+        charged,
+        days: days.to_vec(),
+        top_pages: if used.views > 0 { top_pages.clone() } else { vec![] },
+    };
+    let page = |months: &[domain::Month], report: &MonthReport| {
+        let summary = summary(report.used);
+        UsagePage::new(&frame, &UsageData { summary: &summary, tariff: &tariff, months, report, now: now() })
+            .render()
+            .unwrap()
+    };
     let used = MonthlyUse { publishes: 30, views: 20_090 };
-    let (tariff, today) = (Tariff::default(), now().day());
+    let above = MonthlyUse { publishes: 130, views: 2_938_300 };
     vec![
-        sample("usage", &UsagePage::new(&frame, &summary(used), &tariff, &days, today)),
-        sample(
-            "usage-none",
-            &UsagePage::new(&frame, &summary(MonthlyUse::default()), &tariff, &quiet, today),
+        ("dashboard-usage".into(), page(&months, &report(months[0], used, &days))),
+        ("dashboard-usage-above".into(), page(&months, &report(months[0], above, &days))),
+        ("dashboard-usage-past".into(), page(&months, &report(months[1], above, &days))),
+        (
+            "dashboard-usage-none".into(),
+            page(&months[..1], &report(months[0], MonthlyUse::default(), &quiet)),
         ),
     ]
 }
@@ -373,12 +512,25 @@ fn credit_pages() -> Vec<(String, String)> {
             entry(Reason::DevTopUp(JobId::from_ulid(1.into())), 5_000_000, 5_000_000),
         ]
     };
-    let form = |faults| Some(AmountForm { amount: "5".into(), faults });
-    let refused = |refusal: Refusal| form(credit::faults(&refusal, &dashboard(Role::Owner, Tab::Credit)));
+    let form = |method, needed| AmountForm::suggesting(method, Micro::new(needed));
+    let refused = |method, refusal: Refusal| {
+        let fields = AmountFields { offer: "other".into(), amount_usd: "0.5".into() };
+        let faults = credit::faults(&refusal, &dashboard(Role::Owner, Tab::Credit));
+        Some(form(method, 20_000).refused(&fields, faults))
+    };
+    let upcoming = || {
+        let charges = vec![
+            ("2 unlisted or private pages".to_owned(), Dollars(Micro::new(1_000_000))),
+            ("Storage above the free amount, as it is now".to_owned(), Dollars(Micro::new(125_000))),
+        ];
+        let on = DayOfMonth(now().month().next().start().day());
+        Some(Upcoming { on, charges, total: Dollars(Micro::new(1_125_000)) })
+    };
     let page = |frame, balance, step, dev, card, entries| CreditPage {
         frame,
         balance: Dollars(Micro::new(balance)),
         is_owing: balance < 0,
+        upcoming: (balance > 0).then(upcoming).flatten(),
         step,
         dev,
         card,
@@ -394,18 +546,30 @@ fn credit_pages() -> Vec<(String, String)> {
             missing: Some(missing).filter(|missing| *missing > 0).map(|missing| Dollars(Micro::new(missing))),
         })
     };
-    let fine = || form(Faults::default());
+    let (dev, card) = (PaymentMethod::Dev, PaymentMethod::Card);
+    let fine = |method| Some(form(method, 0));
     let amount = Refusal::invalid("amount_usd", "must be from 1 to 100 dollars");
     vec![
-        sample("credit", &page(&owner, 4_495_000, None, fine(), fine(), entries())),
-        sample("credit-missing", &page(&owner, 0, step(500_000), fine(), None, vec![])),
-        sample("credit-enough", &page(&owner, 4_495_000, step(0), fine(), None, entries())),
+        sample("credit", &page(&owner, 4_495_000, None, fine(dev), fine(card), entries())),
+        sample("credit-missing", &page(&owner, 0, step(500_000), Some(form(dev, 500_000)), None, vec![])),
+        sample("credit-enough", &page(&owner, 4_495_000, step(0), fine(dev), None, entries())),
         sample(
             "credit-refused",
-            &page(&owner, -20_000, None, refused(amount), refused(Refusal::ProcessorError), vec![]),
+            &page(
+                &owner,
+                -20_000,
+                None,
+                refused(dev, amount),
+                refused(card, Refusal::ProcessorError),
+                vec![],
+            ),
+        ),
+        sample(
+            "credit-owing",
+            &page(&owner, -7_000_001, None, Some(form(dev, 7_000_001)), Some(form(card, 7_000_001)), vec![]),
         ),
         sample("credit-no-rail", &page(&owner, 0, None, None, None, vec![])),
-        sample("credit-member", &page(&member, 4_495_000, step(500_000), fine(), fine(), entries())),
+        sample("credit-member", &page(&member, 4_495_000, step(500_000), fine(dev), fine(card), entries())),
         sample(
             "checkout",
             &CheckoutPage {
@@ -529,31 +693,41 @@ fn token_pages() -> Vec<(String, String)> {
                 .iter()
                 .map(|token| TokenRow::new(token, &minters, &names, &slugs, &dashboard))
                 .collect(),
-            scopes: tokens::scope_choices(dashboard.caller.scopes(), form.scopes()),
+            presets: form.presets(dashboard.caller.scopes()),
+            scopes: form.scope_choices(dashboard.caller.scopes()),
             slugs: vec![page_of.slug.clone()],
             offers_every_page,
             pager: None,
-            days_offered: &tokens::DAYS_OFFERED,
+            days_offered: &DAYS_OFFERED,
             form,
             faults,
         };
         template.render().unwrap()
     };
     let page = |minted, form, faults| page_with(minted, form, faults, true);
-    let minted = MintedTokenBox { name: "deploy bot".into(), secret: format!("svc_sk_{}", "x".repeat(32)) };
+    let minted = |done| {
+        let secret = format!("svc_sk_{}", "x".repeat(32));
+        Some(MintedTokenBox { name: "deploy bot".into(), done, secret })
+    };
     let faults = |refusal| tokens::faults(&refusal, "/dashboard");
     let typed =
         MintForm { name: "bot".into(), page: "my-page".into(), days: "7".into(), ..MintForm::default() };
     let back = dashboard.path("/tokens");
     let question = tokens::revocation(&tokens[2], &dashboard.frame);
+    let rotation = tokens::rotation(&tokens[2], &dashboard.frame);
     vec![
         ("dashboard-tokens".into(), page(None, MintForm::fresh(), Faults::default())),
         ("dashboard-tokens-many-pages".into(), page_with(None, MintForm::fresh(), Faults::default(), false)),
-        ("dashboard-tokens-minted".into(), page(Some(minted), MintForm::fresh(), Faults::default())),
+        ("dashboard-tokens-minted".into(), page(minted("created"), MintForm::fresh(), Faults::default())),
+        (
+            "dashboard-tokens-rotated".into(),
+            page(minted("has a new secret"), MintForm::fresh(), Faults::default()),
+        ),
         (
             "dashboard-tokens-refused".into(),
             page(None, typed, faults(Refusal::invalid("scopes", "needs at least one scope"))),
         ),
+        sample("token-rotate", &AskPage { frame: &dashboard.frame, question: &rotation, back: &back }),
         sample("token-revoke", &AskPage { frame: &dashboard.frame, question: &question, back: &back }),
     ]
 }

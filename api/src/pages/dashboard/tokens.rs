@@ -1,13 +1,11 @@
-//! The account's tokens: listed without their secrets, created and revoked. A secret is shown only in the
-//! response to the form that created it, which is never cached.
+//! The account's tokens: listed without their secrets, created, given a new secret and revoked. A secret is
+//! shown only in the response to the form that created it, which is never cached.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use askama::Template;
 use domain::{
-    AskedRights, List, Maker, Missing, Page, Refusal, Scope, Scopes, Slug, Time, Token, TokenId, TokenName,
-    UserId,
+    AskedRights, List, Maker, Missing, Page, Refusal, Scope, Slug, Token, TokenId, TokenName, UserId,
 };
 use poem::web::Data;
 use poem::{Request, Response, handler};
@@ -15,6 +13,7 @@ use serde::Deserialize;
 use service::{MintRequest, Minted, Service, TokenFate};
 
 use super::ledger::Slugs;
+use super::mint_form::{DAYS_OFFERED, MintForm, PresetChoice, ScopeChoice};
 use super::page::{DashboardPage, Frame, Tab, render_page, to_show, to_sign_in};
 use super::pager::{Pager, page_of};
 use super::question::{Question, QuestionOption};
@@ -28,9 +27,6 @@ use crate::http::refusal::RefusedCall;
 const MINT_FIELDS: &[&str] = &["name", "scopes", "page", "days"];
 /// With more pages than these, the name is typed instead of chosen from a menu.
 const PAGES_OFFERED_MAX: u32 = 100;
-const DAY: Duration = Duration::from_secs(24 * 3600);
-/// The lifetimes in days to choose from. Without one, a token never expires.
-pub const DAYS_OFFERED: [u32; 4] = [1, 7, 30, 365];
 
 #[derive(Template)]
 #[template(path = "dashboard/tokens.html")]
@@ -39,6 +35,8 @@ pub struct TokensPage<'a> {
     pub minted: Option<MintedTokenBox>,
     pub tokens: Vec<TokenRow>,
     pub pager: Option<Pager>,
+    pub presets: Vec<PresetChoice>,
+    /// The scopes to choose from instead of a preset.
     pub scopes: Vec<ScopeChoice>,
     /// The newest pages, to which a token can be pinned.
     pub slugs: Vec<Slug>,
@@ -49,13 +47,17 @@ pub struct TokensPage<'a> {
     pub faults: Faults,
 }
 
-/// A new token with its secret, shown once.
+/// A token with its new secret, shown once.
 pub struct MintedTokenBox {
     pub name: String,
+    /// What was done, after the name.
+    pub done: &'static str,
     pub secret: String,
 }
 
 pub struct TokenRow {
+    /// Identifies the token in the API, the shell and the audit log. No part of the secret is stored.
+    pub id: String,
     pub name: String,
     pub scopes: String,
     /// The only page that the token is pinned to.
@@ -65,29 +67,8 @@ pub struct TokenRow {
     pub expires_at: Option<Moment>,
     /// Shown to those who may revoke the token.
     pub revoke: Option<Question>,
-}
-
-/// A scope that this person may grant.
-pub struct ScopeChoice {
-    pub scope: Scope,
-    pub text: &'static str,
-    pub is_ticked: bool,
-}
-
-#[derive(Clone, Default, Deserialize)]
-#[serde(default)]
-pub struct MintForm {
-    pub name: String,
-    #[serde(rename = "artifacts:write")]
-    pub artifacts_write: Option<String>,
-    #[serde(rename = "artifacts:read")]
-    pub artifacts_read: Option<String>,
-    #[serde(rename = "tokens:manage")]
-    pub tokens_manage: Option<String>,
-    #[serde(rename = "account:manage")]
-    pub account_manage: Option<String>,
-    pub page: String,
-    pub days: String,
+    /// The path of the question whether to replace the secret, for those who may.
+    pub rotate: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -126,8 +107,7 @@ pub async fn mint(
     let dashboard = DashboardPage::change(request, &service, Tab::Tokens).await?;
     match minted(&dashboard, &form, &service).await {
         Ok(minted) => {
-            let minted =
-                MintedTokenBox { name: minted.token.name.to_string(), secret: minted.secret.reveal() };
+            let minted = MintedTokenBox::of(minted, "created");
             render(request, &service, &dashboard, TokenContext::fresh(Some(minted))).await
         }
         Err(refused) => {
@@ -146,10 +126,7 @@ async fn minted(
         "" => None,
         name => Some(name.parse::<TokenName>().map_err(|fault| Refusal::invalid("name", fault.to_string()))?),
     };
-    let scopes = form.scopes();
-    if scopes == Scopes::none() {
-        return Err(Refusal::invalid("scopes", "needs at least one scope").into());
-    }
+    let scopes = form.scopes(dashboard.caller.scopes())?;
     let pinned_to = match form.page.as_str() {
         "" => None,
         slug => {
@@ -164,17 +141,30 @@ async fn minted(
 
 #[handler]
 pub async fn ask_to_revoke(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
-    let Some(dashboard) = DashboardPage::begin(request, &service, Tab::Tokens).await? else {
+    ask(request, &service, offered_revocation).await
+}
+
+#[handler]
+pub async fn ask_to_rotate(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
+    ask(request, &service, offered_rotation).await
+}
+
+/// The page with a question about a token, if this person may change it.
+async fn ask(
+    request: &Request,
+    service: &Service,
+    offered: impl FnOnce(&Token, &DashboardPage) -> Option<Question>,
+) -> Result<Response, RefusedCall> {
+    let Some(dashboard) = DashboardPage::begin(request, service, Tab::Tokens).await? else {
         return Ok(to_sign_in(request));
     };
     let id = token_of(request)?;
     let tokens = service.team_tokens(&dashboard.caller, &Page::whole()).await?.rows;
     let found = tokens.iter().find(|token| token.id == id);
     let token = found.ok_or(Refusal::NotFound(Missing::Token))?;
-    let question = offered_revocation(token, &dashboard)
-        .ok_or_else(|| Refusal::Forbidden { fault: "members can revoke only their own tokens".to_owned() })?;
-    let back = dashboard.path("/tokens");
-    question.render(request, &service, &dashboard.frame, &back)
+    let fault = || "your role does not allow this for this token".to_owned();
+    let question = offered(token, &dashboard).ok_or_else(|| Refusal::Forbidden { fault: fault() })?;
+    question.render(request, service, &dashboard.frame, &dashboard.path("/tokens"))
 }
 
 #[handler]
@@ -191,6 +181,15 @@ pub async fn revoke(
     };
     service.revoke_token(&dashboard.caller, id_in(request), minted).await?;
     Ok(found_at(&dashboard.path(&format!("/tokens?done={done}"))))
+}
+
+/// Replaces the secret of a token, and shows the new one.
+#[handler]
+pub async fn rotate(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
+    let dashboard = DashboardPage::change(request, &service, Tab::Tokens).await?;
+    let rotated = service.rotate_token(&dashboard.caller, id_in(request)).await?;
+    let rotated = MintedTokenBox::of(rotated, "has a new secret");
+    render(request, &service, &dashboard, TokenContext::fresh(Some(rotated))).await
 }
 
 async fn render(
@@ -215,7 +214,8 @@ async fn render(
         minted,
         tokens: tokens.rows.iter().map(row).collect(),
         pager: Pager::of(&page, &tokens, &dashboard.path("/tokens"), "tokens"),
-        scopes: scope_choices(dashboard.caller.scopes(), form.scopes()),
+        presets: form.presets(dashboard.caller.scopes()),
+        scopes: form.scope_choices(dashboard.caller.scopes()),
         offers_every_page: artifacts.next.is_none(),
         slugs: artifacts.rows.into_iter().map(|artifact| artifact.slug).collect(),
         days_offered: &DAYS_OFFERED,
@@ -238,6 +238,13 @@ pub fn faults(refusal: &Refusal, path: &str) -> Faults {
     }
 }
 
+impl MintedTokenBox {
+    fn of(minted: Minted, done: &'static str) -> Self {
+        let name = minted.token.name.without_code().to_string();
+        Self { name, done, secret: minted.secret.reveal() }
+    }
+}
+
 impl TokenRow {
     pub fn new(
         token: &Token,
@@ -248,6 +255,7 @@ impl TokenRow {
     ) -> Self {
         let page = |id| slugs.find(id).map_or_else(|| "a deleted page".to_owned(), Slug::to_string);
         Self {
+            id: token.id.to_string(),
             name: token.name.without_code().to_string(),
             scopes: token.rights.scopes.to_string(),
             page: token.rights.pinned_to.map(page),
@@ -255,6 +263,7 @@ impl TokenRow {
             last_used_at: token.last_used_at.map(Moment),
             expires_at: token.renewable_until.or(token.rights.expires_at).map(Moment),
             revoke: offered_revocation(token, dashboard),
+            rotate: offered_rotation(token, dashboard).map(|question| question.path),
         }
     }
 }
@@ -294,18 +303,12 @@ fn offered_revocation(token: &Token, dashboard: &DashboardPage) -> Option<Questi
     may_revoke.then(|| revocation(token, &dashboard.frame))
 }
 
-pub fn scope_choices(may_hand_on: Scopes, ticked: Scopes) -> Vec<ScopeChoice> {
-    let scopes = Scope::ALL.into_iter().filter(|scope| may_hand_on.has(*scope));
-    scopes.map(|scope| ScopeChoice { scope, text: text(scope), is_ticked: ticked.has(scope) }).collect()
-}
-
-fn text(scope: Scope) -> &'static str {
-    match scope {
-        Scope::ArtifactsWrite => "publish, roll back and delete pages, and change their visibility",
-        Scope::ArtifactsRead => "list pages and see usage",
-        Scope::TokensManage => "create and revoke tokens",
-        Scope::AccountManage => "manage the account: credit, invites, members",
-    }
+/// The question, if this person may revoke the token and mint one like it. An app renews its token itself.
+fn offered_rotation(token: &Token, dashboard: &DashboardPage) -> Option<Question> {
+    let may_mint = dashboard.caller.scopes().contains(token.rights.scopes);
+    let may_revoke = offered_revocation(token, dashboard).is_some();
+    let may_rotate = may_mint && may_revoke && token.renewable_until.is_none();
+    may_rotate.then(|| rotation(token, &dashboard.frame))
 }
 
 pub fn revocation(token: &Token, frame: &Frame) -> Question {
@@ -331,35 +334,24 @@ pub fn revocation(token: &Token, frame: &Frame) -> Question {
     }
 }
 
+pub fn rotation(token: &Token, frame: &Frame) -> Question {
+    let name = token.name.without_code();
+    Question {
+        id: format!("rotate-{}", token.id),
+        path: frame.path(&format!("/tokens/{}/rotate", token.id)),
+        verb: "Replace secret",
+        subject: format!("of the token {name}"),
+        title: format!("Replace the secret of {name}?"),
+        text:
+            "The token gets a new secret, which is shown once. The old secret stops working at once. Name, \
+               scopes and expiry stay, and the token is then listed as yours."
+                .to_owned(),
+        keep: "Cancel",
+        option: None,
+    }
+}
+
 /// Whether the token can create others, or invite agents that get one.
 fn may_have_minted(token: &Token) -> bool {
     [Scope::TokensManage, Scope::AccountManage].into_iter().any(|scope| token.rights.scopes.has(scope))
-}
-
-impl MintForm {
-    /// What most agents need: to publish, and to list what they have published.
-    pub fn fresh() -> Self {
-        let ticked = || Some("on".to_owned());
-        Self { artifacts_write: ticked(), artifacts_read: ticked(), ..Self::default() }
-    }
-
-    pub fn scopes(&self) -> Scopes {
-        let ticked = [
-            (&self.artifacts_write, Scope::ArtifactsWrite),
-            (&self.artifacts_read, Scope::ArtifactsRead),
-            (&self.tokens_manage, Scope::TokensManage),
-            (&self.account_manage, Scope::AccountManage),
-        ];
-        let ticked = ticked.into_iter().filter(|(tick, _)| tick.is_some());
-        ticked.fold(Scopes::none(), |scopes, (_, scope)| scopes.with(scope))
-    }
-
-    fn end(&self, now: Time) -> Result<Option<Time>, Refusal> {
-        if self.days.is_empty() {
-            return Ok(None);
-        }
-        let days = self.days.parse().ok().filter(|days| DAYS_OFFERED.contains(days));
-        let days: u32 = days.ok_or_else(|| Refusal::invalid("days", "must be one of the listed values"))?;
-        Ok(Some(now.plus(DAY * days)))
-    }
 }

@@ -20,12 +20,20 @@ pub struct Price {
     pub month: Micro,
 }
 
-/// A visibility that the page does not have, with its button.
+/// The choice of a visibility, with its price.
+pub struct VisibilityControl {
+    pub choices: [VisibilityChoice; 3],
+    pub price: String,
+}
+
 pub struct VisibilityChoice {
     pub to: Visibility,
-    pub button: String,
+    pub name: &'static str,
     pub text: &'static str,
+    pub is_current: bool,
 }
+
+const ALL: [Visibility; 3] = [Visibility::Public, Visibility::Unlisted, Visibility::Private];
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -56,30 +64,32 @@ pub async fn set(
 }
 
 pub fn visibility_named(name: &str) -> Option<Visibility> {
-    let all = [Visibility::Public, Visibility::Unlisted, Visibility::Private];
-    all.into_iter().find(|visibility| visibility.as_str() == name)
+    ALL.into_iter().find(|visibility| visibility.as_str() == name)
 }
 
 fn lacks_credit(refusal: &Refusal, request: &Request) -> bool {
     matches!(refusal, Refusal::PaymentRequired(_)) && accepts_html(request)
 }
 
-/// The visibilities that the page does not have.
-pub fn choices(now: Visibility, price: Price) -> Vec<VisibilityChoice> {
-    let others = [Visibility::Public, Visibility::Unlisted, Visibility::Private];
-    let others = others.into_iter().filter(|to| *to != now);
-    others.map(|to| VisibilityChoice { to, button: button(now, to, price), text: text(to) }).collect()
+impl VisibilityControl {
+    pub fn new(current: Visibility, price: Price) -> Self {
+        let choice = |to| VisibilityChoice { to, name: name(to), text: text(to), is_current: to == current };
+        Self { choices: ALL.map(choice), price: price_text(price) }
+    }
 }
 
-fn button(now: Visibility, to: Visibility, price: Price) -> String {
-    let (name, month) = (to.as_str(), Dollars(price.month));
-    match (now, to) {
-        (_, Visibility::Public) => "Make public (free)".to_owned(),
-        (Visibility::Public, _) if price.due.is_zero() => {
-            format!("Make {name} (this month is already paid, then {month} a month)")
-        }
-        (Visibility::Public, _) => format!("Make {name} ({month} a month)"),
-        _ => format!("Make {name} (still {month} a month)"),
+fn price_text(price: Price) -> String {
+    let month = Dollars(price.month);
+    let cost =
+        format!("Public is free. Unlisted and private cost {month} a month, paid from the account's credit.");
+    if price.due.is_zero() { format!("{cost} This month is already paid.") } else { cost }
+}
+
+fn name(visibility: Visibility) -> &'static str {
+    match visibility {
+        Visibility::Public => "Public",
+        Visibility::Unlisted => "Unlisted",
+        Visibility::Private => "Private",
     }
 }
 
@@ -96,23 +106,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn visibility_buttons_show_the_price() {
+    fn visibility_control_has_one_price_and_marks_the_current_choice() {
         let month = Micro::new(500_000);
-        let buttons = |now, due| {
-            let choices = choices(now, Price { due, month }).into_iter();
-            choices.map(|choice| choice.button).collect::<Vec<_>>()
-        };
-        assert_eq!(
-            buttons(Visibility::Public, month),
-            ["Make unlisted ($0.50 a month)", "Make private ($0.50 a month)"]
-        );
-        assert_eq!(
-            buttons(Visibility::Public, Micro::ZERO)[1],
-            "Make private (this month is already paid, then $0.50 a month)"
-        );
-        assert_eq!(
-            buttons(Visibility::Unlisted, Micro::ZERO),
-            ["Make public (free)", "Make private (still $0.50 a month)"]
-        );
+        let public = VisibilityControl::new(Visibility::Public, Price { due: month, month });
+        let current = public.choices.map(|choice| (choice.to.as_str(), choice.is_current));
+        assert_eq!(current, [("public", true), ("unlisted", false), ("private", false)]);
+        assert!(public.price.contains("$0.50 a month") && !public.price.contains("already paid"));
+        let paid = VisibilityControl::new(Visibility::Private, Price { due: Micro::ZERO, month });
+        assert!(paid.choices[2].is_current && paid.price.ends_with("This month is already paid."));
     }
 }
