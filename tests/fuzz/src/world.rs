@@ -18,9 +18,9 @@ use domain::{Chance, Clock, ContentPolicy, Job, JobEnvelope, JobId, OperatorName
 use poem::endpoint::BoxEndpoint;
 use poem::{Request, Response};
 use service::{
-    Board, BoardFigures, ClientDocuments, FileStoreWatch, JobActionResult, JobDetail, JobFilter, JobList,
-    JobQueue, Planned, PublishBounds, PublishTask, Push, PushResult, Rules, ScanTerms, Scans, Service,
-    ServiceDependencies, TokenUses, VerdictCommits,
+    Board, BoardFigures, ClientDocuments, ErrorGroups, ErrorKey, FileStoreWatch, JobActionResult, JobDetail,
+    JobFilter, JobInfo, JobList, JobQueue, JobState, Planned, PublishBounds, PublishTask, Push, PushResult,
+    Rules, ScanTerms, Scans, Service, ServiceDependencies, TokenUses, VerdictCommits,
 };
 use store::{Blobs, DiskRoom, Store};
 use tempfile::TempDir;
@@ -187,6 +187,27 @@ impl Board for NoBoard {
     }
 
     async fn job(&self, _queue: Queue, _id: JobId) -> anyhow::Result<Option<JobDetail>> {
+        bail!("no board")
+    }
+
+    async fn find_job(&self, _id: JobId) -> anyhow::Result<Option<Queue>> {
+        bail!("no board")
+    }
+
+    async fn search(&self, _texts: &[String]) -> anyhow::Result<Vec<JobInfo>> {
+        bail!("no board")
+    }
+
+    async fn errors(&self, _queue: Queue, _state: JobState) -> anyhow::Result<ErrorGroups> {
+        bail!("no board")
+    }
+
+    async fn requeue_dead_with(
+        &self,
+        _queue: Queue,
+        _error: ErrorKey,
+        _by: &OperatorName,
+    ) -> anyhow::Result<u64> {
         bail!("no board")
     }
 

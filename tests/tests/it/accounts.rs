@@ -18,7 +18,7 @@ in_both_modes! {
     async fn a_signup_gives_an_account_a_token_and_a_claim_link(world: World) {
         let signup = world.stranger().post("/v1/signup").await.expect(201);
         assert_eq!(signup.field_names(), ["account", "claim_url", "limits", "token"]);
-        assert_eq!(fields_of(&signup.at("account")), ["expires_at", "handle", "id", "status"]);
+        assert_eq!(fields_of(&signup.at("account")), ["expires_at", "handle", "id", "name", "status"]);
         assert_eq!(signup.at("limits"), json!({ "free_publishes": 5, "total_mb": 20 }));
         assert_eq!(signup.string("account.status"), "provisional");
         assert_alphanumeric(&signup.string("account.handle"), "acct_");
@@ -83,6 +83,7 @@ in_both_modes! {
                 "handle",
                 "id",
                 "limits",
+                "name",
                 "status",
                 "suspended",
                 "usage",

@@ -2,10 +2,10 @@
 //! is paid, publishes are refused, and pages are served as before.
 
 use futures::future::join_all;
-use handbill_tests::{Agent, World, in_both_modes, json};
+use handbill_tests::{Agent, Human, World, in_both_modes, json};
 
 use crate::expectations::{PAGE, assert_unpaid, at_two_processes, front_page, receipt_of, sound_ledger};
-use crate::teams::person;
+use crate::teams::{joined_as, person};
 
 in_both_modes! {
     #[settings("HANDBILL_LIMITS__CLAIMED_FREE_PUBLISHES" = "2")]
@@ -86,6 +86,25 @@ in_both_modes! {
         assert_eq!(receipt_of(&paid, "1.0")["amount_usd"], 1.0);
         assert_eq!(agent.account().await.expect(200).number("credits_usd"), 0.0);
         sound_ledger(&world, &agent).await;
+    }
+
+    async fn arrears_are_shown_on_every_tab_until_they_are_paid(world: World) {
+        let agent = agent_in_arrears(&world, 3).await;
+        let owner = person(&world, "olga").await;
+        let member = joined_as(&world, &owner, "mia", "member").await;
+        let path = |tab: &str| format!("/dashboard/{}{tab}", agent.handle());
+        let open = async |person: &Human, tab: &str| {
+            person.get(&path(tab)).header("Accept", "text/html").await.expect(200).text()
+        };
+        for tab in ["", "/usage", "/credit", "/team", "/tokens", "/audit", "/deleted", "/pages/public-page"] {
+            let page = open(&owner, tab).await;
+            assert!(page.contains("This account owes $1.50.") && page.contains(">Pay $1.50</a>"), "{tab}: {page}");
+        }
+        let guest = open(&member, "").await;
+        assert!(guest.contains("owes $1.50") && guest.contains("Ask the owner") && !guest.contains(">Pay"), "{guest}");
+        assert!(open(&owner, "/credit").await.contains("value=\"1.5\" checked"));
+        owner.post(&path("/credit/top-up")).form(&[("amount_usd", "1.50")]).await.expect(302);
+        assert!(!open(&owner, "").await.contains("owes"));
     }
 
     async fn concurrent_publishes_pay_arrears_once(world: World) {

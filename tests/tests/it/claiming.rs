@@ -25,6 +25,7 @@ in_both_modes! {
             json!({ "account": {
                 "id": agent.signup.as_ref().unwrap().string("account.id"),
                 "handle": agent.handle(),
+                "name": null,
                 "status": "claimed",
                 "expires_at": null,
             } })
@@ -112,7 +113,7 @@ in_both_modes! {
         // A ticked box stays ticked on the page with an error.
         let refused = press("weak").await;
         assert_page(&refused, 400);
-        assert!(refused.text().contains("value=\"true\" checked"), "{refused:?}");
+        assert!(refused.text().contains("form=\"claim\" checked"), "{refused:?}");
         other.account().await.expect(200);
         press(PASSWORD).await.expect(302);
         for ended in [&agent, &other] {
@@ -147,7 +148,7 @@ in_both_modes! {
         assert!(mistyped.text().contains("id=\"password-fault\""), "{mistyped:?}");
         let taken = press("register", "ada").await;
         assert_page(&taken, 409);
-        assert!(taken.text().contains("id=\"new-username-fault\""), "{taken:?}");
+        assert!(taken.text().contains("id=\"username-fault\""), "{taken:?}");
         assert_eq!(human.cookie("svc_sess"), None);
         assert_eq!(agent.account().await.expect(200).string("status"), "provisional");
         press("sign_in", "ada").await.expect(302);

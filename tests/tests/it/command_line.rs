@@ -3,15 +3,18 @@
 
 mod checks;
 mod downloads;
+mod folders;
 mod manual;
 mod outages;
 mod paying;
+mod private;
 mod rehearsals;
 mod scripts;
 mod shell;
 mod sites;
 mod team;
 mod tokens;
+mod watching;
 
 use handbill_tests::{in_both_modes, json};
 
@@ -79,7 +82,7 @@ in_both_modes! {
         assert_eq!(publish(&["--stage", "--if-version", "2"]).await.ok().json()["version"], 3);
         publish(&["--new", "--if-version", "2"]).await.failed(2);
         publish(&["--if-version", "0"]).await.failed(2);
-        shell.run(&["publish", "page.html", "--new"]).await.failed(2);
+        shell.run(&["publish", "page.html", "--if-version", "1"]).await.failed(2);
         let stale = ["publish", "page.html", "--slug", "my-page", "--if-version", "1"];
         let stale = shell.run(&stale).await.failed(1);
         assert!(stale.err.contains("version 2 is live") && stale.err.contains("--if-version"), "{stale:?}");

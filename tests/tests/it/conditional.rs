@@ -295,7 +295,7 @@ fn assert_conflict(reply: Reply, live: Option<i64>) {
     let refused = reply.refused(412, "version_conflict");
     assert_eq!(
         fields_of(&refused.json()),
-        ["code", "created_at", "created_by", "hint", "live_version", "message"]
+        ["code", "created_at", "created_by", "doc_url", "hint", "live_version", "message"]
     );
     assert_eq!(refused.at("live_version"), live.map_or(Value::Null, Value::from), "{refused:?}");
     assert_eq!(refused.at("created_at").is_string(), live.is_some(), "{refused:?}");

@@ -14,7 +14,7 @@ in_both_modes! {
         for amount in ["1", "12.5", "99.999999", "100"] {
             let challenge =
                 agent.buy_credit(amount.parse().unwrap()).await.refused(402, "payment_required");
-            let fields = ["accepts", "amount_usd", "code", "hint", "message", "reason"];
+            let fields = ["accepts", "amount_usd", "code", "doc_url", "hint", "message", "reason"];
             assert_eq!(challenge.field_names(), fields);
             assert_eq!(challenge.string("reason"), "credits");
             assert_eq!(challenge.number("amount_usd"), amount.parse::<f64>().unwrap());

@@ -4,6 +4,7 @@
 mod artifacts;
 mod credit;
 mod driver;
+mod list;
 mod team;
 
 use handbill_tests::{Agent, in_both_modes, json};
@@ -20,6 +21,8 @@ fn forms<'a>(member_id: &str, token_id: &str, code: &str) -> Vec<(String, Vec<(&
     vec![
         ("/pages/my-page/activate".into(), vec![("version", "1")]),
         ("/pages/my-page/visibility".into(), vec![("visibility", "private")]),
+        ("/pages/my-page/duplicate".into(), vec![("slug", "my-copy")]),
+        ("/pages/my-page/rename".into(), vec![("slug", "my-name")]),
         ("/pages/my-page/delete".into(), vec![]),
         ("/credit/top-up".into(), vec![("amount_usd", "5")]),
         ("/credit/checkout".into(), vec![("amount_usd", "5")]),
@@ -29,6 +32,7 @@ fn forms<'a>(member_id: &str, token_id: &str, code: &str) -> Vec<(String, Vec<(&
         (format!("/team/members/{member_id}/remove"), vec![]),
         ("/tokens/mint".into(), vec![("artifacts:read", "on")]),
         (format!("/tokens/{token_id}/revoke"), vec![]),
+        (format!("/tokens/{token_id}/rotate"), vec![]),
     ]
 }
 
@@ -65,6 +69,7 @@ in_both_modes! {
             format!("/team/invites/{invite}/revoke"),
             format!("/team/members/{member_id}/remove"),
             format!("/tokens/{token_id}/revoke"),
+            format!("/tokens/{token_id}/rotate"),
         ];
         let paths: Vec<&str> = TABS.into_iter().chain(questions.iter().map(String::as_str)).collect();
         let own_dashboard = DashboardDriver::of(&owner, &agent);

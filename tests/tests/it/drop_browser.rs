@@ -42,7 +42,7 @@ async fn a_dropped_folder_is_published_without_hidden_files() {
     let (world, browser, folder) = (world().await, Browser::start().await, tempfile::tempdir().unwrap());
     let site = site_in(folder.path());
     browser.open(&world.base_url()).await;
-    assert!(browser.text("[data-drop-note]").await.contains("drop"));
+    assert!(browser.text("[data-drop-note]").await.contains("Drop a file, a folder or a zip"));
     drop_and_wait(&browser, &[&site]).await;
     assert_published(&browser, &world).await;
     let token = browser.text("#token").await;
@@ -62,7 +62,8 @@ async fn dropped_files_and_archives_are_published() {
     let site = site_in(folder.path());
     let archive = folder.path().join("site.tar");
     fs::write(&archive, tar(&[("site/index.html", PAGE)])).unwrap();
-    for files in [&[&*site.join("index.html"), &*site.join("css")][..], &[&*archive]] {
+    let zip = zip_in(folder.path(), &world).await;
+    for files in [&[&*site.join("index.html"), &*site.join("css")][..], &[&*archive], &[&*zip]] {
         browser.open(&world.base_url()).await;
         drop_and_wait(&browser, files).await;
         assert_published(&browser, &world).await;
@@ -74,6 +75,15 @@ async fn dropped_files_and_archives_are_published() {
     drop_and_wait(&browser, &[&site]).await;
     assert_eq!(browser.status().await, 413);
     assert!(browser.text("#files-fault").await.contains("50 files"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_dropped_beside_the_field_is_published_too() {
+    let (world, browser, folder) = (world().await, Browser::start().await, tempfile::tempdir().unwrap());
+    let site = site_in(folder.path());
+    browser.open(&world.base_url()).await;
+    drop_on_and_wait(&browser, "h1", &[&site.join("index.html")]).await;
+    assert_published(&browser, &world).await;
 }
 
 async fn world() -> World {
@@ -98,9 +108,23 @@ fn site_in(folder: &Path) -> PathBuf {
     site
 }
 
+/// A zip archive of a site, as a file.
+async fn zip_in(folder: &Path, world: &World) -> PathBuf {
+    let agent = world.agent().await;
+    agent.publish("my-site", PAGE).await.expect(201);
+    let archive = agent.get("/v1/artifacts/my-site/archive?format=zip").await.expect(200);
+    let zip = folder.join("site.zip");
+    fs::write(&zip, &archive.body).unwrap();
+    zip
+}
+
 async fn drop_and_wait(browser: &Browser, files: &[&Path]) {
+    drop_on_and_wait(browser, "form[data-drop]", files).await;
+}
+
+async fn drop_on_and_wait(browser: &Browser, selector: &str, files: &[&Path]) {
     browser.evaluate("void (window.isLeft = true)").await;
-    browser.drop_on("form[data-drop]", files).await;
+    browser.drop_on(selector, files).await;
     eventually(PATIENCE, "what was dropped is published", async || {
         let script = "return window.isLeft === undefined && document.readyState === 'complete'";
         let is_there = browser.client().execute(script, vec![]).await;
@@ -111,7 +135,8 @@ async fn drop_and_wait(browser: &Browser, files: &[&Path]) {
 
 /// The browser shows the response to a publish, and its URL has the page.
 async fn assert_published(browser: &Browser, world: &World) {
-    assert_eq!(browser.status().await, 201);
+    assert_eq!(browser.status().await, 200);
+    assert!(browser.path().await.starts_with("/published/"), "{}", browser.path().await);
     assert!(browser.text("#token").await.starts_with("svc_sk_"));
     assert_serves(&world.visitor().open(&browser.text("#url").await).await, PAGE);
 }

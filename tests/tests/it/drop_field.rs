@@ -2,7 +2,7 @@
 
 use handbill_tests::{Call, Reply, World, in_both_modes};
 
-use crate::expectations::{PAGE, assert_serves};
+use crate::expectations::{PAGE, assert_serves, open_result};
 use crate::publish_bodies::tar;
 
 const BROWSER: &str = "text/html,application/xhtml+xml,*/*;q=0.8";
@@ -15,7 +15,7 @@ in_both_modes! {
     async fn files_are_published_with_the_front_page_form(world: World) {
         // A browser sends the field for a folder too, without a name or content.
         let shown = form(&world).file("index.html", PAGE).file("css/app.css", STYLE).file("", "").await;
-        let url = url_in(&shown);
+        let url = url_in(&world, &shown).await;
         assert_serves(&world.visitor().open(&url).await, PAGE);
         assert_eq!(world.visitor().open(&format!("{url}css/app.css")).await.expect(200).text(), STYLE);
     }
@@ -25,7 +25,7 @@ in_both_modes! {
         let call = files.into_iter().fold(form(&world), |call, (path, content)| call.file(path, content));
         let hidden = (0..60).map(|number| format!("dist/.git/objects/{number}"));
         let call = hidden.fold(call, |call, path| call.file(&path, "x"));
-        let url = url_in(&call.await);
+        let url = url_in(&world, &call.await).await;
         assert_serves(&world.visitor().open(&url).await, PAGE);
         for (path, status) in [("app.css", 200), (".git/config", 404), ("dist/app.css", 404)] {
             assert_eq!(world.visitor().open(&format!("{url}{path}")).await.status, status, "{path}");
@@ -34,16 +34,16 @@ in_both_modes! {
 
     async fn an_archive_is_unpacked(world: World) {
         let archive = tar(&[("dist/index.html", PAGE), ("dist/app.css", STYLE)]);
-        let url = url_in(&form(&world).file("dist.tar", archive).await);
+        let url = url_in(&world, &form(&world).file("dist.tar", archive).await).await;
         assert_serves(&world.visitor().open(&url).await, PAGE);
         world.visitor().open(&format!("{url}app.css")).await.expect(200);
         world.visitor().open(&format!("{url}dist.tar")).await.expect(404);
     }
 
     async fn a_single_file_is_shown_at_its_own_address(world: World) {
-        let page = url_in(&form(&world).file("About us.html", PAGE).await);
+        let page = url_in(&world, &form(&world).file("About us.html", PAGE).await).await;
         assert_serves(&world.visitor().open(&page).await, PAGE);
-        let notes = url_in(&form(&world).file("notes.txt", "some notes").await);
+        let notes = url_in(&world, &form(&world).file("notes.txt", "some notes").await).await;
         assert!(notes.ends_with("/notes.txt"), "{notes}");
         assert_eq!(world.visitor().open(&notes).await.expect(200).text(), "some notes");
     }
@@ -72,9 +72,9 @@ fn form(world: &World) -> Call {
     world.human().post("/").header("Accept", BROWSER)
 }
 
-fn url_in(shown: &Reply) -> String {
-    assert_eq!(shown.status, 201, "{shown:?}");
-    let text = shown.text();
+/// The URL on the page with the result.
+async fn url_in(world: &World, published: &Reply) -> String {
+    let text = open_result(&world.human(), published).await.text();
     let (_, rest) = text.split_once("<code id=\"url\"><a href=\"").expect("a URL");
     rest.split('"').next().expect("a URL").to_owned()
 }

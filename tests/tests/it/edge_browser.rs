@@ -164,6 +164,23 @@ fn parts(reported: &Value) -> Vec<(String, u16)> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn signature_can_be_entered_on_the_page_of_a_private_site() {
+    let world = World::with(Mode::Embedded, program!()).start().await;
+    let signed_url = publish_privately(&world).await;
+    let (url, signature) = signed_url.split_once("?sig=").expect("a signature in the link");
+    let browser = Browser::start().await;
+    browser.open(url).await;
+    browser.fill("#sig", "0123456789abcdef").await;
+    browser.follow("button").await;
+    assert_eq!(browser.status().await, 403);
+    assert_eq!(browser.text("#fault").await, "This signature is not valid for this page.");
+    browser.glance("wrong-signature").await;
+    browser.fill("#sig", signature).await;
+    browser.follow("button").await;
+    assert_eq!((browser.status().await, browser.title().await.as_str()), (200, "Front"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn error_pages_of_closed_sites_fit_the_screen() {
     let world = World::with(Mode::Embedded, program!()).start().await;
     let agent = world.agent().await;
@@ -178,6 +195,7 @@ async fn error_pages_of_closed_sites_fit_the_screen() {
     assert_closed(&browser, &page, 403, "This page is private").await;
     let nowhere = format!("{}/site/no-such-page-0000/", world.serve_url());
     assert_closed(&browser, &nowhere, 404, "There is no page here").await;
+    assert_closed(&browser, &world.serve_url(), 404, "This server publishes pages").await;
     world.advance(Duration::from_secs(31 * 60));
     assert_closed(&browser, &page, 410, "This page has expired").await;
 }
@@ -206,6 +224,7 @@ async fn assert_closed(browser: &Browser, address: &str, status: u64, title: &st
         assert!(is_right, "{title} on {scheme:?}: ink of {ink} on paper of {paper}");
         keep(&format!("{status}-{screen:?}-{scheme:?}.png"), &browser.screenshot().await);
     }
+    browser.glance(title).await;
 }
 
 /// The brightness of a colour of the page: the sum of red, green and blue, 765 for white.

@@ -42,7 +42,7 @@ in_both_modes! {
         let good = json!({ "path": "index.html", "old": "one", "new": "1" });
         let bad = |old: &str| json!([good, { "path": "index.html", "old": old, "new": "x" }]);
         let twice = refused(&agent, bad("<li>"), "edit_mismatch").await;
-        assert_eq!(fields_of(&twice), ["code", "edit", "hint", "hits", "message", "nearest", "path"]);
+        assert_eq!(fields_of(&twice), ["code", "doc_url", "edit", "hint", "hits", "message", "nearest", "path"]);
         assert_eq!((&twice["hits"], &twice["edit"]), (&json!(2), &json!(1)));
         assert_eq!(twice["path"], "index.html");
         assert_eq!(twice["nearest"], json!([

@@ -10,7 +10,9 @@ in_both_modes! {
             for listed in ["GET /skill/reference/contents.md", "GET /llms.txt"] {
                 assert!(refused.string("hint").contains(listed), "{refused:?}");
             }
-            assert_eq!(refused.field_names(), ["code", "hint", "message"]);
+            assert_eq!(refused.field_names(), ["code", "doc_url", "hint", "message"]);
+            let described = format!("{}/docs/errors#not_found", world.base_url());
+            assert_eq!(refused.string("doc_url"), described);
         }
     }
 

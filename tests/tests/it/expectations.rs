@@ -1,7 +1,7 @@
 //! Expectations that many test files share.
 
 use domain::Time;
-use handbill_tests::{Agent, LedgerEntry, Mode, Process, Reply, Visitor, World, fields_of};
+use handbill_tests::{Agent, Human, LedgerEntry, Mode, Process, Reply, Visitor, World, fields_of};
 
 pub const PAGE: &str =
     "<!doctype html><html><head><title>A page</title></head><body><h1>Hello</h1></body></html>";
@@ -99,8 +99,17 @@ pub async fn at_two_processes<P: Clone>(
     }
 }
 
-/// One of our own pages: it contains only the common script, loads nothing from other sites, and is not
-/// cached.
+/// Opens the result of a publish on the front page, as a browser does.
+pub async fn open_result(human: &Human, published: &Reply) -> Reply {
+    assert_eq!(published.status, 303, "{published:?}");
+    assert_eq!(published.header("Cache-Control"), "no-store");
+    let result = human.get(published.header("Location")).header("Accept", "text/html").await;
+    assert_page(&result, 200);
+    result
+}
+
+/// One of our own pages: it has the common script and no script in the page, loads nothing from other sites, and
+/// is not cached.
 #[track_caller]
 pub fn assert_page(reply: &Reply, status: u16) {
     assert_eq!(reply.status, status, "{reply:?}");
@@ -110,9 +119,7 @@ pub fn assert_page(reply: &Reply, status: u16) {
     let policy = reply.header("Content-Security-Policy");
     assert!(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"), "{reply:?}");
     assert!(policy.contains("script-src 'self'; ") && !policy.contains("unsafe"), "{reply:?}");
-    let scripts = reply.text().matches("<script").count();
-    assert_eq!(
-        (scripts, reply.text().matches("<script src=\"/assets/page.js\" defer></script>").count()),
-        (1, 1)
-    );
+    let (text, common) = (reply.text(), "<script src=\"/assets/page.js\" defer></script>");
+    assert_eq!(text.matches(common).count(), 1, "{reply:?}");
+    assert_eq!(text.matches("<script").count(), text.matches("<script src=\"/assets/").count(), "{reply:?}");
 }

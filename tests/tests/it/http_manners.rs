@@ -74,7 +74,7 @@ in_both_modes! {
 
     async fn documents_and_pages_are_compressed_and_have_etags(world: World) {
         for (path, is_public) in [
-            ("/openapi.json", true), ("/openapi-3.1.json", true), ("/docs", true),
+            ("/openapi.json", true), ("/openapi-3.1.json", true), ("/docs", true), ("/docs/errors", true), ("/docs/reference/artifacts", true),
                 ("/skill/reference/contents.md", true), ("/skill", true), ("/skill/reference.md", true),
             ("/llms.txt", true), ("/assets/page.css", true), ("/", false), ("/signin", false),
         ] {

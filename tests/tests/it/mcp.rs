@@ -196,7 +196,8 @@ in_both_modes! {
         let agent = world.agent().await;
         tool_result(&publish(&agent, "my-page", PAGE).await);
         let challenge = failed(&publish(&agent, "my-page", PAGE).await, "payment_required");
-        assert_eq!(fields_of(&challenge), ["accepts", "amount_usd", "code", "hint", "message", "reason"]);
+        let fields = ["accepts", "amount_usd", "code", "doc_url", "hint", "message", "reason"];
+        assert_eq!(fields_of(&challenge), fields);
         assert_eq!(challenge["amount_usd"].to_string(), "0.005");
         let rest = agent.publish("my-page", PAGE).await.refused(402, "payment_required").json();
         for field in ["reason", "amount_usd", "message"] {

@@ -25,13 +25,22 @@ fn states() -> Vec<String> {
 fn answer(request: Request) -> Response {
     let path = request.uri().path().trim_start_matches('/');
     let (file, content_type) = match path.strip_prefix("assets/") {
-        Some(asset) if asset.ends_with(".css") => (Path::new(TEMPLATES).join(asset), "text/css"),
-        Some(asset) => (Path::new(TEMPLATES).join(asset), "text/javascript"),
+        Some(asset) => (Path::new(TEMPLATES).join(asset), type_of(asset)),
         None => (Path::new(SNAPSHOTS).join(format!("{path}.html")), "text/html; charset=utf-8"),
     };
     match std::fs::read(file) {
         Ok(content) => Response::builder().content_type(content_type).body(content),
         Err(_) => StatusCode::NOT_FOUND.into(),
+    }
+}
+
+fn type_of(asset: &str) -> &'static str {
+    match asset.rsplit('.').next() {
+        Some("css") => "text/css",
+        Some("js") => "text/javascript",
+        Some("svg") => "image/svg+xml",
+        Some("woff2") => "font/woff2",
+        _ => "application/octet-stream",
     }
 }
 

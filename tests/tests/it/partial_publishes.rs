@@ -48,7 +48,7 @@ in_both_modes! {
         let named = [("index.html", page), ("a", never.clone()), ("b", style), ("c", never.clone())];
         let refused = publish_named(&agent, "my-site", &named).idempotency_key("one").await;
         let refused = refused.refused(409, "content_missing");
-        assert_eq!(fields_of(&refused.json()), ["code", "hint", "message", "missing"]);
+        assert_eq!(fields_of(&refused.json()), ["code", "doc_url", "hint", "message", "missing"]);
         assert_eq!(refused.at("missing"), json!([sha256(PAGE), never, sha256(STYLE)]));
         let manifest = json!({ "index.html": sha256(PAGE) }).to_string();
         let form = agent.post("/v1/publish").field("slug", "my-site").field("manifest", manifest).await;

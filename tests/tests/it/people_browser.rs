@@ -4,7 +4,9 @@
 use std::process::Command;
 use std::time::Duration;
 
-use handbill_tests::{Agent, Browser, Mode, PATIENCE, Scripts, Value, World, eventually, json, program};
+use handbill_tests::{
+    Agent, Browser, Mode, PATIENCE, Screen, Scripts, Value, World, eventually, json, program,
+};
 
 use crate::expectations::{PAGE, PASSWORD, assert_serves};
 use crate::teams::claimed_by;
@@ -53,18 +55,29 @@ async fn claim(browser: &Browser, agent: &Agent, published: &str, scripts: Scrip
     time_runs(browser, scripts).await;
     browser.inspect(&format!("claim{with}")).await;
 
-    create(browser, "Ada", "weak").await;
+    claim_as_new(browser, "Ada", "weak").await;
     assert_eq!(browser.status().await, 400);
     assert!(browser.title().await.starts_with("Error: "));
-    assert!(browser.text("#new-password-fault").await.contains("10 to 200 characters"));
-    assert_eq!(browser.evaluate("document.querySelector('#new-username').value").await, "Ada");
+    assert!(browser.text("#password-fault").await.contains("10 to 200 characters"));
+    assert_eq!(browser.evaluate("document.querySelector('#username').value").await, "Ada");
+    assert_eq!(browser.evaluate("document.querySelector('#password').value").await, "");
     browser.inspect(&format!("claim-weak-password{with}")).await;
 
     // A mistyped username does not create a new owner.
-    sign_in(browser, "Adaa", PASSWORD).await;
+    browser.click("[name=action][value=sign_in]").await;
+    assert_eq!(browser.text("#claim button").await, "Sign in and claim");
+    let purpose = browser.evaluate("document.querySelector('#password').autocomplete").await;
+    let expected = if scripts == Scripts::Run { "current-password" } else { "new-password" };
+    assert_eq!(purpose, expected);
+    browser.fill("#username", "Adaa").await;
+    browser.fill("#password", PASSWORD).await;
+    browser.follow("#claim button").await;
     assert_eq!(browser.status().await, 401);
+    assert_eq!(browser.evaluate("document.querySelector('[value=sign_in]').checked").await, true);
     browser.inspect(&format!("claim-wrong{with}")).await;
-    create(browser, "Ada", PASSWORD).await;
+    claim_as_new(browser, "Ada", PASSWORD).await;
+    assert!(browser.path().await.ends_with("/welcome"), "{}", browser.path().await);
+    browser.inspect(&format!("welcome{with}")).await;
     assert!(browser.path().await.starts_with("/dashboard"));
     assert!(browser.text("main").await.contains("my-page"));
     browser.open(published).await;
@@ -98,7 +111,9 @@ async fn join(world: &World, invite_url: &str, handle: &str, scripts: Scripts) {
     let browser = Browser::start().await;
     browser.with_scripts(scripts).await;
     browser.open(invite_url).await;
-    assert!(browser.text("h1").await.contains(handle));
+    assert_eq!(browser.text("h1").await, "Join my-page");
+    let text = browser.text("main").await;
+    assert!(text.contains(handle) && text.contains("ada invites you"), "{text}");
     browser.inspect(&format!("invite{with}")).await;
     browser.follow("main .button").await;
     browser.inspect(&format!("signin{with}")).await;
@@ -138,9 +153,10 @@ async fn from_front_page(scripts: Scripts) {
     let copy = browser.evaluate("!document.querySelector('[data-copy]').hidden").await;
     assert_eq!(copy, json!(scripts == Scripts::Run), "there is a button to copy if it can copy");
 
+    browser.click("details summary").await;
     browser.fill("#html", "<h1>From the field</h1>").await;
-    browser.follow("main form button").await;
-    assert_eq!(browser.status().await, 201);
+    browser.follow("form.paste button").await;
+    assert_eq!(browser.status().await, 200);
     browser.inspect(&format!("published{with}")).await;
     let (url, token) = (browser.text("#url").await, browser.text("#token").await);
     let claim_url = browser.text("#claim-url").await;
@@ -158,6 +174,15 @@ async fn from_front_page(scripts: Scripts) {
         })
         .await;
     }
+    let result = format!("{}{}", world.base_url(), browser.path().await);
+    browser.open(&result).await;
+    let text = browser.text("main").await;
+    assert!(text.contains("was shown once") && !text.contains("svc_sk_"), "{text}");
+    assert_eq!(
+        (browser.text("#url").await, browser.text("#claim-url").await),
+        (url.clone(), claim_url.clone())
+    );
+    browser.inspect(&format!("published-again{with}")).await;
     let agent = world.stranger().with_token(&token);
     let slug = agent.artifacts().await.expect(200).string("0.slug");
     assert_eq!(agent.artifact(&slug).await.expect(200).string("versions.0.created_via"), "web");
@@ -166,6 +191,37 @@ async fn from_front_page(scripts: Scripts) {
     assert!(browser.text("body").await.contains("By the token"));
     browser.open(&claim_url).await;
     assert_eq!(browser.status().await, 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_sample_page_is_published_with_one_click() {
+    for scripts in [Scripts::Run, Scripts::Refused] {
+        let world = World::with(Mode::Embedded, program!()).start().await;
+        let browser = Browser::start().await;
+        browser.with_scripts(scripts).await;
+        browser.open(&world.base_url()).await;
+        browser.follow("form.sample button").await;
+        assert!(browser.path().await.starts_with("/published/"));
+        assert!(browser.text(".glance").await.contains("Sales in the third quarter"));
+        let url = browser.text("#url").await;
+        browser.open(&url).await;
+        assert_eq!(browser.text("h1").await, "Sales in the third quarter");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn claim_button_is_visible_on_a_phone_without_scrolling() {
+    let world = World::with(Mode::Embedded, program!()).start().await;
+    let agent = world.agent().await;
+    agent.publish("my-page", PAGE).await.expect(201);
+    let browser = Browser::start().await;
+    browser.show_on(Screen::Phone).await;
+    browser.open(&agent.account().await.expect(200).string("claim_url")).await;
+    let end =
+        browser.evaluate("document.querySelector('#claim button').getBoundingClientRect().bottom").await;
+    assert!(end.as_f64().unwrap() <= 844.0, "the button ends at {end}");
+    let preview = browser.evaluate("document.querySelector('.frame').getBoundingClientRect().bottom").await;
+    assert!(preview.as_f64() < end.as_f64(), "the page comes first");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -294,6 +350,15 @@ async fn refused_sign_in_shows_the_reason_beside_the_field() {
     // After all of that the destination is still known.
     sign_in(&browser, "ada", PASSWORD).await;
     assert_eq!((browser.status().await, browser.path().await.as_str()), (200, "/report"));
+}
+
+/// Sends the form of a claim page with a new user account.
+async fn claim_as_new(browser: &Browser, username: &str, password: &str) {
+    browser.click("[name=action][value=register]").await;
+    assert_eq!(browser.text("#claim button").await, "Create account and claim");
+    browser.fill("#username", username).await;
+    browser.fill("#password", password).await;
+    browser.follow("#claim button").await;
 }
 
 async fn create(browser: &Browser, username: &str, password: &str) {

@@ -32,7 +32,11 @@ in_both_modes! {
         let events = happened(&dead);
         assert_eq!((events[0].as_str(), events[events.len() - 1].as_str()), ("pushed", "died"), "{events:?}");
         assert_eq!(events.iter().filter(|event| *event == "failed").count(), 2, "{events:?}");
+        let board = get(&world, "/internal/queues").await.expect(200);
+        let problems = board.at("problems");
+        assert!(problems.as_array().unwrap().contains(&json!("1 dead job in rescan")), "{problems}");
         let shown = page(&world, "/admin/queues/rescan").await;
+        assert!(shown.contains("Retry these") && shown.contains("1 dead job"), "{shown}");
         assert!(shown.contains(&dead.string("id")) && shown.contains("scan.before_judge"), "{shown}");
 
         world.worker().restart().await;
@@ -50,6 +54,73 @@ in_both_modes! {
             let late = steer(&world, &format!("{path}/{verb}")).await.refused(409, "job_state");
             assert!(late.string("message").contains("done"), "{late:?}");
         }
+    }
+
+    async fn figures_of_the_last_hour_add_up_over_all_processes(world: World) {
+        let agent = world.agent().await;
+        let _second = match world.mode() {
+            Mode::Embedded => None,
+            Mode::Production => Some(world.start_worker(&[]).await),
+        };
+        for number in 0..6 {
+            agent.publish(&format!("page-{number}"), page_saying(&number.to_string())).paying("dev:0.005").await.expect(201);
+        }
+        let publish = eventually(PATIENCE, "every publish is counted", async || {
+            let publish = counts(&world, "publish").await;
+            (publish["done_last_minute"] == 6).then_some(publish)
+        })
+        .await;
+        let minutes = publish["minutes"].as_array().unwrap();
+        assert_eq!(minutes.len(), 60);
+        let sum = |field: &str| minutes.iter().filter_map(|minute| minute[field].as_u64()).sum::<u64>();
+        assert_eq!((sum("done"), sum("failed")), (6, 0), "{publish}");
+        let busy = minutes.iter().find(|minute| minute["done"] != 0).unwrap();
+        assert!(busy["took_p50_ms"].as_u64() <= busy["took_p95_ms"].as_u64() && busy["took_p95_ms"].is_u64(), "{busy}");
+        eventually(PATIENCE, "the depth is recorded", async || {
+            let publish = counts(&world, "publish").await;
+            publish["minutes"].as_array().unwrap().iter().any(|minute| minute["depth"].is_u64()).then_some(())
+        })
+        .await;
+
+        let board = get(&world, "/internal/queues").await.expect(200);
+        assert_eq!(board.at("problems"), json!([]), "{board:?}");
+        assert_eq!(board.at("versions"), json!([env!("CARGO_PKG_VERSION")]));
+        let processes = list(&board, "processes");
+        assert!(processes.iter().all(|process| process["memory_bytes"].as_u64() > Some(1 << 20)), "{processes:?}");
+        let slots: u64 = processes
+            .iter()
+            .flat_map(|process| process["takes"].as_array().unwrap().clone())
+            .filter(|taken| taken["queue"] == "publish")
+            .map(|taken| taken["concurrency"].as_u64().unwrap())
+            .sum();
+        assert_eq!(publish["slots"], slots);
+        let shown = page(&world, "/admin/queues").await;
+        assert!(shown.contains("All queues healthy") && shown.contains("Completed of publish in the last 60 minutes: 6,"), "{shown}");
+        let printed = admin(&world, &["queues"]).await.output;
+        assert!(printed.contains("All queues healthy"), "{printed}");
+    }
+
+    async fn jobs_are_found_by_id_account_and_host(world: World) {
+        let agent = world.agent().await;
+        let published = agent.publish("my-page", PAGE).await.expect(201);
+        becomes(&agent, "my-page", "pass").await;
+        let job = eventually(PATIENCE, "the scan is listed", async || {
+            let done = get(&world, "/internal/queues/scan/jobs?state=done").await.expect(200);
+            list(&done, "items").first().cloned()
+        })
+        .await;
+        let id = job["id"].as_str().unwrap();
+        let by_id = get(&world, &format!("/admin/queues?find={id}")).header("Accept", BROWSER).await.expect(302);
+        assert_eq!(by_id.header("Location"), format!("/admin/queues/scan/{id}"));
+        let detail = page(&world, by_id.header("Location")).await;
+        let (_, rest) = detail.split_once("/admin/queues?find=").expect("a link to the account's jobs");
+        let account = rest.split('"').next().unwrap();
+        for sought in [account, published.string("host").as_str()] {
+            let found = page(&world, &format!("/admin/queues?find={sought}")).await;
+            assert!(found.contains(&format!("/admin/queues/scan/{id}")) && found.contains("/admin/queues/publish/"), "{found}");
+        }
+        let unknown = page(&world, "/admin/queues?find=%3Cb%3E").await;
+        assert!(unknown.contains("No job, account or page is named") && !unknown.contains("<b>"), "{unknown}");
     }
 
     async fn dead_jobs_of_a_queue_are_requeued_together(world: World) {
@@ -319,8 +390,8 @@ in_both_modes! {
         let path = format!("/internal/queues/upkeep/jobs/{}", ran["job_id"].as_str().unwrap());
         becomes_state(&world, &path, "done").await;
         for (wrong, reported) in [
-            (&["jobs", "burnt"][..], "the queues are publish, scan"),
-            (&["jobs", "scan", "--state", "burnt"], "the states are waiting"),
+            (&["jobs", "burnt"][..], "possible values: publish, scan"),
+            (&["jobs", "scan", "--state", "burnt"], "possible values: waiting"),
             (&["run", "burnt"], "handbill admin schedules"),
             (&["retry", "scan", NO_JOB], "handbill admin jobs scan"),
         ] {

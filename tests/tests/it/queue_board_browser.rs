@@ -33,8 +33,10 @@ in_both_modes! {
 
         browser.follow("#queue-rescan td[data-label=Dead] a").await;
         assert_eq!(browser.path().await, "/admin/queues/rescan");
+        assert!(browser.text("#requeue summary").await.contains("Requeue dead jobs (1)"));
         browser.inspect("admin-jobs").await;
-        browser.follow("tbody th a").await;
+        browser.follow("#live-jobs tbody th a").await;
+        assert_eq!(browser.evaluate("document.querySelectorAll('.lanes li').length").await, 3);
         browser.inspect("admin-job").await;
         let shown = browser.text("main").await;
         for reported in ["dead", "3 of 3", "injected fault at scan.before_judge", "dead after attempt 3"] {
@@ -81,7 +83,7 @@ in_both_modes! {
         browser.open(&format!("{}/admin/queues", world.base_url())).await;
         assert_eq!(browser.text("#queue-rescan td[data-label=Dead]").await, "0");
         browser.follow("#queue-rescan td[data-label=Cancelled] a").await;
-        browser.follow("tbody th a").await;
+        browser.follow("#live-jobs tbody th a").await;
         assert!(browser.text("#state").await.starts_with("cancelled"));
         browser.follow("#retry").await;
         eventually(PATIENCE, "the job is seen done", async || {
@@ -106,6 +108,33 @@ in_both_modes! {
         browser.follow(".kicker a").await;
         browser.follow("#schedule-sweep-records button").await;
         assert!(browser.text(".notice").await.contains("Schedule sweep-records queued in upkeep."));
+    }
+
+    async fn dead_jobs_of_one_error_are_retried_together_without_scripts(world: World) {
+        let host = scanned_page(&world).await;
+        world.worker().restart_with(&[FAILING]).await;
+        let browser = Browser::start().await;
+        browser.with_scripts(Scripts::Refused).await;
+        admin(&world, &["rescan", "--host", &host]).await;
+        eventually(TO_DIE, "the rescan is seen dead", async || {
+            browser.open(&format!("{}/admin/queues", world.base_url())).await;
+            browser.text("#queue-rescan td[data-label=Dead]").await.starts_with('1').then_some(())
+        })
+        .await;
+        assert!(browser.text("#problems").await.contains("1 dead job in rescan"));
+        let charts = browser.text("#charts-rescan").await;
+        for name in ["Open jobs", "Completed", "Failed attempts", "Time per attempt p50"] {
+            assert!(charts.contains(name), "{charts}");
+        }
+        world.worker().restart().await;
+        browser.open(&format!("{}/admin/queues/rescan", world.base_url())).await;
+        browser.follow("#groups button").await;
+        assert!(browser.text(".notice").await.contains("1 dead job of rescan queued again."));
+        eventually(PATIENCE, "no job is dead", async || {
+            browser.open(&format!("{}/admin/queues/rescan", world.base_url())).await;
+            browser.text("#live-jobs").await.contains("No dead jobs").then_some(())
+        })
+        .await;
     }
 
     async fn board_page_reports_an_unresponsive_service(world: World) {

@@ -220,7 +220,7 @@ in_both_modes! {
         for account in [agent.account().await.expect(200), owner.account().await.expect(200)] {
             let fields = [
                 "account", "allow_agent_join", "credits_usd", "expires_at", "free_publishes_left", "handle", "id", "limits",
-                "status", "suspended", "usage", "versions_days", "versions_kept",
+                "name", "status", "suspended", "usage", "versions_days", "versions_kept",
             ];
             assert_eq!(account.field_names(), fields);
             assert_eq!((account.string("status"), account.string("handle")), ("claimed".into(), agent.handle()));

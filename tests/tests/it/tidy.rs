@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 mod circles;
 mod edges;
 mod lengths;
+mod links;
 mod modules;
 mod tools;
 mod words;

@@ -52,6 +52,20 @@ async fn help_lists_every_command_and_every_exit_code() {
 }
 
 #[tokio::test]
+async fn help_has_groups_and_examples_and_only_a_command_s_own_options() {
+    let shell = anyone();
+    let help = shell.run(&["--help"]).await.ok().out;
+    for group in ["Publish:", "Account:", "Server:", "Operate:"] {
+        assert!(help.lines().any(|line| line == group), "{group}: {help}");
+    }
+    let publish = shell.run(&["publish", "--help"]).await.ok().out;
+    assert!(publish.contains("handbill publish dist --watch") && !publish.contains("--config"), "{publish}");
+    let serve = shell.run(&["serve", "--help"]).await.ok().out;
+    assert!(serve.contains("Examples:") && serve.contains("--config"), "{serve}");
+    assert!(!serve.contains("--max-price") && !serve.contains("--profile"), "{serve}");
+}
+
+#[tokio::test]
 async fn completions_for_each_shell_list_the_commands() {
     let shell = anyone();
     for name in ["bash", "zsh", "fish"] {
@@ -66,6 +80,8 @@ async fn completions_for_each_shell_list_the_commands() {
             assert!(read.status.success(), "{read:?}");
         }
     }
+    let fish = shell.run(&["completions", "fish"]).await.ok().out;
+    assert!(fish.contains("using_subcommand visibility\" -f -a 'private'"), "{fish}");
     let complete = "source ./bash; COMP_WORDS=(handbill pub); COMP_CWORD=1; _handbill handbill pub handbill; echo ${COMPREPLY[@]}";
     let mut bash = shell.command(Path::new("bash"));
     let completed = bash.args(["-c", complete]).output().await.unwrap();

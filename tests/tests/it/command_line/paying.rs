@@ -102,18 +102,18 @@ async fn confirmed_credit_purchase_pays_later_publishes() {
     let world = dear_world().await;
     let shell = used_up(&world).await;
     assert_eq!(shell.run(&["credits"]).await.ok().line(), "$0.00");
-    let unasked = shell.run(&["credits", "5"]).await.failed(5);
+    let unasked = shell.run(&["credits", "buy", "5"]).await.failed(5);
     assert!(
         unasked.err.contains("pay $5.00 with --yes") && !unasked.err.contains("`handbill credits"),
         "{unasked:?}"
     );
     shell.run(&["credits", "5", "--max-price", "4"]).await.failed(5);
     shell.run(&["credits", "500", "--yes"]).await.failed(2);
-    assert_eq!(shell.run(&["credits", "5", "--yes"]).await.ok().line(), "$5.00");
+    assert_eq!(shell.run(&["credits", "5", "--yes"]).await.ok().line(), "$5.00", "the form without a verb");
     let published = shell.run(&PUBLISH).await.ok();
     assert!(published.err.contains("spent $0.005 of credit"), "{published:?}");
     assert_eq!(shell.run(&["credits", "--json"]).await.ok().json()["credits_usd"], 4.995);
-    assert_eq!(shell.run(&["credits"]).await.ok().line(), "$4.995");
+    assert_eq!(shell.run(&["credits", "show"]).await.ok().line(), "$4.995");
     let help = shell.run(&["publish", "--help"]).await.ok().out;
     assert!(help.contains("spends credit without asking"), "{help}");
 }

@@ -33,7 +33,7 @@ async fn every_command_prints_only_json_with_the_json_option() {
     assert_eq!(json("open my-page").await["slug"], "my-page");
     assert_eq!(json("account").await["handle"], signed_up["account"]["handle"]);
     assert_eq!(json("usage").await["publishes"]["used"], 2);
-    assert!(json("credits 5 --yes").await["receipt"]["id"].is_string());
+    assert!(json("credits buy 5 --yes").await["receipt"]["id"].is_string());
     assert_eq!(json("credits").await["credits_usd"], 5.0);
     let minted = json("tokens mint --name bot").await;
     assert_eq!(json("tokens list").await.as_array().unwrap().len(), 2);
@@ -74,6 +74,49 @@ async fn quiet_prints_only_the_result_and_pipes_get_no_colour() {
 }
 
 #[tokio::test]
+async fn a_wrong_command_line_is_an_error_in_json_with_the_json_option() {
+    let shell = Shell::at("http://127.0.0.1:9");
+    for line in
+        [&["show"][..], &["shwo", "my-page"], &["list", "--no-such-option"], &["credits", "buy", "much"], &[]]
+    {
+        let refused = shell.run(&[line, &["--json"]].concat()).await.failed(2);
+        assert_eq!(refused.error()["code"], "invalid_request", "{refused:?}");
+        let refused = shell.run(line).await.failed(2);
+        assert!(!refused.err.is_empty() && !refused.err.starts_with('{'), "{refused:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_table_fits_the_terminal_and_is_complete_in_a_pipe() {
+    let world = world().await;
+    let shell = Shell::signed_up(&world).await;
+    shell.write("page.html", PAGE);
+    let url = shell.run(&["publish", "page.html", "--slug", "my-page"]).await.ok().line();
+    let piped = shell.run(&["list"]).await.ok().out;
+    let names = ["SLUG", "TITLE", "UPDATED", "VIEWS", "LIVE", "VISIBILITY", "MODERATION", "URL"];
+    assert_eq!(piped.lines().next().unwrap().split_whitespace().collect::<Vec<_>>(), names, "{piped}");
+    let narrow = shell.at_terminal("stty cols 60; NO_COLOR=1 \"$handbill\" list", &[]).await;
+    assert_eq!(narrow.code, Some(0), "{narrow:?}");
+    let rows: Vec<_> = narrow.out.lines().take_while(|line| !line.starts_with("Not shown: ")).collect();
+    assert!(rows.len() == 2 && rows.iter().all(|row| row.trim_end().chars().count() <= 60), "{narrow:?}");
+    assert!(rows[1].contains(&url) && narrow.out.contains("Not shown: "), "{narrow:?}");
+}
+
+#[tokio::test]
+async fn a_page_that_does_not_exist_is_not_asked_about() {
+    let world = world().await;
+    let shell = Shell::signed_up(&world).await;
+    shell.write("page.html", PAGE);
+    shell.run(&["publish", "page.html", "--slug", "my-page"]).await.ok();
+    for line in ["delete nope-page", "delete my-page --version 7"] {
+        let ended = shell.at_terminal(&format!("\"$handbill\" {line}"), &[]).await;
+        assert!(ended.code == Some(4) && !ended.out.contains("[y/N]"), "{ended:?}");
+    }
+    let declined = shell.at_terminal("\"$handbill\" delete my-page", &[("[y/N]", "n\n")]).await;
+    assert_eq!(declined.code, Some(2), "{declined:?}");
+}
+
+#[tokio::test]
 async fn open_uses_the_signed_link_of_a_private_page() {
     let world = world().await;
     let shell = with_a_browser(Shell::new(&world));
@@ -88,6 +131,9 @@ async fn open_uses_the_signed_link_of_a_private_page() {
     assert_eq!(shell.run(&["open", "my-page"]).await.ok().line(), signed);
     assert_eq!(eventually(PATIENCE, "the browser opens", opened).await.trim(), signed);
     shell.run(&["open", "no-such-page"]).await.failed(4);
+    fs::remove_file(shell.path("opened")).unwrap();
+    let again = shell.run(&["publish", "page.html", "--slug", "my-page", "--open"]).await.ok().line();
+    assert_eq!(eventually(PATIENCE, "the browser opens", opened).await.trim(), again);
 }
 
 /// A shell whose browser command writes the address to a file.

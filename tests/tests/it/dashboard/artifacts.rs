@@ -1,8 +1,8 @@
 //! The pages of an account: listed, rolled back, hidden for a price, deleted.
 
-use handbill_tests::in_both_modes;
+use handbill_tests::{Agent, in_both_modes};
 
-use super::driver::{DashboardDriver, assert_has};
+use super::driver::{DashboardDriver, assert_has, between};
 use crate::expectations::{PAGE, assert_page, page_saying};
 use crate::teams::{claimed_by, joined_as};
 
@@ -20,14 +20,19 @@ in_both_modes! {
         }
         let list = handbill_tests::eventually(handbill_tests::PATIENCE, "the views are counted", async || {
             let list = dashboard.open("").await;
-            list.contains("class=\"number\">3</td>").then_some(list)
+            list.contains("· 3 views").then_some(list)
         })
         .await;
-        let size = format!("class=\"number\">{} bytes</td>", PAGE.len());
-        assert_has(&list, &["my-page", "our-plans", "public", "private", &size, "?sig=", "class=\"number\">1</td>"]);
+        let size = format!(" · {} bytes", PAGE.len());
+        assert_has(&list, &["my-page", "our-plans", "private", &size, "?sig=", "v1 · ", "<polyline", "2 pages."]);
         let usage = dashboard.open("/usage").await;
         assert_has(&usage, &["Publishes", "of 100 free", "<svg", "3 in total, most on ", "<table>", "<td data-label=\"Views\" class=\"number\">3</td>"]);
-        assert_has(&usage, &["$0.50 a month"]);
+        assert_has(&usage, &["$0.50 a month for each", "expected by the end of the month", "pages/my-page\">my-page</a>"]);
+        let page = dashboard.open("/pages/my-page").await;
+        assert_has(&page, &["Views in the last 30 days", "3 in total, most on ", "<td data-label=\"Views\" class=\"number\">3</td>"]);
+        for month in ["2026-1", "1999-01", "", "%3Cb%3E"] {
+            assert_page(&dashboard.get(&format!("/usage?month={month}")).await, 400);
+        }
     }
 
     async fn any_version_is_made_live_again(world: World) {
@@ -37,18 +42,21 @@ in_both_modes! {
         agent.publish("my-page", page_saying("two")).await.expect(201);
         let dashboard = DashboardDriver::of(&member, &agent);
         let page = dashboard.open("/pages/my-page").await;
-        assert_has(&page, &["First", "<td data-label=\"Via\">API</td>", "Roll back", &url, "<iframe", "sandbox=\"allow-scripts\""]);
-        assert!(!page.contains("Make live<span"), "{page}");
-        for version in agent.artifact("my-page").await.expect(200).at("versions").as_array().unwrap() {
-            let address = version["url"].as_str().unwrap();
+        assert_has(&page, &["First", "by API", &url, "<iframe", "sandbox=\"allow-scripts\""]);
+        assert_eq!(page.matches("Make live<span").count(), 1, "{page}");
+        let addresses = version_addresses(&agent).await;
+        for address in &addresses {
             assert_has(&page, &[&format!("<a href=\"{address}\">View")]);
         }
+        let live = &addresses[0];
+        assert_has(&page, &[&format!("src=\"{live}\""), &format!("<a href=\"{live}index.html\" rel=\"noopener\">index.html</a>")]);
+        assert_has(&world.visitor().open(&format!("{live}index.html")).await.expect(200).text(), &["two"]);
         let framed = dashboard.get("/pages/my-page").await;
         let policy = framed.header("Content-Security-Policy");
         assert!(policy.ends_with(&format!("frame-src {}", world.serve_url())), "{policy}");
 
         let rolled_back = dashboard.submit("/pages/my-page/activate", &[("version", "1")]).await;
-        assert_has(&rolled_back, &["The version is live", "Make live"]);
+        assert_has(&rolled_back, &["The version is live", "Make live", &format!("src=\"{}\"", addresses[1])]);
         assert_has(&world.visitor().open(&url).await.expect(200).text(), &["one"]);
         dashboard.submit("/pages/my-page/activate", &[("version", "2")]).await;
         assert_has(&world.visitor().open(&url).await.expect(200).text(), &["two"]);
@@ -65,12 +73,36 @@ in_both_modes! {
         assert_has(&missing, &["Page not found", &format!("href=\"{}\"", dashboard.path(""))]);
     }
 
+    async fn preview_and_files_are_not_counted_as_views(world: World) {
+        let (agent, owner) = claimed_by(&world, "olga").await;
+        let url = agent.publish("my-page", PAGE).await.expect(201).string("url");
+        agent.set_visibility("my-page", "private").paying("dev:0.5").await.expect(200);
+        let dashboard = DashboardDriver::of(&owner, &agent);
+        let page = dashboard.open("/pages/my-page").await;
+        let preview = between(&page, "<iframe class=\"preview\" src=\"", "\"").to_owned();
+        let file = between(&page, "<th scope=\"row\"><span><a href=\"", "\"").to_owned();
+        assert!(preview.contains("?sig=") && file.contains("index.html?sig="), "{preview} {file}");
+        for address in [&preview, &file] {
+            for _ in 0..3 {
+                world.visitor().open(address).await.expect(200);
+            }
+        }
+        // A later view is counted, so those before it would have been counted, too.
+        let signed = agent.artifact("my-page").await.string("signed_url");
+        assert!(signed.starts_with(&url));
+        world.visitor().open(&signed).await.expect(200);
+        handbill_tests::eventually(handbill_tests::PATIENCE, "one view is counted", async || {
+            dashboard.open("/pages/my-page").await.contains("1 in total, most on ").then_some(())
+        })
+        .await;
+    }
+
     async fn visibility_form_shows_the_price_and_offers_credit_if_the_balance_is_too_low(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
         let member = joined_as(&world, &owner, "mia", "member").await;
         agent.publish("my-page", page_saying("secret")).await.expect(201);
         let (dashboard, guest) = (DashboardDriver::of(&owner, &agent), DashboardDriver::of(&member, &agent));
-        assert_has(&dashboard.open("/pages/my-page").await, &["Make private ($0.50 a month)", "Make unlisted ($0.50"]);
+        assert_has(&dashboard.open("/pages/my-page").await, &["Unlisted and private cost $0.50 a month", "value=\"public\" checked"]);
         let private = [("visibility", "private")];
         owner.post(&dashboard.path("/pages/my-page/visibility")).form(&private).await.refused(402, "payment_required");
         let lacking = dashboard.submit("/pages/my-page/visibility", &private).await;
@@ -87,14 +119,13 @@ in_both_modes! {
 
         let hidden = guest.submit("/pages/my-page/visibility", &private).await;
         let signed_url = agent.artifact("my-page").await.string("signed_url");
-        assert_has(&hidden, &["The page is now private", &signed_url, "Make public (free)"]);
+        assert_has(&hidden, &["The page is now private", &signed_url, "value=\"private\" checked", "This month is already paid"]);
         assert_has(&world.visitor().open(&signed_url).await.expect(200).text(), &["secret"]);
         world.visitor().open(signed_url.split_once('?').unwrap().0).await.expect(403);
         let unlisted = dashboard.submit("/pages/my-page/visibility", &[("visibility", "unlisted")]).await;
-        assert_has(&unlisted, &["The page is now unlisted", "Make private (still $0.50"]);
+        assert_has(&unlisted, &["The page is now unlisted", "value=\"unlisted\" checked"]);
         let public = dashboard.submit("/pages/my-page/visibility", &[("visibility", "public")]).await;
-        assert_has(&public, &["The page is now public", "Make private (this month is already paid, then $0.50 a \
-             month)"]);
+        assert_has(&public, &["The page is now public", "value=\"public\" checked", "This month is already paid"]);
         let ledger = dashboard.open("/credit").await;
         assert_has(&ledger, &["$4.50", "−$0.50", "Visibility of my-page", "Credit (test)", "visibility:", "topup-dev:"]);
         for visibility in ["", "hidden", "Private"] {
@@ -170,6 +201,13 @@ in_both_modes! {
         assert_eq!(agent.artifact("my-page").await.expect(200).at("versions").as_array().unwrap().len(), 1);
         assert_page(&dashboard.post("/pages/my-page/delete/1", &[]).await, 404);
     }
+}
+
+/// The addresses of the versions, newest first.
+async fn version_addresses(agent: &Agent) -> Vec<String> {
+    let artifact = agent.artifact("my-page").await.expect(200);
+    let versions = artifact.at("versions");
+    versions.as_array().unwrap().iter().map(|version| version["url"].as_str().unwrap().to_owned()).collect()
 }
 
 /// The path below the account of the first link or form that ends like this.

@@ -30,13 +30,30 @@ in_both_modes! {
             let typed = amount.replace('<', "&#60;").replace('>', "&#62;");
             assert!(refused.text().contains(&format!("value=\"{typed}\"")), "what was typed is gone: {refused:?}");
         }
+        // An offered amount is bought, whatever was typed before.
+        let offered = dashboard.submit("/credit/top-up", &[("offer", "10"), ("amount_usd", "x")]).await;
+        assert_has(&offered, &["$17.50", "$10.00"]);
+        let typed = dashboard.post("/credit/top-up", &[("offer", "other"), ("amount_usd", "x")]).await;
+        assert_fault(&typed, 400, "dev-amount", "This must be from 1 to 100 dollars.");
         let guest = DashboardDriver::of(&admin, &agent);
         let seen = guest.open("/credit").await;
-        assert_has(&seen, &["$7.50", "Only the owner of the account can buy credit", "Credit (test)"]);
+        assert_has(&seen, &["$17.50", "Only the owner of the account can buy credit", "Credit (test)"]);
         assert!(!seen.contains("name=\"amount_usd\""), "{seen}");
         assert_page(&guest.post("/credit/top-up", &[("amount_usd", "5")]).await, 403);
         assert_page(&guest.post("/credit/checkout", &[("amount_usd", "5")]).await, 501);
-        assert_eq!(sound_ledger(&world, &agent).await.len(), 1);
+        assert_eq!(sound_ledger(&world, &agent).await.len(), 2);
+    }
+
+    async fn credit_page_shows_what_is_charged_next(world: World) {
+        let (agent, owner) = claimed_by(&world, "olga").await;
+        let dashboard = DashboardDriver::of(&owner, &agent);
+        assert!(!dashboard.open("/credit").await.contains("Next charges"));
+        agent.publish("my-page", PAGE).await.expect(201);
+        agent.set_visibility("my-page", "unlisted").paying("dev:0.5").await.expect(200);
+        let page = dashboard.open("/credit").await;
+        assert_has(&page, &["Next charges", "1 unlisted or private page<", "On 1 "]);
+        let usage = dashboard.open("/usage").await;
+        assert_has(&usage, &["<span class=\"amount\">$0.50</span> expected", "$0.50 charged so far"]);
     }
 
     #[given(with_card_processor)]

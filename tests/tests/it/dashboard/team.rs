@@ -122,6 +122,51 @@ in_both_modes! {
         world.assert_no_secret_was_logged();
     }
 
+    async fn a_new_secret_replaces_the_old_one_and_is_shown_once(world: World) {
+        let (agent, owner) = claimed_by(&world, "olga").await;
+        let dashboard = DashboardDriver::of(&owner, &agent);
+        agent.publish("my-page", PAGE).await.expect(201);
+        let minted = agent.mint(&json!({ "name": "night bot", "scopes": "artifacts:read" })).await.expect(201);
+        let old = agent.with_token(&minted.string("token"));
+        old.artifacts().await.expect(200);
+        let path = format!("/tokens/{}/rotate", minted.string("id"));
+        assert_has(&dashboard.open("/tokens").await, &[&path, &minted.string("id")]);
+        assert_has(&dashboard.open(&path).await, &["Replace the secret of night bot?"]);
+        old.artifacts().await.expect(200);
+
+        let rotated = dashboard.post(&path, &[]).await;
+        assert_page(&rotated, 200);
+        let text = rotated.text();
+        assert_has(&text, &["Token night bot has a new secret", "<td data-label=\"Last used\">Never</td>"]);
+        let secret = between(&text, "<code id=\"secret\">", "</code>").to_owned();
+        assert!(!dashboard.open("/tokens").await.contains("svc_sk_"));
+        old.artifacts().await.refused(401, "unauthorized");
+        let new = agent.with_token(&secret);
+        new.artifacts().await.expect(200);
+        new.publish("my-page", PAGE).await.refused(403, "insufficient_scope");
+        let listed = agent.tokens().await.expect(200);
+        assert_eq!((listed.string("0.id"), listed.string("0.name")), (minted.string("id"), "night bot".into()));
+        assert_has(&dashboard.open("/audit").await, &["Token secret replaced"]);
+
+        // An admin has no right to a token with more scopes than the role may grant, a member to those of others.
+        let (admin, member) = (
+            joined_as(&world, &owner, "adam", "admin").await,
+            joined_as(&world, &owner, "mia", "member").await,
+        );
+        let signup = agent.tokens().await.string("1.id");
+        for (person, token) in [(&admin, &signup), (&member, &minted.string("id")), (&member, &signup)] {
+            let theirs = DashboardDriver::of(person, &agent);
+            let path = format!("/tokens/{token}/rotate");
+            assert!(!theirs.open("/tokens").await.contains(&path));
+            assert_page(&theirs.get(&path).await, 403);
+            assert_page(&theirs.post(&path, &[]).await, 403);
+        }
+        agent.artifacts().await.expect(200);
+        new.artifacts().await.expect(200);
+        assert_page(&dashboard.post("/tokens/no-id/rotate", &[]).await, 404);
+        world.assert_no_secret_was_logged();
+    }
+
     async fn the_tokens_tab_shows_who_minted_what_and_revokes_both(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
         let root = agent.mint(&json!({ "name": "root" })).await.expect(201);
@@ -183,5 +228,14 @@ in_both_modes! {
         let own = agent.tokens().await.string("0.id");
         third.submit(&format!("/tokens/{own}/revoke"), &[]).await;
         assert_page(&dashboard.get("/tokens/no-id/revoke").await, 404);
+        // A preset grants what its name says. A role has no preset that it may not grant.
+        let full = dashboard.post("/tokens/mint", &[("name", "full"), ("preset", "full")]).await;
+        assert_page(&full, 200);
+        assert_eq!(agent.tokens().await.string("0.scopes"), "artifacts:write,artifacts:read,tokens:manage,account:manage");
+        let read_only = third.post("/tokens/mint", &[("preset", "read-only"), ("artifacts:write", "on")]).await;
+        assert_page(&read_only, 200);
+        assert_eq!(agent.tokens().await.string("0.scopes"), "artifacts:read");
+        assert!(!third.open("/tokens").await.contains("value=\"full\""));
+        assert_fault(&third.post("/tokens/mint", &[("preset", "all")]).await, 400, "scopes", "This must be one of the listed choices.");
     }
 }

@@ -1,0 +1,59 @@
+//! `handbill publish --private`.
+
+use handbill_tests::{Mode, World, program};
+
+use super::shell::{Shell, world};
+use crate::expectations::{PAGE, assert_serves, page_saying};
+
+#[tokio::test]
+async fn a_new_page_is_published_privately_once_the_price_is_confirmed() {
+    let world = world().await;
+    let shell = Shell::signed_up(&world).await;
+    shell.write("page.html", PAGE);
+    let publish = ["publish", "page.html", "--slug", "my-page", "--private"];
+    let unasked = shell.run(&publish).await.failed(5);
+    assert!(unasked.err.contains("$0.50 a month"), "{unasked:?}");
+    shell.run(&[&publish[..], &["--max-price", "0.49"]].concat()).await.failed(5);
+    assert_eq!(shell.run(&["list", "--json"]).await.ok().json(), handbill_tests::json!([]));
+    let published = shell.run(&[&publish[..], &["--max-price", "0.50"]].concat()).await.ok();
+    let signed = published.line();
+    assert!(signed.contains("?sig=") && published.err.contains("is now private"), "{published:?}");
+    assert_serves(&world.visitor().open(&signed).await, PAGE);
+    let (plain, _) = signed.split_once('?').unwrap();
+    assert_eq!(world.visitor().open(plain).await.status, 403);
+    shell.write("page.html", page_saying("second"));
+    // The page is private already, which costs nothing more.
+    let again = shell.run(&publish).await.ok();
+    assert_serves(&world.visitor().open(&again.line()).await, &page_saying("second"));
+    let json = shell.run(&["publish", "page.html", "--private", "--yes", "--json"]).await.ok().json();
+    assert_eq!(json["visibility"], "private");
+    assert_serves(&world.visitor().open(json["signed_url"].as_str().unwrap()).await, &page_saying("second"));
+}
+
+#[tokio::test]
+async fn a_public_page_becomes_private_before_its_new_version_is_published() {
+    let world = world().await;
+    let shell = Shell::signed_up(&world).await;
+    shell.write("page.html", PAGE);
+    let url = shell.run(&["publish", "page.html", "--slug", "my-page"]).await.ok().line();
+    shell.write("page.html", page_saying("second"));
+    let published =
+        shell.run(&["publish", "page.html", "--slug", "my-page", "--private", "--yes"]).await.ok();
+    assert_eq!(world.visitor().open(&url).await.status, 403);
+    assert_serves(&world.visitor().open(&published.line()).await, &page_saying("second"));
+}
+
+#[tokio::test]
+async fn max_price_limits_the_publish_and_the_month_together() {
+    let world = World::with(Mode::Embedded, program!());
+    let world = world.env("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES", "0").start().await;
+    let shell = Shell::signed_up(&world).await;
+    shell.write("page.html", PAGE);
+    let publish = ["publish", "page.html", "--slug", "my-page", "--private"];
+    let refused = shell.run(&[&publish[..], &["--max-price", "0.50", "--json"]].concat()).await.failed(5);
+    let error = refused.error();
+    assert!(error["message"].as_str().unwrap().contains("so it was deleted"), "{refused:?}");
+    assert_eq!(shell.run(&["list", "--json"]).await.ok().json(), handbill_tests::json!([]));
+    let signed = shell.run(&[&publish[..], &["--max-price", "0.505"]].concat()).await.ok().line();
+    assert_serves(&world.visitor().open(&signed).await, PAGE);
+}
