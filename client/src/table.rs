@@ -109,7 +109,7 @@ impl Columns {
     }
 }
 
-/// The width of the terminal that standard output goes to. `None` if it is none, or does not know its width.
+/// The width of the terminal at standard output. `None` if the output is not a terminal or has no known width.
 fn terminal_width() -> Option<u16> {
     let output = io::stdout();
     if !output.is_terminal() {

@@ -15,7 +15,7 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 /// Limits that other clients use up too. What remains of them is not reported.
 const UNREPORTED: &[&str] = &["login-username", "operator-failures", "signup-given-back"];
 
-/// A rate limit that a call was counted by, as the caller is told.
+/// The state of a rate limit that counted a call, for the response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LimitState {
     pub name: &'static str,
