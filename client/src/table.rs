@@ -109,7 +109,7 @@ impl Columns {
     }
 }
 
-/// The width of the terminal at standard output. `None` if the output is not a terminal or has no known width.
+/// The width of the terminal at standard output. `None` if there is no terminal or its width is unknown.
 fn terminal_width() -> Option<u16> {
     let output = io::stdout();
     if !output.is_terminal() {

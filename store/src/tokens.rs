@@ -109,8 +109,8 @@ impl TokenStore<'_> {
         Ok(())
     }
 
-    /// Gives an active token within reach a new secret. The old secret stops working at once. The caller knows
-    /// the new secret and therefore becomes the token's creator: removing the caller revokes the token.
+    /// Gives an active token within reach a new secret. The old secret stops working at once. The caller
+    /// knows the new secret and becomes the token's creator: removing the caller revokes the token.
     pub async fn rotate(self, change: &Change<'_>, rotation: &TokenRotation) -> ChangeResult<Token> {
         let begun = change.begin(self.0).await?;
         let found = active(change.account, change.now)
