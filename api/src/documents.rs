@@ -45,60 +45,50 @@ const HTML: &str = "text/html; charset=utf-8";
 const MARKDOWN: &str = "text/markdown; charset=utf-8";
 const TEXT: &str = "text/plain; charset=utf-8";
 
-#[derive(Clone, Debug)]
-pub struct Documents {
-    openapi: Bytes,
-    facts: Facts,
+/// The routes of the documents. `complete` returns the OpenAPI document.
+pub fn routes(facts: &Facts, complete: impl FnOnce() -> String + Send + 'static) -> Route {
+    let skill = Skill::new(facts.clone()).render().unwrap_or_default();
+    let (server, catalog) = (discovery::server(facts), discovery::catalog(facts));
+    let skills = discovery::skills(facts, &skill);
+    let openapi = lazy(complete);
+    let of_openapi = |make: fn(&str) -> String| {
+        let openapi = openapi.clone();
+        lazy(move || make(&openapi))
+    };
+    let (newer, reference) = (of_openapi(newer::in_3_1), of_openapi(self::reference));
+    let pages = lazy({
+        let (reference, base_url) = (reference.clone(), facts.base_url.clone());
+        move || ReferencePages::of(&reference, &base_url)
+    });
+    let manual = lazy({
+        let (openapi, facts) = (openapi.clone(), facts.clone());
+        move || Manual::of(&facts, &openapi)
+    });
+    add_manual(Route::new(), &manual)
+        .at("/openapi.json", lazy_document(openapi, JSON))
+        .at("/openapi-3.1.json", lazy_document(newer, JSON))
+        .at("/skill", get(make_sync(move |request| skill_for(&request, &skill, &manual))))
+        .at("/skill/reference.md", lazy_document(reference, MARKDOWN))
+        .at("/skill/reference/:page", get(make_sync(move |request| section(&pages, &request))))
+        .at("/llms.txt", template(Llms { facts: facts.clone() }, TEXT))
+        .at(SERVER_JSON, document(server, JSON))
+        .at(AGENT_SKILLS, document(skills, JSON))
+        .at(API_CATALOG, document(catalog, discovery::LINKS))
 }
 
-impl Documents {
-    pub fn new(facts: &Facts, openapi: String) -> Self {
-        Self { openapi: openapi.into(), facts: facts.clone() }
-    }
+/// A value that is made on first use, because it takes more memory or time than everything else when the
+/// service starts.
+type Lazy<T> = Arc<LazyLock<T, Box<dyn FnOnce() -> T + Send>>>;
 
-    pub fn routes(&self) -> Route {
-        let skill = Skill::new(self.facts.clone()).render().unwrap_or_default();
-        let (server, catalog) = (discovery::server(&self.facts), discovery::catalog(&self.facts));
-        let skills = discovery::skills(&self.facts, &skill);
-        let Self { openapi, facts } = self.clone();
-        // Each takes more memory or time than everything else when the service starts, so that they are made
-        // on first use.
-        let manual: LazyManual = Arc::new(LazyLock::new({
-            let (openapi, facts) = (openapi.clone(), facts.clone());
-            Box::new(move || Manual::of(&facts, &String::from_utf8_lossy(&openapi)))
-        }));
-        let newer = LazyLock::new({
-            let openapi = openapi.clone();
-            move || Bytes::from(newer::in_3_1(&String::from_utf8_lossy(&openapi)))
-        });
-        let reference = LazyLock::new({
-            let openapi = openapi.clone();
-            move || Bytes::from(self::reference(&String::from_utf8_lossy(&openapi)))
-        });
-        let pages = LazyLock::new({
-            let (openapi, base_url) = (openapi.clone(), facts.base_url.clone());
-            move || ReferencePages::of(&self::reference(&String::from_utf8_lossy(&openapi)), &base_url)
-        });
-        add_manual(Route::new(), manual.clone())
-            .at("/openapi.json", document(openapi, JSON))
-            .at("/openapi-3.1.json", get(make_sync(move |_| respond(newer.clone(), JSON))))
-            .at("/skill", get(make_sync(move |request| skill_for(&request, &skill, &manual))))
-            .at("/skill/reference.md", get(make_sync(move |_| respond(reference.clone(), MARKDOWN))))
-            .at("/skill/reference/:page", get(make_sync(move |request| section(&pages, &request))))
-            .at("/llms.txt", template(Llms { facts }, TEXT))
-            .at(SERVER_JSON, document(server, JSON))
-            .at(AGENT_SKILLS, document(skills, JSON))
-            .at(API_CATALOG, document(catalog, discovery::LINKS))
-    }
+fn lazy<T>(make: impl FnOnce() -> T + Send + 'static) -> Lazy<T> {
+    Arc::new(LazyLock::new(Box::new(make)))
 }
 
 /// Caches get the documents of a new release within minutes.
 const FRESH: HeaderValue = HeaderValue::from_static("public, max-age=300");
 
-/// The pages for people. They are rendered on first use.
-type LazyManual = Arc<LazyLock<Manual, Box<dyn FnOnce() -> Manual + Send>>>;
-
-fn add_manual(routes: Route, manual: LazyManual) -> Route {
+/// Adds the pages for people.
+fn add_manual(routes: Route, manual: &Lazy<Manual>) -> Route {
     let page = || {
         let manual = manual.clone();
         get(make_sync(move |request: Request| manual.respond(&request)))
@@ -115,7 +105,7 @@ fn add_manual(routes: Route, manual: LazyManual) -> Route {
 }
 
 /// Agents get the Markdown itself, and browsers a page.
-fn skill_for(request: &Request, skill: &str, manual: &LazyManual) -> Result<Response, RefusedCall> {
+fn skill_for(request: &Request, skill: &str, manual: &Lazy<Manual>) -> Result<Response, RefusedCall> {
     let mut response = if html::prefers_html(request) {
         manual.page(manual::SKILL)?
     } else {
@@ -138,6 +128,10 @@ fn section(pages: &ReferencePages, request: &Request) -> Result<Response, Refuse
 
 fn document(text: Bytes, content_type: &'static str) -> RouteMethod {
     get(make_sync(move |_| respond(text.clone(), content_type)))
+}
+
+fn lazy_document(text: Lazy<String>, content_type: &'static str) -> RouteMethod {
+    get(make_sync(move |_| respond(text.to_string(), content_type)))
 }
 
 fn template(template: impl Template + Send + Sync + 'static, content_type: &'static str) -> RouteMethod {

@@ -12,7 +12,7 @@ use poem::{Endpoint, EndpointExt, IntoResponse, Request, Response, Route, RouteM
 
 use self::table::{ADMIN, DASHBOARD, DOCUMENTS, MANUAL, MCP, NETLIFY, OAUTH, PAGES, REST};
 use crate::admin::guard;
-use crate::documents::{Documents, Facts};
+use crate::documents::Facts;
 use crate::http::operator::hide_from_strangers;
 use crate::http::paths::{Paths, fits, with_encoded_rest};
 use crate::http::terms::{Area, Audience, PermitClass, Terms};
@@ -111,10 +111,10 @@ pub fn methods() -> Vec<(&'static str, Vec<&'static str>)> {
 /// The routes, and the paths of the OpenAPI document.
 pub fn assemble(facts: &Facts) -> (Route, Paths) {
     let described = rest::open_api(&facts.base_url).spec();
-    let documents = Documents::new(facts, documents::complete(&described, is_page_path));
     // Not from the served document, which leaves out some content types.
     let paths = Paths::listed_in(&described).with_pages(&methods());
-    let routes = mcp::add_to(add_pages(documents.routes()));
+    let documents = documents::routes(facts, move || documents::complete(&described, is_page_path));
+    let routes = mcp::add_to(add_pages(documents));
     let rest = rest::open_api(&facts.base_url).around(hide_from_strangers);
     (routes.nest("/", with_front_page(rest)), paths)
 }

@@ -1,6 +1,7 @@
 //! The title of a page.
 
 use std::cell::RefCell;
+use std::mem::take;
 
 use domain::PageTitle;
 use lol_html::html_content::TextChunk;
@@ -12,23 +13,29 @@ const READ_BYTES_MAX: usize = 256 * 1024;
 const PIECE_BYTES: usize = 4 * 1024;
 /// No more of a title is read. It is cut to its length only after its whitespace is collapsed.
 const TITLE_BYTES_MAX: usize = 4 * 1024;
-const HTML: &str = "http://www.w3.org/1999/xhtml";
 
 #[derive(Default)]
 struct Search {
     /// The text of the title, once its start tag has been read.
     title: Option<String>,
+    /// The title that starts here belongs to a picture or a formula.
+    is_foreign: bool,
     is_read: bool,
 }
 
-/// The first title of the page, as browsers show it. Titles within SVG pictures are not the page's.
+/// The first title of the page, as browsers show it. Titles within pictures and formulas are not the page's.
+/// The parser reports those as HTML too, so they are found by what they stand in.
 pub fn title(html: &str) -> Option<PageTitle> {
     let search = RefCell::new(Search::default());
     let settings = Settings::new()
         .with_strict(false)
-        .append_element_content_handler(element!("title", |element| {
+        .append_element_content_handler(element!("svg title, math title", |_| {
+            search.borrow_mut().is_foreign = true;
+            Ok(())
+        }))
+        .append_element_content_handler(element!("title", |_| {
             let mut search = search.borrow_mut();
-            if element.namespace_uri() == HTML && search.title.is_none() {
+            if !take(&mut search.is_foreign) && search.title.is_none() {
                 search.title = Some(String::new());
             }
             Ok(())
@@ -71,6 +78,8 @@ mod tests {
             "<!doctype html><head><meta charset=utf-8><title>\n  Tom &amp; Jerry&#8217;s\n plan</title>";
         assert_eq!(shown(page), Some("Tom & Jerry’s plan".to_owned()));
         assert_eq!(shown("<title>a<b>c</title><title>d</title>"), Some("a<b>c".to_owned()));
+        let icon_first = "<svg><title>Icon</title></svg><title>Page</title>";
+        assert_eq!(shown(icon_first), Some("Page".to_owned()));
         assert_eq!(shown("<TITLE lang=en>Loud</TITLE>"), Some("Loud".to_owned()));
         let split = format!("<!--{}--><title>Across pieces</title>", "x".repeat(PIECE_BYTES - 16));
         assert_eq!(shown(&split), Some("Across pieces".to_owned()));
@@ -84,6 +93,7 @@ mod tests {
             "<title></title>",
             "<title> &#8206; </title>",
             "<svg><title>Icon</title></svg>",
+            "<svg><g><title>Icon</title></g></svg><math><title>x</title></math>",
             "<!-- <title>no</title> -->",
             "<script>'<title>no</title>'</script>",
         ] {

@@ -29,7 +29,7 @@ in_both_modes! {
 
         let paid = agent.set_visibility("my-page", "unlisted").paying("dev:0.5").await.expect(200);
         let fields =
-            ["host", "id", "moderation_status", "receipt", "slug", "url", "version", "visibility"];
+            ["host", "id", "moderation_status", "receipt", "slug", "title", "url", "version", "visibility"];
         assert_eq!(paid.field_names(), fields);
         assert_eq!(paid.string("visibility"), "unlisted");
         assert_eq!((paid.string("id"), paid.integer("version")), (published.string("artifact_id"), 1));
