@@ -1,8 +1,8 @@
 //! A budget that is divided fairly between clients.
 //!
-//! A client may hold as many units as it leaves free: half of the budget if it is alone, a third each for two, and so
-//! on. A client that holds none gets its first unit whenever one is free. So no client that fills its share and
-//! stalls can block the others.
+//! A client may hold as many units as it leaves free: half of the budget if it is alone, a third each for
+//! two, and so on. A client that holds none gets its first unit whenever one is free. So no client that fills
+//! its share and stalls can block the others.
 
 use std::collections::HashMap;
 use std::hash::Hash;

@@ -1,5 +1,5 @@
-//! How long a person waits for `handbill publish page.html`, and for a site of which one file changed, from the
-//! start of the process to the URL.
+//! How long a person waits for `handbill publish page.html`, and for a site of which one file changed, from
+//! the start of the process to the URL.
 //! Compared with `boatramp sync`, which publishes a folder, in alternation.
 
 use std::path::PathBuf;

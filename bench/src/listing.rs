@@ -1,5 +1,5 @@
-//! How long the list of an account with 10,000 artifacts takes: one page, all pages, and the whole list in one
-//! response.
+//! How long the list of an account with 10,000 artifacts takes: one page, all pages, and the whole list in
+//! one response.
 
 use std::time::Instant;
 

@@ -1,5 +1,5 @@
-//! The memory of `handbill serve` under a steady load: after a fifth of the time, when caches are full, and at
-//! the end. If the memory grows in between, some of it is not returned.
+//! The memory of `handbill serve` under a steady load: after a fifth of the time, when caches are full, and
+//! at the end. If the memory grows in between, some of it is not returned.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! Handbill's embedded default compared with boatramp, each with its default settings, on the same disk, or with
-//! another build. They alternate with each publish, so that a slow moment of the machine affects both.
+//! Handbill's embedded default compared with boatramp, each with its default settings, on the same disk, or
+//! with another build. They alternate with each publish, so that a slow moment of the machine affects both.
 
 mod heat;
 mod racer;

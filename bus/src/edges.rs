@@ -41,8 +41,8 @@ struct Tenures {
     writers: Option<(String, Tenure)>,
 }
 
-/// An uninterrupted period in which the other processes waited for this one to acknowledge every notice, or in
-/// which all writers were connected.
+/// An uninterrupted period in which the other processes waited for this one to acknowledge every notice, or
+/// in which all writers were connected.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Tenure {
     since: Instant,

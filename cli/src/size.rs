@@ -1,7 +1,7 @@
 //! `handbill size`: what a deployment needs for a number of publishes and views per second.
 //!
-//! It multiplies the planning figures of docs/operations/scale.md, and a test compares them with that page. It
-//! reads no settings and contacts nothing.
+//! It multiplies the planning figures of docs/operations/scale.md, and a test compares them with that page.
+//! It reads no settings and contacts nothing.
 
 mod plan;
 mod rate;

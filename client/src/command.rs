@@ -14,37 +14,39 @@ use crate::parse;
 pub enum Command {
     /// Create an account and save its token, without email or browser.
     ///
-    /// The token is saved in the profile and not shown, except with --json. The account is provisional until a
-    /// person opens the printed claim link.
+    /// The token is saved in the profile and not shown, except with --json. The account is provisional until
+    /// a person opens the printed claim link.
     Signup,
     /// Publish a file, a folder or an archive, and print its URL.
     ///
     /// An .html file or standard input becomes the front page; any other file keeps its name. The server
-    /// unpacks an archive (.zip, .tar, .tar.gz, .tgz, .tar.zst, or on standard input). A folder is sent without
-    /// hidden files (except .well-known), node_modules and the files listed in .handbillignore, which has the
-    /// syntax of .gitignore. A line such as `!.nojekyll` sends a file that would be left out. Symbolic links are
-    /// followed only to files that are sent. At most 50 files and 10 MB. An update, or a new page of more than
-    /// 64 KiB, sends only files that the account does not hold yet.
+    /// unpacks an archive (.zip, .tar, .tar.gz, .tgz, .tar.zst, or on standard input). A folder is sent
+    /// without hidden files (except .well-known), node_modules and the files listed in .handbillignore, which
+    /// has the syntax of .gitignore. A line such as `!.nojekyll` sends a file that would be left out.
+    /// Symbolic links are followed only to files that are sent. At most 50 files and 10 MB. An update, or a
+    /// new page of more than 64 KiB, sends only files that the account does not hold yet.
     ///
-    /// A folder remembers its page in .handbill.json, which holds the server's address, the slug and the host,
-    /// no secret, and is never published. The next publish of the folder updates that page, if the server
-    /// and the account are the same. --slug chooses another page, --new makes another one. With
+    /// A folder remembers its page in .handbill.json, which holds the server's address, the slug and the
+    /// host, no secret, and is never published. The next publish of the folder updates that page, if the
+    /// server and the account are the same. --slug chooses another page, --new makes another one. With
     /// --idempotency-key the file is neither read nor written.
     ///
-    /// Beyond the free allowance a publish spends credit without asking and prints the amount. Without credit you
-    /// are asked to confirm the price; --yes and --max-price confirm it.
+    /// Beyond the free allowance a publish spends credit without asking and prints the amount. Without credit
+    /// you are asked to confirm the price; --yes and --max-price confirm it.
     ///
-    /// Only the URL is printed to standard output. Publishing the same slug again adds a version and keeps the URL.
+    /// Only the URL is printed to standard output. Publishing the same slug again adds a version and keeps
+    /// the URL.
     Publish(Publish),
     /// Find what will not work once a folder or file is published.
     ///
-    /// Needs no server. Reports what a publish reports: missing files, references that leave the site, resources that browsers will
-    /// block, keys of other services. Exits with 1 if there are any warnings. The files are those that
-    /// `handbill publish` sends.
+    /// Needs no server. Reports what a publish reports: missing files, references that leave the site,
+    /// resources that browsers will block, keys of other services. Exits with 1 if there are any warnings.
+    /// The files are those that `handbill publish` sends.
     Check(Check),
     /// List the pages and sites of the account.
     ///
-    /// VIEWS are those of this month. On a narrow terminal some columns are left out. A pipe gets all of them.
+    /// VIEWS are those of this month. On a narrow terminal some columns are left out. A pipe gets all of
+    /// them.
     List,
     /// Show a page or site.
     Show(Named),
@@ -87,8 +89,8 @@ pub enum Command {
     /// Change who can see a page.
     ///
     /// Unlisted and private pages cost a monthly fee.
-    /// Making a page unlisted or private always asks for confirmation, even if credit covers it. --yes confirms, and
-    /// so does a --max-price that covers the month.
+    /// Making a page unlisted or private always asks for confirmation, even if credit covers it. --yes
+    /// confirms, and so does a --max-price that covers the month.
     Visibility {
         #[command(flatten)]
         named: Named,
@@ -123,8 +125,8 @@ pub enum Command {
     ClaimLink,
     /// Write everything of the account to one archive.
     ///
-    /// Prints the archive's name. The archive has all versions of all pages, the ledger, the members, the tokens without their secrets,
-    /// and the audit log. A file that exists is not overwritten.
+    /// Prints the archive's name. The archive has all versions of all pages, the ledger, the members, the
+    /// tokens without their secrets, and the audit log. A file that exists is not overwritten.
     Export {
         /// The file. Default: handbill-export.tar.gz.
         file: Option<PathBuf>,
@@ -146,8 +148,9 @@ pub enum Command {
     },
     /// Join an account as an agent with an invite code.
     ///
-    /// The token is saved in the profile. Without an argument the code is read from the terminal without echo, or from standard input. Other users of
-    /// the machine can see command-line arguments, so prefer that.
+    /// The token is saved in the profile. Without an argument the code is read from the terminal without
+    /// echo, or from standard input. Other users of the machine can see command-line arguments, so prefer
+    /// that.
     Join {
         /// The invite code. Prefer the prompt or standard input.
         code: Option<String>,
@@ -210,8 +213,9 @@ pub struct Publish {
     pub new: bool,
     /// Make the page private, and print its signed link. Costs a monthly fee, which is always confirmed.
     ///
-    /// An existing page becomes private before the publish. A new page becomes private right after it, so that it is
-    /// public for a moment, at a URL that is not printed before. If that fails, the new page is deleted.
+    /// An existing page becomes private before the publish. A new page becomes private right after it, so
+    /// that it is public for a moment, at a URL that is not printed before. If that fails, the new page is
+    /// deleted.
     #[arg(long)]
     pub private: bool,
     /// Open the page in the browser.
@@ -219,13 +223,15 @@ pub struct Publish {
     pub open: bool,
     /// Publish again whenever a file changes, until Ctrl-C.
     ///
-    /// Each change is a publish, and counts as one. A file that is written without a change is not published again.
+    /// Each change is a publish, and counts as one. A file that is written without a change is not published
+    /// again.
     #[arg(long, conflicts_with_all = ["dry_run", "if_version", "stage", "idempotency_key"])]
     pub watch: bool,
     /// Publish nothing: show what the publish would change and cost.
     #[arg(long, conflicts_with_all = ["wait", "private", "open"])]
     pub dry_run: bool,
-    /// Also send hidden files and node_modules. Files listed in .handbillignore stay left out, and so does .git.
+    /// Also send hidden files and node_modules. Files listed in .handbillignore stay left out, and so does
+    /// .git.
     #[arg(long)]
     pub all_files: bool,
     /// Wait up to 10 seconds for the verdict of the scan, and print it.
@@ -234,8 +240,8 @@ pub struct Publish {
     /// A short description of this version, shown by `handbill versions`.
     #[arg(long, short, value_name = "TEXT")]
     pub message: Option<Message>,
-    /// Idempotency key: within 24 hours the command publishes at most once under this key. The folder's page is
-    /// then neither used nor remembered.
+    /// Idempotency key: within 24 hours the command publishes at most once under this key. The folder's page
+    /// is then neither used nor remembered.
     #[arg(long, value_name = "KEY", value_parser = parse::idempotency_key)]
     pub idempotency_key: Option<String>,
 }
@@ -262,8 +268,8 @@ pub struct Check {
     /// Also check hidden files and node_modules, as `handbill publish --all-files` sends them.
     #[arg(long)]
     pub all_files: bool,
-    /// The site's URL, such as https://my-page-a1b2.pages.example. Default: a site below a path, without TLS. Absolute
-    /// paths such as /app.css work only for a site at the root of its host.
+    /// The site's URL, such as https://my-page-a1b2.pages.example. Default: a site below a path, without TLS.
+    /// Absolute paths such as /app.css work only for a site at the root of its host.
     #[arg(long, value_name = "URL")]
     pub site_url: Option<String>,
 }

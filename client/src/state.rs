@@ -1,8 +1,8 @@
-//! The page that a folder belongs to, in a file in the folder, so that the next publish updates that page. The
-//! file holds no secret and is never published.
+//! The page that a folder belongs to, in a file in the folder, so that the next publish updates that page.
+//! The file holds no secret and is never published.
 //!
 //! A folder can come from somebody else, file included. The page is therefore updated only if the account has
-//! a page with the same slug and the same host, which is partly random.
+//! a page with the same slug and the same host, whose random part keeps accidents apart. It is not a secret.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};

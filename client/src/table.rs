@@ -1,5 +1,5 @@
-//! Tables for people. On a terminal a table fits its width: it shortens its longest text and leaves out columns,
-//! so that no line wraps. Elsewhere, such as in a pipe, it is complete.
+//! Tables for people. On a terminal a table fits its width: it shortens its longest text and leaves out
+//! columns, so that no line wraps. Elsewhere, such as in a pipe, it is complete.
 
 use std::io::{self, IsTerminal};
 

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::bidi::is_directional;
+use crate::Account;
+use crate::invisible::is_invisible;
 
 /// The name of an account: one line, shown beside the handle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +22,7 @@ impl AccountName {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must be 1 to {} characters on one line", AccountName::LENGTH_MAX)]
+#[error("must be 1 to {} characters on one line, and must not look like a handle", AccountName::LENGTH_MAX)]
 pub struct MalformedAccountName;
 
 impl FromStr for AccountName {
@@ -31,10 +32,16 @@ impl FromStr for AccountName {
         if text.chars().any(char::is_control) {
             return Err(MalformedAccountName);
         }
-        let shown: String = text.chars().filter(|letter| !is_directional(*letter)).collect();
+        let shown: String = text.chars().filter(|letter| !is_invisible(*letter)).collect();
         let name = shown.trim();
-        let fits = (1..=Self::LENGTH_MAX).contains(&name.chars().count());
-        if fits { Ok(Self(name.to_owned())) } else { Err(MalformedAccountName) }
+        let fits = name.chars().count() <= Self::LENGTH_MAX;
+        // Where a name is shown, the handle is not. Joiners alone show nothing.
+        let is_seen = name.chars().any(|letter| !matches!(letter, '\u{200c}' | '\u{200d}'));
+        if fits && is_seen && !Account::is_handle(name) {
+            Ok(Self(name.to_owned()))
+        } else {
+            Err(MalformedAccountName)
+        }
     }
 }
 
@@ -59,7 +66,17 @@ mod tests {
         ] {
             assert_eq!(given.parse::<AccountName>().unwrap().as_str(), kept);
         }
-        for bad in ["", "  ", &format!("{longest}x"), "two\nlines", "a\u{1b}[0m", "\u{202e}"] {
+        for bad in [
+            "",
+            "  ",
+            &format!("{longest}x"),
+            "two\nlines",
+            "a\u{1b}[0m",
+            "\u{202e}",
+            "\u{200b}",
+            "\u{200d}",
+            "acct_1a2b3c",
+        ] {
             assert_eq!(bad.parse::<AccountName>(), Err(MalformedAccountName), "{bad:?}");
         }
     }

@@ -44,7 +44,9 @@ impl ArtifactFilter {
 
     /// The words of a search as it was typed.
     pub fn words_in(search: &str) -> Vec<String> {
-        let search: String = search.chars().take(Self::SEARCH_LENGTH_MAX).collect();
+        // Neither a slug nor a title has control characters, and PostgreSQL refuses texts with some.
+        let letters = search.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
+        let search: String = letters.take(Self::SEARCH_LENGTH_MAX).collect();
         search.split_whitespace().take(Self::WORDS_MAX).map(str::to_owned).collect()
     }
 
@@ -100,6 +102,7 @@ mod tests {
     fn search_is_split_into_a_few_words() {
         assert_eq!(ArtifactFilter::words_in("  plan  May "), ["plan", "May"]);
         assert_eq!(ArtifactFilter::words_in(" "), [""; 0]);
+        assert_eq!(ArtifactFilter::words_in("plan\0May\u{1b}"), ["plan", "May"]);
         assert_eq!(ArtifactFilter::words_in(&"a ".repeat(40)).len(), ArtifactFilter::WORDS_MAX);
         assert_eq!(ArtifactFilter::words_in(&"ü".repeat(200))[0].chars().count(), 100);
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::bidi::is_directional;
+use crate::invisible::is_invisible;
 
 /// A title without line breaks, control characters and characters that change the direction of other text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,9 +29,9 @@ impl PageTitle {
 impl From<String> for PageTitle {
     fn from(text: String) -> Self {
         // Whitespace first: a line break is a control character too.
-        let words = text.split_whitespace().map(|word| {
-            word.chars().filter(|letter| !letter.is_control() && !is_directional(*letter)).collect()
-        });
+        let words = text
+            .split_whitespace()
+            .map(|word| word.chars().filter(|letter| !is_invisible(*letter)).collect());
         let words: Vec<String> = words.filter(|word: &String| !word.is_empty()).collect();
         let line = words.join(" ");
         if line.chars().count() <= Self::LENGTH_MAX {

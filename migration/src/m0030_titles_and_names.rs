@@ -1,5 +1,5 @@
-//! The title of a version's front page, and the name that an owner gives an account. NULL: none, or the version
-//! was published before this migration.
+//! The title of a version's front page, and the name that an owner gives an account. NULL: none, or the
+//! version was published before this migration.
 //!
 //! Processes of the previous release store versions without a title, and show no names.
 

@@ -92,7 +92,9 @@ impl Service {
         }
         tracing::info!(
             account.handle = %caller.handle,
-            account.settings = ?settings,
+            account.is_renamed = settings.name.is_some(),
+            account.agent_join = ?settings.agent_join,
+            account.retention = ?settings.retention,
             "account settings changed"
         );
         Ok(summary)

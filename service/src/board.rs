@@ -13,7 +13,7 @@ use crate::board_figures::BoardFigures;
 use crate::job_state::JobState;
 use crate::{Service, ServiceResult};
 
-/// Jobs on one page of a list.
+/// Jobs on one page of a list, unless the caller asks for another number.
 pub const JOBS_SHOWN_MAX: usize = 50;
 /// The newest jobs that a search reads.
 pub const JOBS_SEARCHED_MAX: usize = 10_000;
@@ -29,11 +29,20 @@ pub struct JobFilter {
     pub kind: Option<&'static str>,
     /// Only jobs whose last error is in this group.
     pub error: Option<ErrorKey>,
+    /// The most jobs of a page.
+    pub jobs_max: usize,
 }
 
 impl JobFilter {
     pub fn of(queue: Queue, state: JobState) -> Self {
-        Self { queue, state, before: None, kind: None, error: None }
+        Self { queue, state, before: None, kind: None, error: None, jobs_max: JOBS_SHOWN_MAX }
+    }
+
+    /// Only jobs of a kind of the queue.
+    pub fn of_kind(self, name: &str) -> Result<Self, Refusal> {
+        let known = self.queue.kinds().iter().copied().find(|kind| *kind == name);
+        let kind = known.ok_or_else(|| Refusal::invalid("kind", "is not a kind of job of this queue"))?;
+        Ok(Self { kind: Some(kind), ..self })
     }
 
     /// Whether it leaves out jobs of the state.

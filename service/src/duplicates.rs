@@ -30,7 +30,7 @@ pub struct BegunDuplicate {
 }
 
 impl Service {
-    /// Finds what is copied. Refuses what would surely be refused later, so that no copy is left half made.
+    /// Finds what is copied. Refuses what would surely be refused later.
     pub async fn begin_duplicate(
         &self,
         caller: &Caller,
@@ -62,7 +62,8 @@ impl Service {
         Ok(BegunDuplicate { publish, site, visibility: original.visibility })
     }
 
-    /// Gives a copy that was published the visibility of its original, and then makes it live.
+    /// Gives a copy that was published the visibility of its original, and then makes it live. A copy that
+    /// cannot have it is deleted.
     pub async fn finish_duplicate(
         &self,
         caller: &Caller,
@@ -73,7 +74,11 @@ impl Service {
             return Ok(());
         }
         let request = VisibilityRequest { slug: slug.clone(), to: visibility, payment: None };
-        self.set_visibility(caller, request).await?;
+        if let Err(failure) = self.set_visibility(caller, request).await {
+            // It would be public as soon as somebody made it live.
+            self.delete(caller, slug).await?;
+            return Err(failure);
+        }
         self.activate(caller, slug, FIRST_VERSION).await?;
         Ok(())
     }

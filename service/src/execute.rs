@@ -69,11 +69,11 @@ impl Service {
         self.0.queue.push(JobEnvelope { id, reply_to: None, trace: None, job: Job::Scan(scan) }).await
     }
 
-    /// The outcome of an earlier attempt if it is final, or the refusal if the deadline has passed by now. The process's
-    /// clock only shows whether a query is worthwhile; the database's clock decides, here or when the
-    /// operation is settled. A redelivered publish that was refused is settled again: only the settlement
-    /// records the contents that the earlier attempt stored, and without a record nothing would ever delete
-    /// them.
+    /// The outcome of an earlier attempt if it is final, or the refusal if the deadline has passed by now.
+    /// The process's clock only shows whether a query is worthwhile; the database's clock decides, here or
+    /// when the operation is settled. A redelivered publish that was refused is settled again: only the
+    /// settlement records the contents that the earlier attempt stored, and without a record nothing would
+    /// ever delete them.
     async fn earlier_outcome(&self, task: &PublishTask<'_>) -> anyhow::Result<ControlFlow<Outcome, Attempt>> {
         let (job, id) = (task.job, task.job.order.job());
         let seems_late = job.order.deadline.is_some_and(|deadline| self.0.clock.now() >= deadline);

@@ -13,14 +13,16 @@ pub type ServiceResult<T> = Result<T, Failure>;
 pub enum Failure {
     /// An expected error response.
     Refused(Box<Refusal>),
-    /// A part of the service does not respond. The caller gets the refusal; the error is logged by [`Failure::handle`].
+    /// A part of the service does not respond. The caller gets the refusal; the error is logged by
+    /// [`Failure::handle`].
     Outage { refusal: Box<Refusal>, error: anyhow::Error },
     /// A bug, to be logged once where it is handled.
     Bug(anyhow::Error),
 }
 
 impl Failure {
-    /// The refusal that the caller gets, or the bug. Logs an outage, so it is called once, where the failure ends.
+    /// The refusal that the caller gets, or the bug. Logs an outage, so it is called once, where the failure
+    /// ends.
     pub fn handle(self) -> Result<Box<Refusal>, anyhow::Error> {
         match self {
             Failure::Refused(refusal) => Ok(refusal),

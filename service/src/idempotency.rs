@@ -167,7 +167,8 @@ mod tests {
         // publish\0\0NewOrExisting\0Live\0index.html\011\0<h1>Hi</h1>
         let shortest = publish_hash(None, &request());
         assert_eq!(shortest, "98981fcd0bccfe97262cfe836fd046298459186eb0dda58c036b8694300737a6");
-        // publish\0my-page\0Existing\0Staged\0pin\001AB…\0message\0Fix the title\0index.html\011\0<h1>Hi</h1>a/b.css\00\0
+        // publish\0my-page\0Existing\0Staged\0pin\001AB…\0message\0Fix the
+        // title\0index.html\011\0<h1>Hi</h1>a/b.css\00\0
         let pin = "01ABCDEFGHJKMNPQRSTVWXYZ00".parse().unwrap();
         let mut longest = PublishRequest {
             slug: Some("my-page".parse().unwrap()),

@@ -7,7 +7,8 @@ use store::{SuspensionChange, SuspensionSet};
 use crate::{Service, ServiceResult};
 
 impl Service {
-    /// Suspends an account, by its handle or id. Once this returns, it takes no writes and no edge serves its pages.
+    /// Suspends an account, by its handle or id. Once this returns, it takes no writes and no edge serves its
+    /// pages.
     pub async fn suspend(
         &self,
         by: &OperatorName,

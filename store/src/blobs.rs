@@ -183,8 +183,8 @@ impl Blobs {
         self.read_range(StorageKey::Blob(hash), range).await
     }
 
-    /// Reads a part of an object with one request. A file is opened and read in one call to the blocking pool,
-    /// where `get_range` makes two.
+    /// Reads a part of an object with one request. A file is opened and read in one call to the blocking
+    /// pool, where `get_range` makes two.
     pub(crate) async fn read_range(&self, key: StorageKey, range: Range<u64>) -> anyhow::Result<Bytes> {
         if range.is_empty() {
             return Ok(Bytes::new());

@@ -9,9 +9,10 @@
 //! - A repack adds the row of the new bundle before its object, and moves contents there only while that row
 //!   is present.
 //!
-//! Several sweeps may run at the same time. A sweep of blobs marks a row, asks for the check of its bundle and
-//! then deletes the row. The statement that records a check as done requires that the bundle still has all
-//! contents that were checked, and that none is marked. Otherwise a bundle that becomes empty would not be due.
+//! Several sweeps may run at the same time. A sweep of blobs marks a row, asks for the check of its bundle
+//! and then deletes the row. The statement that records a check as done requires that the bundle still has
+//! all contents that were checked, and that none is marked. Otherwise a bundle that becomes empty would not
+//! be due.
 //!
 //! The statement that marks a bundle for deletion requires that `check_at` has passed and that the bundle has
 //! no contents. Claims and repacks set `check_at`. Of two concurrent statements, one therefore waits for the
@@ -248,7 +249,8 @@ impl BlobIndex<'_> {
     }
 
     /// Moves the contents in one transaction. The new bundle has no contents until then, so a sweep may
-    /// already have marked it for deletion. In that case this fails, and also if a sweep is deleting a content.
+    /// already have marked it for deletion. In that case this fails, and also if a sweep is deleting a
+    /// content.
     async fn move_contents(
         self,
         from: &str,

@@ -80,8 +80,8 @@ impl BlobIndex<'_> {
             DbBackend::Postgres => "json_array_elements_text(CAST($1 AS json)) AS given(value)",
             _ => "json_each($1) AS given",
         };
-        // Stops at the first version that refers to a content. The OFFSET keeps PostgreSQL from reading all of
-        // them in a join.
+        // Stops at the first version that refers to a content. The OFFSET keeps PostgreSQL from reading all
+        // of them in a join.
         let sql = format!(
             "SELECT given.value AS hash FROM {given} WHERE EXISTS (
                  SELECT 1 FROM blob_refs AS held JOIN versions AS version ON version.id = held.version_id

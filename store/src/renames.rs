@@ -11,8 +11,8 @@ use crate::handles::ArtifactStore;
 use crate::rows::artifact::{find, with_live_version};
 
 impl ArtifactStore<'_> {
-    /// Gives an artifact another slug. `None` if there is no such artifact. The lock of the account's row keeps
-    /// a publish from taking the new slug at the same time.
+    /// Gives an artifact another slug. `None` if there is no such artifact. The lock of the account's row
+    /// keeps a publish from taking the new slug at the same time.
     pub async fn rename(self, change: &Change<'_>, slug: &Slug, to: &Slug) -> ChangeResult<Option<Artifact>> {
         let begun = change.begin(self.0).await?;
         let transaction = begun.transaction;

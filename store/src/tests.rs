@@ -146,7 +146,7 @@ impl StoreHarness {
 }
 
 macro_rules! on_both_databases {
-    ($(async fn $name:ident($harness:ident: &StoreHarness) $body:block)+) => {$(
+    ($(async fn $name:ident($harness:ident: &StoreHarness $(,)?) $body:block)+) => {$(
         mod $name {
             use super::*;
 

@@ -17,13 +17,13 @@ const SQLITE_BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 // The statements of every job are planned once for each connection, because planning takes longer than
 // executing them. Such a plan may be made while the table is empty. A sequential scan, which is best then,
-// would be slow for the minutes in which the table grows. The statements of every job have an index. For those
-// without one, a disabled sequential scan has so high an estimated cost that compiling them would seem to pay,
-// so `jit` is off.
+// would be slow for the minutes in which the table grows. The statements of every job have an index. For
+// those without one, a disabled sequential scan has so high an estimated cost that compiling them would seem
+// to pay, so `jit` is off.
 //
 // Commits do not wait for the disk, for the reason given at SQLite's `synchronous`: a crash of the server may
-// lose the last half second of a queue, and each job is written three times. The main database has sessions of
-// its own.
+// lose the last half second of a queue, and each job is written three times. The main database has sessions
+// of its own.
 const POSTGRES_SESSION: &str = "
     SET plan_cache_mode = auto; SET enable_seqscan = off; SET jit = off; SET synchronous_commit = off";
 

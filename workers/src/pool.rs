@@ -177,8 +177,8 @@ impl Queues {
         })
     }
 
-    /// Releases the jobs that were fetched and not finished, without using up an attempt. Attempts that have begun are
-    /// recorded first. If that fails, the jobs stay locked, and their takeover counts the attempt.
+    /// Releases the jobs that were fetched and not finished, without using up an attempt. Attempts that have
+    /// begun are recorded first. If that fails, the jobs stay locked, and their takeover counts the attempt.
     async fn give_back(&self, pool: &Pool, queues: impl Iterator<Item = Queue>) -> anyhow::Result<()> {
         let begun = pool.unacknowledged.take();
         let given_back = self.database.give_back(&pool.name, &begun).await.context("giving jobs back")?;
@@ -190,8 +190,8 @@ impl Queues {
 }
 
 impl Database {
-    /// Records the begun attempts of this pool at jobs that it still holds, and releases its jobs. Returns the number of
-    /// jobs that were released.
+    /// Records the begun attempts of this pool at jobs that it still holds, and releases its jobs. Returns
+    /// the number of jobs that were released.
     async fn give_back(&self, pool: &str, begun: &[(String, BegunAttempt)]) -> anyhow::Result<u64> {
         Ok(on_either!(self, sql, connections => {
             let mut transaction = connections.begin().await?;

@@ -1,6 +1,6 @@
 //! Attempts that ended in this process and are not written yet. Each is counted twice: in its minute, for the
-//! charts, and in a short interval, for the rates of the last 60 seconds. The heartbeat adds the counts to the
-//! table of all processes, so a figure of the board costs no query on the jobs.
+//! charts, and in a short interval, for the rates of the last 60 seconds. The heartbeat adds the counts to
+//! the table of all processes, so a figure of the board costs no query on the jobs.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

@@ -1,8 +1,8 @@
 //! Attempts that this process has begun and not acknowledged yet.
 //!
-//! If the queue's database refuses the acknowledgement, the row does not show that the attempt was made. A pool that
-//! stops then records the attempt before it releases the job, so that the next worker knows that there may be
-//! leftovers.
+//! If the queue's database refuses the acknowledgement, the row does not show that the attempt was made. A
+//! pool that stops then records the attempt before it releases the job, so that the next worker knows that
+//! there may be leftovers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -43,7 +43,8 @@ pub fn make_portable(document: &mut Value) {
     BODIES.iter().for_each(|body| describe_body(document, body));
     for item in document["paths"].as_object_mut().into_iter().flat_map(Map::values_mut) {
         for operation in item.as_object_mut().into_iter().flat_map(Map::values_mut) {
-            // Without it, the default of the document would apply, and linters take its absence for a mistake.
+            // Without it, the default of the document would apply, and linters take its absence for a
+            // mistake.
             if operation["security"].is_null() {
                 operation["security"] = json!([]);
             }

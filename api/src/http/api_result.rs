@@ -1,7 +1,7 @@
 //! What a handler returns: a success, or a refusal that documents itself.
 //!
-//! A handler's return type names the refusals that it may return, and `/openapi.json` lists them from that type. The
-//! meaning of a refusal is in the catalogue and its status in [`crate::http::refusal`], never here.
+//! A handler's return type names the refusals that it may return, and `/openapi.json` lists them from that
+//! type. The meaning of a refusal is in the catalogue and its status in [`crate::http::refusal`], never here.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;

@@ -1,13 +1,14 @@
-//! Lists over HTTP. Without `limit`, a list is sent whole: it is read from the database in pages while it is sent, so
-//! that neither memory nor a silent maximum limits its length. With `limit`, the response is one page, and the `Link`
-//! header leads to the next one.
+//! Lists over HTTP. Without `limit`, a list is sent whole: it is read from the database in pages while it is
+//! sent, so that neither memory nor a silent maximum limits its length. With `limit`, the response is one
+//! page, and the `Link` header leads to the next one.
 
 use std::future::Future;
 use std::io;
 use std::marker::PhantomData;
+use std::str::FromStr;
 
 use bytes::Bytes;
-use domain::{Cursor, List, Page, PageStart, Paged, Refusal};
+use domain::{Cursor, DecisionId, JobId, List, Page, PageStart, Paged, Refusal};
 use futures::stream;
 use poem::http::Uri;
 use poem::{Body, IntoResponse, Request, Response};
@@ -43,6 +44,9 @@ pub struct After<T> {
     rows: PhantomData<fn() -> T>,
 }
 
+/// The query parameter `after` of a list whose cursor is an id, or `before`, its earlier name.
+pub struct AfterId<T>(pub Option<T>);
+
 /// The part of a list that a request asks for.
 pub struct Paging {
     start: PageStart,
@@ -57,7 +61,8 @@ pub enum Listed<T: Type> {
     #[oai(status = 200)]
     Listed(
         Streamed<T>,
-        /// Sent with `limit`, when there are more rows: the address of the next page, as `<address>; rel="next"`.
+        /// Sent with `limit`, when there are more rows: the address of the next page, as `<address>;
+        /// rel="next"`.
         #[oai(header = "Link")]
         Option<String>,
     ),
@@ -162,8 +167,8 @@ impl<D: Type + ToJSON> Listed<D> {
     }
 }
 
-/// Sends the rest of a list after its first page. A failure aborts the body, so that no client takes a partial list
-/// for a complete one.
+/// Sends the rest of a list after its first page. A failure aborts the body, so that no client takes a
+/// partial list for a complete one.
 fn streamed<T, R, F>(first: String, next: Cursor, read: R, tail: &'static str) -> Body
 where
     T: ToJSON,
@@ -264,9 +269,28 @@ impl<T: ListedRow> QueryParameter for After<T> {
     }
 }
 
+impl<T: FromStr + Send> QueryParameter for AfterId<T> {
+    fn of(request: &Request) -> Result<Self, Refusal> {
+        let read = |name: &'static str| {
+            let unknown = |_| Refusal::invalid(name, "is not the `next` of a list");
+            parameter(request, name)?.map(|text| text.parse()).transpose().map_err(unknown)
+        };
+        Ok(Self(read(AFTER)?.or(read(BEFORE)?)))
+    }
+
+    fn schema() -> MetaSchemaRef {
+        MetaSchemaRef::Inline(Box::new(MetaSchema {
+            pattern: Some("^[0-7][0-9A-HJKMNP-TV-Z]{25}$".to_owned()),
+            ..MetaSchema::new("string")
+        }))
+    }
+}
+
 query_parameters! {
     Limit;
     After<T> where T: ListedRow;
+    AfterId<DecisionId>;
+    AfterId<JobId>;
 }
 
 impl<T: Type> Payload for Streamed<T> {

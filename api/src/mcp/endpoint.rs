@@ -134,9 +134,9 @@ async fn read(body: Body, memory: &mut HeldMemory) -> poem::Result<Bytes> {
     Ok(message.freeze())
 }
 
-/// MCP, transports: a request from a page that uses DNS rebinding gets 403. Such a page believes that it comes
-/// from this server, so its origin has the host of the request. The pages of all other origins may call, with
-/// a token: see [`crate::http::cors`].
+/// MCP, transports: a request from a page that uses DNS rebinding gets 403. Such a page believes that it
+/// comes from this server, so its origin has the host of the request. The pages of all other origins may
+/// call, with a token: see [`crate::http::cors`].
 fn refuse_rebound(request: &Request, addresses: &Addresses) -> Result<(), RefusedCall> {
     let text = |name| request.headers().get(name).map(|value| value.to_str().unwrap_or_default());
     let (Some(origin), Some(host)) = (text(header::ORIGIN), text(header::HOST)) else { return Ok(()) };

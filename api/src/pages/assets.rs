@@ -23,8 +23,8 @@ const TEXT: &str = "text/plain; charset=utf-8";
 const SVG: &str = "image/svg+xml";
 const PNG: &str = "image/png";
 
-/// Of `caslon.woff2`, the face of the headings: Libre Caslon Condensed, with the characters of Western European
-/// languages.
+/// Of `caslon.woff2`, the face of the headings: Libre Caslon Condensed, with the characters of Western
+/// European languages.
 const FONT: &str = "font/woff2";
 
 /// A file of the templates folder under its own name.
@@ -57,8 +57,8 @@ const ASSETS: &[Asset] = &[
 ];
 
 impl Asset {
-    /// Short for styles and scripts, so that the pages of a new release soon get their own. Fonts and pictures
-    /// do not change with a release.
+    /// Short for styles and scripts, so that the pages of a new release soon get their own. Fonts and
+    /// pictures do not change with a release.
     fn lifetime(&self) -> HeaderValue {
         let is_of_a_release = matches!(self.content_type, CSS | JAVASCRIPT);
         HeaderValue::from_static(if is_of_a_release {

@@ -42,8 +42,8 @@ impl Account {
 
     /// Change the account's settings
     ///
-    /// Give at least one setting. `name` names the account; people see it beside the handle. `allow_agent_join`
-    /// allows or disallows agents to join. `versions_kept` and
+    /// Give at least one setting. `name` names the account; people see it beside the handle.
+    /// `allow_agent_join` allows or disallows agents to join. `versions_kept` and
     /// `versions_days` say which versions of the account's artifacts are kept; `null` turns a setting off.
     /// See `PATCH /v1/artifacts/{slug}` for their meaning. Returns the updated account. Needs the owner's
     /// session, or the scope `account:manage`.

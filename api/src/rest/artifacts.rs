@@ -54,8 +54,8 @@ pub enum ArtifactResponse {
 impl Artifacts {
     /// List artifacts
     ///
-    /// Returns all artifacts of the account, newest first, without deleted ones. Each has its `title`, its last
-    /// change and its views in this month. Needs the scope `artifacts:read`.
+    /// Returns all artifacts of the account, newest first, without deleted ones. Each has its `title`, its
+    /// last change and its views in this month. Needs the scope `artifacts:read`.
     #[oai(path = "/v1/artifacts", method = "get", operation_id = "list_artifacts")]
     async fn list(
         &self,

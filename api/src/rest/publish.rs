@@ -56,8 +56,8 @@ impl Publish {
     ///
     /// A new `slug` creates an artifact with its own URL. The slug of an existing artifact adds a version,
     /// makes it live and keeps the URL. Send `html` for one page, or `files` for a site of at most 50 files
-    /// and 10 MB, as a form or as JSON. Or send an archive of the site (zip, tar, tar.gz, tar.zst), with `slug`
-    /// and `message` in the query. Link assets by relative path. Needs the scope `artifacts:write`.
+    /// and 10 MB, as a form or as JSON. Or send an archive of the site (zip, tar, tar.gz, tar.zst), with
+    /// `slug` and `message` in the query. Link assets by relative path. Needs the scope `artifacts:write`.
     ///
     /// A site may have `_redirects` and `_headers` at its root, in the format of Netlify and Cloudflare
     /// Pages, with at most 100 rules each. `_redirects`: one rule a line, as `/old/* /new/:splat 301`, with
@@ -91,9 +91,9 @@ impl Publish {
         /// published.
         #[oai(name = "If-None-Match")]
         if_none_match: Header<IfNoneMatch>,
-        /// `true` only rehearses the publish: it runs all checks and returns the price, the warnings and how the
-        /// files differ from the live version. Nothing is stored or charged. A refusal is the one that the
-        /// publish would get. `Idempotency-Key` is ignored, and `X-PAYMENT` is checked but not charged. A
+        /// `true` only rehearses the publish: it runs all checks and returns the price, the warnings and how
+        /// the files differ from the live version. Nothing is stored or charged. A refusal is the one that
+        /// the publish would get. `Idempotency-Key` is ignored, and `X-PAYMENT` is checked but not charged. A
         /// rehearsal counts against the rate limit of publishes.
         dry_run: DryRun,
         /// `scan` waits up to 10 seconds for the verdict of the scan, which the response then has as

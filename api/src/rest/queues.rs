@@ -1,7 +1,7 @@
 //! The job queues, for the operator's programs: figures, processes, jobs, and actions on them. The pages for
 //! people are at `/admin/queues`.
 
-use domain::{JobId, Queue, Refusal};
+use domain::{JobId, Queue};
 use poem::web::Data;
 use poem_openapi::OpenApi;
 use poem_openapi::param::Query;
@@ -12,6 +12,7 @@ use super::Tag;
 use crate::http::api_result::{ApiResult, refusals};
 use crate::http::call_header::Header;
 use crate::http::operator::{DecidedBy, Operator};
+use crate::http::paging::{AfterId, Limit, Listed};
 use crate::http::path_part::Path;
 use crate::wire;
 
@@ -45,7 +46,7 @@ impl Queues {
 
     /// List the jobs of a queue
     ///
-    /// Returns up to 50 jobs in one state, newest first. Done and cancelled jobs are deleted after 48 hours.
+    /// Returns the jobs in one state, newest first. Done and cancelled jobs are deleted after 48 hours.
     /// Returns 404 without the operator's secret.
     #[oai(path = "/internal/queues/:queue/jobs", method = "get", operation_id = "list_jobs")]
     async fn list(
@@ -56,14 +57,18 @@ impl Queues {
         /// The state of the jobs. The default is `dead`.
         state: Query<Option<wire::JobState>>,
         /// The `next` of the previous page.
-        #[oai(validator(pattern = "^[0-7][0-9A-HJKMNP-TV-Z]{25}$"))]
-        before: Query<Option<String>>,
+        after: AfterId<JobId>,
+        /// The maximum number of jobs to return. The default is 50.
+        limit: Limit,
         service: Data<&Service>,
-    ) -> ApiResult<Json<wire::JobList>, List> {
-        let unknown = |_| Refusal::invalid("before", "is not the `next` of a list");
-        let before = before.0.map(|text| text.parse()).transpose().map_err(unknown)?;
+    ) -> ApiResult<Listed<wire::JobList>, List> {
         let state = state.0.unwrap_or(wire::JobState::Dead).into();
-        Ok(Json(service.jobs(JobFilter { before, ..JobFilter::of(queue.0, state) }).await?.into()))
+        let mut wanted = JobFilter { before: after.0, ..JobFilter::of(queue.0, state) };
+        if let Some(rows_max) = limit.rows_max {
+            wanted.jobs_max = rows_max as usize;
+        }
+        let list = wire::JobList::from(service.jobs(wanted).await?);
+        Ok(Listed::page(&list, list.next.as_deref(), &limit, &service))
     }
 
     /// Get a job

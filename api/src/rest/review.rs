@@ -1,12 +1,10 @@
 //! The moderators' review queue, for the operator's programs. The pages for people are at `/admin`.
 
 use domain::{DecisionId, Host, Refusal};
-use poem::Request;
 use poem::web::Data;
 use poem_openapi::OpenApi;
 use poem_openapi::param::Query;
 use poem_openapi::payload::Json;
-use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
 use service::{DecisionFilter, Service, WaitingFor};
 
 use super::Tag;
@@ -14,9 +12,8 @@ use crate::http::api_result::{ApiResult, refusals};
 use crate::http::call_header::Header;
 use crate::http::json_body::JsonBody;
 use crate::http::operator::{DecidedBy, Operator};
-use crate::http::paging::{Limit, Listed};
+use crate::http::paging::{AfterId, Limit, Listed};
 use crate::http::path_part::Path;
-use crate::http::query_parameter::{QueryParameter, parameter, query_parameters};
 use crate::wire;
 
 #[derive(Default)]
@@ -27,30 +24,6 @@ refusals! {
     One: InvalidRequest, NotFound;
     Decide: InvalidRequest, InvalidBody, NotFound, VersionChanged, TooLarge, UnsupportedMediaType;
     Log: InvalidRequest, NotFound;
-}
-
-/// The query parameter `after` of the list of decisions, or `before`, its earlier name.
-struct AfterDecision(Option<DecisionId>);
-
-impl QueryParameter for AfterDecision {
-    fn of(request: &Request) -> Result<Self, Refusal> {
-        let read = |name: &'static str| {
-            let unknown = |_| Refusal::invalid(name, "is not the `next` of a list");
-            parameter(request, name)?.map(|text| text.parse()).transpose().map_err(unknown)
-        };
-        Ok(Self(read("after")?.or(read("before")?)))
-    }
-
-    fn schema() -> MetaSchemaRef {
-        MetaSchemaRef::Inline(Box::new(MetaSchema {
-            pattern: Some("^[0-7][0-9A-HJKMNP-TV-Z]{25}$".to_owned()),
-            ..MetaSchema::new("string")
-        }))
-    }
-}
-
-query_parameters! {
-    AfterDecision;
 }
 
 #[OpenApi(tag = "Tag::Operator")]
@@ -132,7 +105,7 @@ impl Review {
         /// `true` returns only decisions of moderators.
         moderators: Query<Option<bool>>,
         /// The `next` of the previous page.
-        after: AfterDecision,
+        after: AfterId<DecisionId>,
         /// The maximum number of decisions to return. The default is 100.
         limit: Limit,
         service: Data<&Service>,

@@ -73,9 +73,9 @@ impl Versions {
         /// For an archive: the artifact's name, which must be the one in the path.
         #[oai(name = "slug")]
         named: ArchiveField<Slug>,
-        /// `true` only rehearses the publish: it runs all checks and returns the price, the warnings and how the
-        /// files differ from the live version. Nothing is stored or charged. A refusal is the one that the
-        /// publish would get. `Idempotency-Key` is ignored, and `X-PAYMENT` is checked but not charged. A
+        /// `true` only rehearses the publish: it runs all checks and returns the price, the warnings and how
+        /// the files differ from the live version. Nothing is stored or charged. A refusal is the one that
+        /// the publish would get. `Idempotency-Key` is ignored, and `X-PAYMENT` is checked but not charged. A
         /// rehearsal counts against the rate limit of publishes.
         dry_run: DryRun,
         /// `scan` waits up to 10 seconds for the verdict of the scan, which the response then has as

@@ -29,7 +29,7 @@ pub enum JobState {
 pub struct JobList {
     /// The jobs, newest first.
     pub items: Vec<Job>,
-    /// The `before` of the next page. Null on the last page.
+    /// The `after` of the next page. Null on the last page.
     #[oai(nullable)]
     pub next: Option<String>,
 }

@@ -55,8 +55,8 @@ pub struct Warning {
     /// `blocked_by_policy`: a resource from a host that the content security policy does not allow.
     /// `mixed_content`: an `http:` resource on an `https:` page. `unused_config`: a configuration file of
     /// another service, which has no effect. `secret`: what looks like an active key of another service.
-    /// `large_image`: an image of more than 1 MB. `bad_config`: a line of `_redirects` or `_headers` that does
-    /// not have the intended effect.
+    /// `large_image`: an image of more than 1 MB. `bad_config`: a line of `_redirects` or `_headers` that
+    /// does not have the intended effect.
     pub code: String,
     /// The file's path in the site. For `no_index`, `index.html`.
     pub path: String,

@@ -68,14 +68,23 @@ impl Target {
                 "{folder} was published as {slug} on {address}, but the server in use is {}",
                 shown(server.url())
             );
-            let hint = format!("use --url {address}, or make another page here with --new");
+            // No address in the hint: the folder may be from somebody else, and agents do what hints say.
+            let hint = "make another page here with --new, or name the page with --slug; the other address is from \
+                        the folder's .handbill.json, so use it only if you know that server";
             return Err(Failure::usage(message, hint));
         }
         let found = match server.get(&path_of(slug)).await {
             Ok(reply) => Some(reply.read::<Artifact>()?.host),
             Err(failure) if failure.api_error.code == NOT_FOUND => None,
-            // A token that may not read cannot check it.
-            Err(failure) if failure.api_error.code == INSUFFICIENT_SCOPE => return Ok(()),
+            // Without the check, a folder from somebody else could overwrite any page.
+            Err(failure) if failure.api_error.code == INSUFFICIENT_SCOPE => {
+                return Err(Failure::usage(
+                    format!(
+                        "{folder} was published as {slug} ({host}), and this token may not read pages to check that"
+                    ),
+                    format!("name the page with --slug {slug}, or make another page here with --new"),
+                ));
+            }
             Err(failure) => return Err(failure),
         };
         if found.as_ref() != Some(host) {
@@ -87,7 +96,9 @@ impl Target {
                 ),
             ));
         }
-        context.console.note(&format!("Updating {slug}, the page of this folder. --new makes another one."));
+        context
+            .console
+            .announce(&format!("Updating {slug}, the page of this folder. --new makes another one."));
         Ok(())
     }
 

@@ -1,4 +1,5 @@
-//! Reads small contents from the store into memory. The number of concurrent reads and their memory are limited.
+//! Reads small contents from the store into memory. The number of concurrent reads and their memory are
+//! limited.
 
 use admission::Slots;
 use bytes::Bytes;

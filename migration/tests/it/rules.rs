@@ -1,4 +1,5 @@
-//! Which statements do no harm to processes of the release before. What is not known to be harmless is refused.
+//! Which statements do no harm to processes of the release before. What is not known to be harmless is
+//! refused.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -7,7 +8,8 @@ use sea_orm_migration::MigratorTrait;
 
 use crate::statements::{Change, changes};
 
-/// A statement that breaks a rule and may stay: the change, how the statement begins, and why it does no harm.
+/// A statement that breaks a rule and may stay: the change, how the statement begins, and why it does no
+/// harm.
 const EXCEPTIONS: [(&str, &str, &str); 7] = [
     (
         "m0003_daily_views",
@@ -141,8 +143,8 @@ fn exception(change: &Change, statement: &str) -> Option<&'static str> {
     of_change.map(|(_, begins, _)| begins).find(|begins| statement.starts_with(begins))
 }
 
-/// What is wrong with a statement, if anything. `made` are the tables that the same change has made, which no older
-/// process knows.
+/// What is wrong with a statement, if anything. `made` are the tables that the same change has made, which no
+/// older process knows.
 fn fault_of(statement: &str, made: &mut HashSet<String>) -> Option<&'static str> {
     let words = statement.split([' ', '(']).filter(|word| !["", "IF", "NOT", "EXISTS"].contains(word));
     let words: Vec<&str> = words.collect();

@@ -1,5 +1,5 @@
-//! What the changes do to a real database, one after the other: a column that was there stays as it was, and a new one
-//! asks nothing of who does not know it.
+//! What the changes do to a real database, one after the other: a column that was there stays as it was, and
+//! a new one asks nothing of who does not know it.
 
 use std::collections::BTreeMap;
 

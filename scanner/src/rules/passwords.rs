@@ -75,8 +75,8 @@ fn is_of_a_tool(at: At<'_, '_>) -> bool {
     is_tool && !at.buttons().any(|button| button.text().has(Hint::SignIn))
 }
 
-/// Whether a nearby text belongs to the form that asks for the password. On a page with another purpose, only the
-/// form itself and its heading count.
+/// Whether a nearby text belongs to the form that asks for the password. On a page with another purpose, only
+/// the form itself and its heading count.
 fn speaks_for_field(at: At<'_, '_>, block: &Block, purpose: Purpose) -> bool {
     let is_story = at.stretch.is_article && is_prose(block);
     let is_near = purpose == Purpose::ThisForm || at.is_in_form_of(block) || block.role == Role::Heading;

@@ -24,7 +24,8 @@ impl PhraseMatch<'_> {
         (at..self.words.len()).find(edge).unwrap_or(self.words.len())
     }
 
-    /// The end of the range in which a verb may follow its object. In scripts without spaces it may contain one comma.
+    /// The end of the range in which a verb may follow its object. In scripts without spaces it may contain
+    /// one comma.
     pub(super) fn verb_last_end(&self, at: usize) -> usize {
         let end = self.clause_end(at);
         let goes_on = self.words.get(end).is_some_and(|word| {

@@ -56,7 +56,8 @@ impl File {
     }
 }
 
-/// The lines that are neither blank nor comments, each with its number. A line that ends with `|` is joined to the next.
+/// The lines that are neither blank nor comments, each with its number. A line that ends with `|` is joined
+/// to the next.
 fn joined_lines(text: &str) -> Vec<(usize, String)> {
     let mut lines: Vec<(usize, String)> = Vec::new();
     for (number, line) in (1..).zip(text.lines().map(str::trim)) {

@@ -1,4 +1,5 @@
-//! A pattern of the language files, which stands for many phrases. Its syntax is described in `languages/README.md`.
+//! A pattern of the language files, which stands for many phrases. Its syntax is described in
+//! `languages/README.md`.
 
 use super::fold::{fold_phrase, is_unspaced};
 

@@ -1,5 +1,5 @@
-//! The contents that a site has already. They are read from its own versions alone, so a client learns nothing
-//! of other sites or accounts.
+//! The contents that a site has already. They are read from its own versions alone, so a client learns
+//! nothing of other sites or accounts.
 
 use std::collections::{BTreeMap, BTreeSet};
 

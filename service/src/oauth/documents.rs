@@ -50,7 +50,10 @@ struct CachedDocument {
 /// Why a document was refused. It reveals nothing about the server's network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DocumentFault {
+    /// The host does not answer, or cannot.
     Unreachable,
+    /// The host answers that there is no document.
+    Missing,
     TooLong,
     NotJson,
     OtherClient,
@@ -110,10 +113,18 @@ impl ClientDocuments {
         // Waiting would let a few slow hosts block everybody.
         let mut fetching = self.fetches.share(Some(network_of(from)));
         fetching.try_grow(1).map_err(|_| DocumentFault::Busy)?;
-        let metadata = fetch(self.client()?, address.url()).await?;
-        let cached = CachedDocument { metadata: metadata.clone(), fetched_at: now };
-        self.cache.insert(address.url().as_str().to_owned(), cached);
-        Ok(metadata)
+        let id = address.url().as_str();
+        let fetched = fetch(self.client()?, address.url()).await;
+        match &fetched {
+            Ok(metadata) => {
+                let cached = CachedDocument { metadata: metadata.clone(), fetched_at: now };
+                self.cache.insert(id.to_owned(), cached);
+            }
+            Err(DocumentFault::Unreachable | DocumentFault::Busy) => {}
+            // The client has withdrawn what is cached.
+            Err(_) => drop(self.cache.remove(id)),
+        }
+        fetched
     }
 
     fn client(&self) -> Result<&Client, DocumentFault> {
@@ -151,8 +162,12 @@ fn careful(fetch_max: Duration) -> ClientBuilder {
 async fn fetch(client: &Client, url: &Url) -> Result<ClientMetadata, DocumentFault> {
     let request = client.get(url.clone()).header(ACCEPT, "application/json");
     let response = request.send().await.map_err(|_| DocumentFault::Unreachable)?;
-    if response.status() != StatusCode::OK {
-        return Err(DocumentFault::Unreachable);
+    match response.status() {
+        StatusCode::OK => {}
+        status if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS => {
+            return Err(DocumentFault::Unreachable);
+        }
+        _ => return Err(DocumentFault::Missing),
     }
     if !is_json(&response) {
         return Err(DocumentFault::NotJson);
@@ -211,7 +226,7 @@ fn all_public(found: Vec<SocketAddr>) -> Result<Vec<SocketAddr>, std::io::Error>
 impl fmt::Display for DocumentFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Unreachable => {
+            Self::Unreachable | Self::Missing => {
                 "could not be fetched with status 200 from a public address within 5 seconds"
             }
             Self::TooLong => "is longer than 10 KiB, or its name and redirect URIs are too long",

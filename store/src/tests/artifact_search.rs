@@ -93,7 +93,8 @@ impl StoreHarness {
 on_both_databases! {
     async fn search_finds_words_in_slugs_and_titles(harness: &StoreHarness) {
         let (account, other) = (harness.claimed().await, harness.claimed().await);
-        for (slug, title) in [("plan-may", "Budget"), ("deck", "A plan for MAY: 100%"), ("misc", "Über uns")] {
+        for (slug, title) in [("plan-may", "Budget"), ("deck", "A plan for MAY: 100%"), ("misc", "Über uns")]
+        {
             harness.publish_titled(account, slug, title).await;
         }
         harness.publish(account, "untitled", b"one").await;
@@ -126,15 +127,21 @@ on_both_databases! {
         assert!(found(harness, account, words("first")).await.is_empty());
         let change = harness.change(account, START);
         harness.store.artifacts().activate(&change, &"page".parse().unwrap(), first.seq).await.unwrap();
-        assert_eq!(shown(search(harness, account, &all, &Page::first(1)).await), Some("The first".to_owned()));
+        assert_eq!(
+            shown(search(harness, account, &all, &Page::first(1)).await),
+            Some("The first".to_owned())
+        );
         assert_eq!(found(harness, account, words("first")).await, ["page"]);
     }
 
     async fn list_is_filtered_by_visibility_and_state(harness: &StoreHarness) {
         let account = harness.claimed().await;
-        for (slug, status) in [("good", "pass"), ("fresh", "pending"), ("odd", "review"), ("bad", "blocked")] {
+        for (slug, status) in [("good", "pass"), ("fresh", "pending"), ("odd", "review"), ("bad", "blocked")]
+        {
             let version = harness.publish(account, slug, b"one").await.version;
-            harness.sql(&format!("UPDATE versions SET moderation_status = '{status}' WHERE id = '{version}'")).await;
+            harness
+                .sql(&format!("UPDATE versions SET moderation_status = '{status}' WHERE id = '{version}'"))
+                .await;
         }
         harness.publish_as(account, "staged", b"one", Activation::Staged).await;
         harness.sql("UPDATE artifacts SET visibility = 'private' WHERE slug IN ('good', 'bad')").await;
@@ -144,11 +151,13 @@ on_both_databases! {
             (ArtifactState::Blocked, &["bad"]),
             (ArtifactState::NotLive, &["staged"]),
         ] {
-            let mut names = found(harness, account, ArtifactFilter { state: Some(state), ..Default::default() }).await;
+            let mut names =
+                found(harness, account, ArtifactFilter { state: Some(state), ..Default::default() }).await;
             names.sort();
             assert_eq!(names, slugs);
         }
-        let private = ArtifactFilter { visibility: Some(Visibility::Private), ..ordered(ArtifactOrder::Name) };
+        let private =
+            ArtifactFilter { visibility: Some(Visibility::Private), ..ordered(ArtifactOrder::Name) };
         assert_eq!(found(harness, account, private.clone()).await, ["bad", "good"]);
         let both = ArtifactFilter { state: Some(ArtifactState::Live), ..private };
         assert_eq!(found(harness, account, both).await, ["good"]);
@@ -189,7 +198,11 @@ on_both_databases! {
             let last = search(harness, account, &ordered(order), &page).await;
             let before = Page::new(PageStart::Before(last.previous.unwrap()), 2);
             let back = search(harness, account, &ordered(order), &before).await;
-            assert_eq!(back.rows.iter().map(|one| one.slug.as_str()).collect::<Vec<_>>(), slugs[..2], "{order:?}");
+            assert_eq!(
+                back.rows.iter().map(|one| one.slug.as_str()).collect::<Vec<_>>(),
+                slugs[..2],
+                "{order:?}"
+            );
         }
     }
 
@@ -199,7 +212,12 @@ on_both_databases! {
         harness.sql("ANALYZE").await;
         let in_state = |state| ArtifactFilter { state: Some(state), ..Default::default() };
         let mut filters: Vec<_> = ArtifactOrder::ALL.into_iter().map(ordered).collect();
-        filters.extend([words("report"), words("nothing"), in_state(ArtifactState::Live), in_state(ArtifactState::Blocked)]);
+        filters.extend([
+            words("report"),
+            words("nothing"),
+            in_state(ArtifactState::Live),
+            in_state(ArtifactState::Blocked),
+        ]);
         for filter in filters {
             let first = search(harness, account, &filter, &Page::first(ROWS).counted()).await;
             let mut slowest = Duration::ZERO;

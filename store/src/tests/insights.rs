@@ -84,9 +84,13 @@ on_both_databases! {
         assert_eq!(views.most_viewed(account, &recent, 1).await.unwrap(), [(busy.clone(), 5)]);
         let slugs = harness.store.artifacts().slugs_at(account, &[busy.clone(), gone, quiet]).await.unwrap();
         assert_eq!((slugs.len(), slugs[&busy].as_str()), (2, "busy"));
-        assert_eq!(harness.store.artifacts().slugs_at(other, std::slice::from_ref(&busy)).await.unwrap().len(), 0);
+        assert_eq!(
+            harness.store.artifacts().slugs_at(other, std::slice::from_ref(&busy)).await.unwrap().len(),
+            0
+        );
 
-        let mut by_day: Vec<(Day, u64)> = views.of_host(account, &busy, &recent).await.unwrap().into_iter().collect();
+        let mut by_day: Vec<(Day, u64)> =
+            views.of_host(account, &busy, &recent).await.unwrap().into_iter().collect();
         by_day.sort();
         assert_eq!(by_day, [(days_before(1).day(), 3), (START.day(), 2)]);
         assert_eq!(views.of_host(other, &busy, &recent).await.unwrap().len(), 0);

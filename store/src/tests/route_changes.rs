@@ -13,8 +13,8 @@ impl StoreHarness {
         self.log(None).await.position
     }
 
-    /// A position beyond all changes so far. A transaction of another test on the same server holds the position
-    /// back while it is open.
+    /// A position beyond all changes so far. A transaction of another test on the same server holds the
+    /// position back while it is open.
     async fn log_past_all_changes(&self) -> RouteLogPosition {
         let newest =
             "SELECT MAX(position) AS position, CAST(0 AS BIGINT) AS written_at FROM route_changes".to_owned();

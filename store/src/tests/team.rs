@@ -112,12 +112,19 @@ on_both_databases! {
         let name: domain::Username = "olga".parse().unwrap();
         let known = harness.store.users().find(&name).await.unwrap().unwrap().password_hash;
         let (before, kept, after) = (session(harness, id), session(harness, id), session(harness, id));
-        assert!(harness.store.sessions().create_with_password(&known, &before, &harness.chance).await.unwrap());
+        assert!(
+            harness.store.sessions().create_with_password(&known, &before, &harness.chance).await.unwrap()
+        );
         let new = PasswordHash::kept("another".into());
         let change = crate::PasswordChange { known: known.clone(), new: new.clone(), session: kept.clone() };
         assert!(harness.store.users().change_password(&change, &harness.chance).await.unwrap());
-        assert!(!harness.store.sessions().create_with_password(&known, &after, &harness.chance).await.unwrap());
-        assert!(!harness.store.users().change_password(&change, &harness.chance).await.unwrap(), "the same change is made once");
+        assert!(
+            !harness.store.sessions().create_with_password(&known, &after, &harness.chance).await.unwrap()
+        );
+        assert!(
+            !harness.store.users().change_password(&change, &harness.chance).await.unwrap(),
+            "the same change is made once"
+        );
         for (session, is_there) in [(&before, false), (&kept, true), (&after, false)] {
             let found = harness.store.sessions().find(&session.secret_hash).await.unwrap();
             assert_eq!(found.is_some(), is_there);
@@ -135,10 +142,16 @@ on_both_databases! {
         let by_admin = team.change_by(person(admin));
         let by_token = team.change_by(Maker { user: Some(admin), token: Some(of_admin.id) });
         let invite = team.invite(Role::Member, 1);
-        assert_eq!(refusal(harness.store.tokens().create(&by_admin, &team.token(person(admin))).await).code(), "forbidden");
+        assert_eq!(
+            refusal(harness.store.tokens().create(&by_admin, &team.token(person(admin))).await).code(),
+            "forbidden"
+        );
         assert_eq!(refusal(harness.store.invites().create(&by_admin, &invite).await).code(), "forbidden");
         assert_eq!(refusal(harness.store.members().remove(&by_admin, team.owner).await).code(), "forbidden");
-        assert_eq!(refusal(harness.store.tokens().create(&by_token, &team.token(person(admin))).await), Refusal::Unauthorized);
+        assert_eq!(
+            refusal(harness.store.tokens().create(&by_token, &team.token(person(admin))).await),
+            Refusal::Unauthorized
+        );
         assert_eq!(refusal(harness.store.invites().create(&by_token, &invite).await), Refusal::Unauthorized);
         assert_eq!(team.active().await, 1);
         assert!(harness.store.invites().open(&invite.code).await.unwrap().is_none());
@@ -148,8 +161,10 @@ on_both_databases! {
         let team = Team::of(harness).await;
         let (one, other) = (team.joined("ada", Role::Admin).await, team.joined("bea", Role::Admin).await);
         let (by_one, by_other) = (team.change_by(person(one)), team.change_by(person(other)));
-        let (first, second) =
-            tokio::join!(harness.store.members().remove(&by_one, other), harness.store.members().remove(&by_other, one));
+        let (first, second) = tokio::join!(
+            harness.store.members().remove(&by_one, other),
+            harness.store.members().remove(&by_other, one)
+        );
         assert!(first.is_ok() != second.is_ok(), "{first:?} {second:?}");
         assert_eq!(harness.store.members().list(team.account, &Page::whole()).await.unwrap().rows.len(), 2);
     }
@@ -164,7 +179,8 @@ on_both_databases! {
         let noted = async |token: &NewToken| {
             harness.store.tokens().find_grant(&token.secret_hash).await.unwrap().unwrap().last_used_at
         };
-        let is_postgres = harness.store.database.writer.get_database_backend() == sea_orm::DbBackend::Postgres;
+        let is_postgres =
+            harness.store.database.writer.get_database_backend() == sea_orm::DbBackend::Postgres;
         if is_postgres {
             let busy = harness.store.database.begin().await.unwrap();
             entity::token::Entity::find_by_id(tokens[0].id.to_string())
@@ -172,12 +188,18 @@ on_both_databases! {
                 .one(&busy)
                 .await
                 .unwrap();
-            tokio::time::timeout(Duration::from_secs(5), harness.store.tokens().record_uses(&uses)).await.unwrap().unwrap();
+            tokio::time::timeout(Duration::from_secs(5), harness.store.tokens().record_uses(&uses))
+                .await
+                .unwrap()
+                .unwrap();
             assert_eq!((noted(&tokens[0]).await, noted(&tokens[1]).await), (None, Some(START.plus(HOUR))));
             busy.commit().await.unwrap();
         }
         harness.store.tokens().record_uses(&uses).await.unwrap();
-        assert_eq!((noted(&tokens[0]).await, noted(&tokens[1]).await), (Some(START.plus(HOUR)), Some(START.plus(HOUR))));
+        assert_eq!(
+            (noted(&tokens[0]).await, noted(&tokens[1]).await),
+            (Some(START.plus(HOUR)), Some(START.plus(HOUR)))
+        );
     }
 
     async fn a_refused_join_leaves_no_token_and_spends_nothing(harness: &StoreHarness) {
@@ -198,7 +220,13 @@ on_both_databases! {
         assert_eq!(harness.store.invites().list(team.account, &Page::whole()).await.unwrap().rows[0].uses, 0);
         assert_eq!(join_at(START).await.unwrap().scopes, Scopes::of_invited_agent());
         assert_eq!(refusal(join_at(START).await), Refusal::InviteUsedUp);
-        assert_eq!((team.active().await, harness.store.invites().list(team.account, &Page::whole()).await.unwrap().rows[0].uses), (2, 1));
+        assert_eq!(
+            (
+                team.active().await,
+                harness.store.invites().list(team.account, &Page::whole()).await.unwrap().rows[0].uses
+            ),
+            (2, 1)
+        );
     }
 
     async fn token_is_revoked_with_its_descendants_and_each_is_in_the_audit_log(harness: &StoreHarness) {
@@ -212,7 +240,8 @@ on_both_databases! {
         harness.store.tokens().create(&team.by_owner(), &root).await.unwrap();
         let child = minted_by(root.id).await;
         let grandchild = minted_by(child).await;
-        let invite = Invite { made_by: Maker { user: None, token: Some(grandchild) }, ..team.invite(Role::Admin, 1) };
+        let invite =
+            Invite { made_by: Maker { user: None, token: Some(grandchild) }, ..team.invite(Role::Admin, 1) };
         harness.store.invites().create(&team.by_owner(), &invite).await.unwrap();
         let revoke = async |id, along| {
             harness.store.tokens().revoke(&team.by_owner(), id, Reach::All, along).await.unwrap()
@@ -222,11 +251,18 @@ on_both_databases! {
 
         // Revoking a token between the two does not hide the tokens that it minted.
         assert_eq!(revoke(root.id, RevocationScope::Tokens).await, AlsoRevoked { tokens: 1, invites: 0 });
-        assert_eq!(revoke(root.id, RevocationScope::TokensAndInvites).await, AlsoRevoked { tokens: 0, invites: 1 });
+        assert_eq!(
+            revoke(root.id, RevocationScope::TokensAndInvites).await,
+            AlsoRevoked { tokens: 0, invites: 1 }
+        );
         assert_eq!(revoke(root.id, RevocationScope::TokensAndInvites).await, AlsoRevoked::default());
         assert_eq!(team.active().await, 1);
         let revocation = entity::audit::Column::Action.is_in(["token.revoked", "invite.revoked"]);
-        let trail = entity::audit::Entity::find().filter(revocation).all(&harness.store.database.reader).await.unwrap();
+        let trail = entity::audit::Entity::find()
+            .filter(revocation)
+            .all(&harness.store.database.reader)
+            .await
+            .unwrap();
         let mut subjects: Vec<_> = trail.into_iter().map(|entry| entry.subject).collect();
         let mut expected = vec![root.id.to_string(), child.to_string(), grandchild.to_string()];
         expected.push(invite.code.mark().to_owned());
@@ -235,7 +271,9 @@ on_both_databases! {
         assert_eq!(subjects, expected);
     }
 
-    async fn token_with_a_new_secret_keeps_its_rights_and_belongs_to_whoever_replaced_it(harness: &StoreHarness) {
+    async fn token_with_a_new_secret_keeps_its_rights_and_belongs_to_whoever_replaced_it(
+        harness: &StoreHarness,
+    ) {
         let team = Team::of(harness).await;
         let (mia, adam) = (team.joined("mia", Role::Member).await, team.joined("adam", Role::Admin).await);
         let rights = Rights { scopes: Scopes::of_invited_agent(), ..Rights::all() };
@@ -246,21 +284,37 @@ on_both_databases! {
         let rotate = async |by, reach, rights| {
             let secret_hash = harness.chance.base36(64);
             let rotation = TokenRotation { token: old.id, secret_hash: secret_hash.clone(), reach, rights };
-            harness.store.tokens().rotate(&team.change_by(person(by)), &rotation).await.map(|token| (token, secret_hash))
+            harness
+                .store
+                .tokens()
+                .rotate(&team.change_by(person(by)), &rotation)
+                .await
+                .map(|token| (token, secret_hash))
         };
         let foreign = rotate(adam, Reach::Of(adam), Rights::all()).await;
         assert!(matches!(refusal(foreign), Refusal::Forbidden { .. }));
         let less = Rights { scopes: Scopes::none().with(Scope::ArtifactsRead), ..Rights::all() };
         assert!(matches!(refusal(rotate(mia, Reach::Of(mia), less).await), Refusal::InsufficientScope(_)));
-        assert!(harness.store.tokens().find_grant(&old.secret_hash).await.unwrap().is_some(), "nothing has changed");
+        assert!(
+            harness.store.tokens().find_grant(&old.secret_hash).await.unwrap().is_some(),
+            "nothing has changed"
+        );
 
         let (token, secret_hash) = rotate(adam, Reach::All, rights).await.unwrap();
-        assert_eq!((token.id, token.rights, token.made_by.user, token.last_used_at), (old.id, rights, Some(adam), None));
+        assert_eq!(
+            (token.id, token.rights, token.made_by.user, token.last_used_at),
+            (old.id, rights, Some(adam), None)
+        );
         assert!(harness.store.tokens().find_grant(&old.secret_hash).await.unwrap().is_none());
         let grant = harness.store.tokens().find_grant(&secret_hash).await.unwrap().unwrap();
         assert_eq!((grant.token, grant.created_by_user, grant.last_used_at), (old.id, Some(adam), None));
 
-        harness.store.tokens().revoke(&team.by_owner(), old.id, Reach::All, RevocationScope::Nothing).await.unwrap();
+        harness
+            .store
+            .tokens()
+            .revoke(&team.by_owner(), old.id, Reach::All, RevocationScope::Nothing)
+            .await
+            .unwrap();
         assert_eq!(refusal(rotate(adam, Reach::All, rights).await), Refusal::NotFound(Missing::Token));
     }
 

@@ -1,5 +1,5 @@
-//! The table of metrics: field, type, name, labels, histogram buckets, help. The table in docs/operations/monitor.md
-//! describes the same metrics for operators, and a test compares them.
+//! The table of metrics: field, type, name, labels, histogram buckets, help. The table in
+//! docs/operations/monitor.md describes the same metrics for operators, and a test compares them.
 
 use std::sync::LazyLock;
 

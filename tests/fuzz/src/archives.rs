@@ -1,6 +1,6 @@
 //! An archive of a site: the content type in the first line, then the archive. It is refused with a known
-//! error, or yields a site that satisfies every rule. The same archive always gives the same result. A site in
-//! JSON keeps the same rules.
+//! error, or yields a site that satisfies every rule. The same archive always gives the same result. A site
+//! in JSON keeps the same rules.
 
 use std::sync::LazyLock;
 

@@ -1,5 +1,6 @@
-//! The servers and programs that a test needs. A test that needs one which is missing is skipped, and says so on
-//! standard error. With `HANDBILL_TEST_REQUIRE_ALL` it fails instead, so that `scripts/test` never skips a test.
+//! The servers and programs that a test needs. A test that needs one which is missing is skipped, and says so
+//! on standard error. With `HANDBILL_TEST_REQUIRE_ALL` it fails instead, so that `scripts/test` never skips a
+//! test.
 
 // A test helper: a missing server ends the test.
 #![allow(clippy::panic)]
@@ -45,8 +46,8 @@ fn folders() -> Vec<std::path::PathBuf> {
     std::env::split_paths(&path).chain(versions.map(|version| version.path().join("bin"))).collect()
 }
 
-// Written to the handle itself, because libtest shows nothing that a passing test prints. Nextest hides the handle too,
-// so `scripts/test --quick` names a file, which it counts at the end.
+// Written to the handle itself, because libtest shows nothing that a passing test prints. Nextest hides the
+// handle too, so `scripts/test --quick` names a file, which it counts at the end.
 fn report_skipped(reason: &str) {
     let test = std::thread::current().name().unwrap_or("a test").to_owned();
     assert!(std::env::var_os("HANDBILL_TEST_REQUIRE_ALL").is_none(), "{test} must not be skipped: {reason}");

@@ -1,4 +1,5 @@
-//! The program that the tests start: the same `main` as `handbill`, built with this package so that its path is known.
+//! The program that the tests start: the same `main` as `handbill`, built with this package so that its path
+//! is known.
 
 use std::process::ExitCode;
 

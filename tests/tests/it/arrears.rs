@@ -12,12 +12,14 @@ in_both_modes! {
     async fn publishes_get_402_while_the_balance_is_negative_even_with_allowance_left(world: World) {
         let agent = agent_in_arrears(&world, 1).await;
         assert_eq!(agent.account().await.expect(200).integer("free_publishes_left"), 2);
-        let publishes = || [
-            agent.publish("page-0", PAGE),
-            agent.publish("another-page", PAGE),
-            agent.add_version("page-0", PAGE),
-            agent.post("/v1/artifacts/page-0/versions?activate=false").field("html", PAGE),
-        ];
+        let publishes = || {
+            [
+                agent.publish("page-0", PAGE),
+                agent.publish("another-page", PAGE),
+                agent.add_version("page-0", PAGE),
+                agent.post("/v1/artifacts/page-0/versions?activate=false").field("html", PAGE),
+            ]
+        };
         for call in publishes() {
             let challenge = call.await.refused(402, "payment_required");
             assert_eq!((challenge.string("reason"), challenge.number("amount_usd")), ("publish".into(), 0.5));
@@ -78,7 +80,8 @@ in_both_modes! {
         assert_unpaid(&agent.set_visibility("page-0", "public").paying("dev:0.5").await.expect(200));
         // The first call paid its month.
         assert_unpaid(&agent.set_visibility("page-0", "unlisted").await.expect(200));
-        let challenge = agent.set_visibility("public-page", "unlisted").await.refused(402, "payment_required");
+        let challenge =
+            agent.set_visibility("public-page", "unlisted").await.refused(402, "payment_required");
         assert_eq!((challenge.string("reason"), challenge.number("amount_usd")), ("visibility".into(), 1.0));
         let call = agent.set_visibility("public-page", "unlisted").paying("dev:0.5");
         call.await.refused(402, "payment_required");
@@ -98,10 +101,16 @@ in_both_modes! {
         };
         for tab in ["", "/usage", "/credit", "/team", "/tokens", "/audit", "/deleted", "/pages/public-page"] {
             let page = open(&owner, tab).await;
-            assert!(page.contains("This account owes $1.50.") && page.contains(">Pay $1.50</a>"), "{tab}: {page}");
+            assert!(
+                page.contains("This account owes $1.50.") && page.contains(">Pay $1.50</a>"),
+                "{tab}: {page}"
+            );
         }
         let guest = open(&member, "").await;
-        assert!(guest.contains("owes $1.50") && guest.contains("Ask the owner") && !guest.contains(">Pay"), "{guest}");
+        assert!(
+            guest.contains("owes $1.50") && guest.contains("Ask the owner") && !guest.contains(">Pay"),
+            "{guest}"
+        );
         assert!(open(&owner, "/credit").await.contains("value=\"1.5\" checked"));
         owner.post(&path("/credit/top-up")).form(&[("amount_usd", "1.50")]).await.expect(302);
         assert!(!open(&owner, "").await.contains("owes"));

@@ -1,5 +1,5 @@
-//! The list of pages in a browser: a page is shown before it is opened, links are copied, and pages are changed
-//! together, with and without scripts.
+//! The list of pages in a browser: a page is shown before it is opened, links are copied, and pages are
+//! changed together, with and without scripts.
 
 use handbill_tests::{Agent, Browser, Mode, PATIENCE, Scripts, Value, World, eventually, json, program};
 

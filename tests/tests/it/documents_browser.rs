@@ -1,5 +1,5 @@
-//! The documentation in a browser: the search with and without scripts, links to sections, and commands with a
-//! token of one's own.
+//! The documentation in a browser: the search with and without scripts, links to sections, and commands with
+//! a token of one's own.
 
 use handbill_tests::{Browser, Mode, PATIENCE, Scripts, World, eventually, program};
 

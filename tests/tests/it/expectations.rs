@@ -108,8 +108,8 @@ pub async fn open_result(human: &Human, published: &Reply) -> Reply {
     result
 }
 
-/// One of our own pages: it has the common script and no script in the page, loads nothing from other sites, and
-/// is not cached.
+/// One of our own pages: it has the common script and no script in the page, loads nothing from other sites,
+/// and is not cached.
 #[track_caller]
 pub fn assert_page(reply: &Reply, status: u16) {
     assert_eq!(reply.status, status, "{reply:?}");

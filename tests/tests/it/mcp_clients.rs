@@ -1,6 +1,6 @@
-//! Spec 4.11 with third-party clients: the Python and TypeScript SDKs of several years each run a whole scenario
-//! of an agent over MCP, the inspector calls from its command line, and the protocol's own conformance suite
-//! runs its tests.
+//! Spec 4.11 with third-party clients: the Python and TypeScript SDKs of several years each run a whole
+//! scenario of an agent over MCP, the inspector calls from its command line, and the protocol's own
+//! conformance suite runs its tests.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! The alert rules, their runbook and the dashboards of `deploy/`: they name only metrics that the program has, and
-//! each alert fires when it should and leads to its first steps.
+//! The alert rules, their runbook and the dashboards of `deploy/`: they name only metrics that the program
+//! has, and each alert fires when it should and leads to its first steps.
 
 use handbill_tests::Value;
 use tokio::process::Command;

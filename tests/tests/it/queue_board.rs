@@ -47,7 +47,8 @@ in_both_modes! {
         let done = becomes_state(&world, &path, "done").await;
         let events = happened(&done);
         assert!(events.contains(&"retried".to_owned()) && events.last().unwrap() == "done", "{events:?}");
-        let by = done.at("timeline").as_array().unwrap().iter().find(|event| event["what"] == "retried").cloned();
+        let by =
+            done.at("timeline").as_array().unwrap().iter().find(|event| event["what"] == "retried").cloned();
         assert_eq!(by.unwrap()["by"], "Ada");
         assert_eq!(counts(&world, "rescan").await["dead"], 0);
         for verb in ["retry", "cancel", "discard"] {
@@ -63,7 +64,11 @@ in_both_modes! {
             Mode::Production => Some(world.start_worker(&[]).await),
         };
         for number in 0..6 {
-            agent.publish(&format!("page-{number}"), page_saying(&number.to_string())).paying("dev:0.005").await.expect(201);
+            agent
+                .publish(&format!("page-{number}"), page_saying(&number.to_string()))
+                .paying("dev:0.005")
+                .await
+                .expect(201);
         }
         let publish = eventually(PATIENCE, "every publish is counted", async || {
             let publish = counts(&world, "publish").await;
@@ -75,7 +80,10 @@ in_both_modes! {
         let sum = |field: &str| minutes.iter().filter_map(|minute| minute[field].as_u64()).sum::<u64>();
         assert_eq!((sum("done"), sum("failed")), (6, 0), "{publish}");
         let busy = minutes.iter().find(|minute| minute["done"] != 0).unwrap();
-        assert!(busy["took_p50_ms"].as_u64() <= busy["took_p95_ms"].as_u64() && busy["took_p95_ms"].is_u64(), "{busy}");
+        assert!(
+            busy["took_p50_ms"].as_u64() <= busy["took_p95_ms"].as_u64() && busy["took_p95_ms"].is_u64(),
+            "{busy}"
+        );
         eventually(PATIENCE, "the depth is recorded", async || {
             let publish = counts(&world, "publish").await;
             publish["minutes"].as_array().unwrap().iter().any(|minute| minute["depth"].is_u64()).then_some(())
@@ -86,7 +94,10 @@ in_both_modes! {
         assert_eq!(board.at("problems"), json!([]), "{board:?}");
         assert_eq!(board.at("versions"), json!([env!("CARGO_PKG_VERSION")]));
         let processes = list(&board, "processes");
-        assert!(processes.iter().all(|process| process["memory_bytes"].as_u64() > Some(1 << 20)), "{processes:?}");
+        assert!(
+            processes.iter().all(|process| process["memory_bytes"].as_u64() > Some(1 << 20)),
+            "{processes:?}"
+        );
         let slots: u64 = processes
             .iter()
             .flat_map(|process| process["takes"].as_array().unwrap().clone())
@@ -95,7 +106,11 @@ in_both_modes! {
             .sum();
         assert_eq!(publish["slots"], slots);
         let shown = page(&world, "/admin/queues").await;
-        assert!(shown.contains("All queues healthy") && shown.contains("Completed of publish in the last 60 minutes: 6,"), "{shown}");
+        assert!(
+            shown.contains("All queues healthy")
+                && shown.contains("Completed of publish in the last 60 minutes: 6,"),
+            "{shown}"
+        );
         let printed = admin(&world, &["queues"]).await.output;
         assert!(printed.contains("All queues healthy"), "{printed}");
     }
@@ -110,17 +125,25 @@ in_both_modes! {
         })
         .await;
         let id = job["id"].as_str().unwrap();
-        let by_id = get(&world, &format!("/admin/queues?find={id}")).header("Accept", BROWSER).await.expect(302);
+        let by_id =
+            get(&world, &format!("/admin/queues?find={id}")).header("Accept", BROWSER).await.expect(302);
         assert_eq!(by_id.header("Location"), format!("/admin/queues/scan/{id}"));
         let detail = page(&world, by_id.header("Location")).await;
         let (_, rest) = detail.split_once("/admin/queues?find=").expect("a link to the account's jobs");
         let account = rest.split('"').next().unwrap();
         for sought in [account, published.string("host").as_str()] {
             let found = page(&world, &format!("/admin/queues?find={sought}")).await;
-            assert!(found.contains(&format!("/admin/queues/scan/{id}")) && found.contains("/admin/queues/publish/"), "{found}");
+            assert!(
+                found.contains(&format!("/admin/queues/scan/{id}"))
+                    && found.contains("/admin/queues/publish/"),
+                "{found}"
+            );
         }
         let unknown = page(&world, "/admin/queues?find=%3Cb%3E").await;
-        assert!(unknown.contains("No job, account or page is named") && !unknown.contains("<b>"), "{unknown}");
+        assert!(
+            unknown.contains("No job, account or page is named") && !unknown.contains("<b>"),
+            "{unknown}"
+        );
     }
 
     async fn dead_jobs_of_a_queue_are_requeued_together(world: World) {
@@ -154,7 +177,11 @@ in_both_modes! {
         assert!(job.string("last_error").contains("scan.before_judge"), "{job:?}");
         for verb in ["requeue-dead", "discard-dead"] {
             let none = steer(&world, &format!("/internal/queues/rescan/{verb}")).await.expect(200);
-            assert_eq!(none.json().as_object().unwrap().values().filter(|it| **it == json!(0)).count(), 1, "{none:?}");
+            assert_eq!(
+                none.json().as_object().unwrap().values().filter(|it| **it == json!(0)).count(),
+                1,
+                "{none:?}"
+            );
         }
         let listed = get(&world, "/internal/queues/rescan/jobs?state=cancelled").await.expect(200);
         assert_eq!(list(&listed, "items")[0]["id"], id.as_str());
@@ -188,7 +215,11 @@ in_both_modes! {
         let path = format!("/internal/queues/scan/jobs/{}", waiting["id"].as_str().unwrap());
         steer(&world, &format!("{path}/cancel")).await.expect(200);
         let cancelled = get(&world, &path).await.expect(200);
-        assert_eq!((cancelled.string("state"), cancelled.integer("attempts")), ("cancelled".into(), 0), "{cancelled:?}");
+        assert_eq!(
+            (cancelled.string("state"), cancelled.integer("attempts")),
+            ("cancelled".into(), 0),
+            "{cancelled:?}"
+        );
         assert_eq!(happened(&cancelled), ["pushed", "cancelled"]);
         let counted = counts(&world, "scan").await;
         assert_eq!((&counted["dead"], &counted["cancelled"]), (&json!(0), &json!(1)), "{counted}");
@@ -207,7 +238,8 @@ in_both_modes! {
         assert_eq!(names, ["publish", "scan", "views", "upkeep", "rescan"]);
         let roles = || async {
             let board = get(&world, "/internal/queues").await.expect(200);
-            let mut roles: Vec<_> = list(&board, "processes").iter().map(|it| it["role"].as_str().unwrap().to_owned()).collect();
+            let mut roles: Vec<_> =
+                list(&board, "processes").iter().map(|it| it["role"].as_str().unwrap().to_owned()).collect();
             roles.sort();
             roles
         };
@@ -215,17 +247,25 @@ in_both_modes! {
             Mode::Embedded => &["serve"],
             Mode::Production => &["api", "edge", "worker"],
         };
-        eventually(PATIENCE, "every process has a heartbeat", async || (roles().await == all).then_some(())).await;
+        eventually(PATIENCE, "every process has a heartbeat", async || (roles().await == all).then_some(()))
+            .await;
         let board = get(&world, "/internal/queues").await.expect(200);
         assert!(list(&board, "queues").iter().all(|queue| queue["taken"] == true), "{board:?}");
         let worker = list(&board, "processes").remove(0);
-        assert_eq!((&worker["lost"], &worker["version"]), (&json!(false), &json!(env!("CARGO_PKG_VERSION"))), "{worker}");
+        assert_eq!(
+            (&worker["lost"], &worker["version"]),
+            (&json!(false), &json!(env!("CARGO_PKG_VERSION"))),
+            "{worker}"
+        );
         assert_eq!(worker["takes"].as_array().unwrap().len(), 5, "{worker}");
         assert!(worker["process_id"].as_u64() > Some(1) && worker["host"].as_str() > Some(""), "{worker}");
         if world.mode() == Mode::Production {
             // A worker that stops normally signs off. Then nobody takes the jobs.
             world.worker().terminate().await;
-            eventually(PATIENCE, "the worker has signed off", async || (roles().await == ["api", "edge"]).then_some(())).await;
+            eventually(PATIENCE, "the worker has signed off", async || {
+                (roles().await == ["api", "edge"]).then_some(())
+            })
+            .await;
             assert_eq!(counts(&world, "publish").await["taken"], false);
         }
     }
@@ -254,7 +294,8 @@ in_both_modes! {
 
     async fn the_schedules_are_listed_and_run_by_hand(world: World) {
         let schedules = get(&world, "/internal/schedules").await.expect(200);
-        let names: Vec<_> = schedules.json().as_array().unwrap().iter().map(|it| it["name"].clone()).collect();
+        let names: Vec<_> =
+            schedules.json().as_array().unwrap().iter().map(|it| it["name"].clone()).collect();
         for name in ["sweep-scans", "cleanup", "metering", "sweep-blobs", "sweep-records"] {
             assert!(names.contains(&json!(name)), "{names:?}");
         }
@@ -262,7 +303,10 @@ in_both_modes! {
         assert_eq!((ran.string("schedule"), ran.string("queue")), ("sweep-records".into(), "upkeep".into()));
         let path = format!("/internal/queues/upkeep/jobs/{}", ran.string("job_id"));
         becomes_state(&world, &path, "done").await;
-        steer(&world, "/internal/schedules/sweep-nothing/run").await.refused(404, "not_found").naming("schedule");
+        steer(&world, "/internal/schedules/sweep-nothing/run")
+            .await
+            .refused(404, "not_found")
+            .naming("schedule");
     }
 
     async fn queue_board_is_not_found_without_the_secret(world: World) {
@@ -298,14 +342,51 @@ in_both_modes! {
 
     async fn unknown_queue_job_and_state_are_named_in_the_error(world: World) {
         get(&world, "/internal/queues/burnt/jobs").await.refused(404, "not_found").naming("queue");
-        let job = get(&world, &format!("/internal/queues/scan/jobs/{NO_JOB}")).await.refused(404, "not_found").naming("job");
+        let job = get(&world, &format!("/internal/queues/scan/jobs/{NO_JOB}"))
+            .await
+            .refused(404, "not_found")
+            .naming("job");
         assert!(job.string("hint").contains("GET /internal/queues/{queue}/jobs"), "{job:?}");
-        steer(&world, &format!("/internal/queues/scan/jobs/{NO_JOB}/retry")).await.refused(404, "not_found").naming("job");
+        steer(&world, &format!("/internal/queues/scan/jobs/{NO_JOB}/retry"))
+            .await
+            .refused(404, "not_found")
+            .naming("job");
         get(&world, "/internal/queues/scan/jobs/x").await.refused(400, "invalid_request").naming("id");
-        get(&world, "/internal/queues/scan/jobs?state=burnt").await.refused(400, "invalid_request").naming("state");
-        get(&world, "/internal/queues/scan/jobs?before=x").await.refused(400, "invalid_request").naming("before");
+        get(&world, "/internal/queues/scan/jobs?state=burnt")
+            .await
+            .refused(400, "invalid_request")
+            .naming("state");
+        for name in ["after", "before"] {
+            get(&world, &format!("/internal/queues/scan/jobs?{name}=x"))
+                .await
+                .refused(400, "invalid_request")
+                .naming(name);
+        }
         let wrong = world.operator().call(Method::GET, "/internal/queues/scan/pause").await;
         assert_eq!(wrong.refused(405, "method_not_allowed").header("Allow"), "POST");
+    }
+
+    async fn jobs_are_listed_in_pages(world: World) {
+        let (agent, jobs) = (world.agent().await, "/internal/queues/publish/jobs?state=done");
+        for slug in ["page-1", "page-2", "page-3"] {
+            agent.publish(slug, PAGE).await.expect(201);
+        }
+        let all = eventually(PATIENCE, "the jobs are done", async || {
+            let all = get(&world, jobs).await.expect(200);
+            (list(&all, "items").len() >= 3).then_some(all)
+        })
+        .await;
+        let newest: Vec<_> = list(&all, "items").iter().map(|job| job["id"].clone()).collect();
+        let first = get(&world, &format!("{jobs}&limit=2")).await.expect(200);
+        assert_eq!([&first.at("items.0.id"), &first.at("items.1.id")], [&newest[0], &newest[1]]);
+        let next = first.string("next");
+        let address = format!("{}{jobs}&limit=2&after={next}", world.base_url());
+        assert_eq!(first.header("Link"), format!("<{address}>; rel=\"next\""));
+        for name in ["after", "before"] {
+            let second = get(&world, &format!("{jobs}&limit=2&{name}={next}")).await.expect(200);
+            assert_eq!(second.at("items.0.id"), newest[2], "{second:?}");
+        }
+        get(&world, &format!("{jobs}&limit=0")).await.refused(400, "invalid_request").naming("limit");
     }
 
     async fn queue_pages_link_back_to_the_board(world: World) {
@@ -322,7 +403,12 @@ in_both_modes! {
             assert!(reported.text().contains("<a class=\"button\" href=\"/admin/queues\">"), "{reported:?}");
         }
         let pause = [("action", "pause")];
-        human.on_a_page_of(&world.serve_url()).post("/admin/queues/scan").form(&pause).await.refused(403, "forbidden");
+        human
+            .on_a_page_of(&world.serve_url())
+            .post("/admin/queues/scan")
+            .form(&pause)
+            .await
+            .refused(403, "forbidden");
         assert_eq!(counts(&world, "scan").await["paused"], Value::Null);
         let led = human.post("/admin/queues/scan").form(&pause).await.expect(302);
         assert_eq!(led.header("Location"), "/admin/queues/scan?done=paused&queue=scan");
@@ -363,7 +449,10 @@ in_both_modes! {
 
         admin(&world, &["cancel", "rescan", &id, "--as", "Bea"]).await;
         let job = admin(&world, &["job", "rescan", &id]).await;
-        assert!(job.output.contains("by Bea") && job.output.contains("handbill admin retry rescan"), "{job:?}");
+        assert!(
+            job.output.contains("by Bea") && job.output.contains("handbill admin retry rescan"),
+            "{job:?}"
+        );
         let late = world.command(&["admin", "cancel", "rescan", &id], &[]).await;
         assert!(late.status.code() == Some(1) && late.output.contains("the job is cancelled"), "{late:?}");
         let late = world.command(&["admin", "cancel", "rescan", &id, "--json"], &[]).await;
@@ -376,7 +465,11 @@ in_both_modes! {
         let late = world.command(&["admin", "discard", "rescan", &id], &[]).await;
         assert!(late.status.code() == Some(1) && late.output.contains("the job is cancelled"), "{late:?}");
         let board = in_json(&admin(&world, &["--json", "queues"]).await);
-        assert_eq!((&board["queues"][4]["dead"], &board["queues"][4]["cancelled"]), (&json!(0), &json!(1)), "{board}");
+        assert_eq!(
+            (&board["queues"][4]["dead"], &board["queues"][4]["cancelled"]),
+            (&json!(0), &json!(1)),
+            "{board}"
+        );
         assert!(!admin(&world, &["queues"]).await.output.contains("shows why its jobs died"));
         let listed = admin(&world, &["jobs", "rescan", "--state", "cancelled"]).await;
         assert!(listed.output.contains(&id), "{listed:?}");
@@ -385,7 +478,10 @@ in_both_modes! {
         becomes_state(&world, &format!("/internal/queues/rescan/jobs/{id}"), "done").await;
 
         let schedules = admin(&world, &["schedules"]).await;
-        assert!(schedules.output.contains("sweep-records") && schedules.output.contains("41 * * * *"), "{schedules:?}");
+        assert!(
+            schedules.output.contains("sweep-records") && schedules.output.contains("41 * * * *"),
+            "{schedules:?}"
+        );
         let ran = in_json(&admin(&world, &["run", "sweep-records", "--json"]).await);
         let path = format!("/internal/queues/upkeep/jobs/{}", ran["job_id"].as_str().unwrap());
         becomes_state(&world, &path, "done").await;

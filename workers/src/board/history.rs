@@ -1,5 +1,5 @@
-//! The attempts and depths of the last hour. All processes add to the same rows: one per queue and minute, and
-//! one per queue and short interval of the last minutes. See decision 0046.
+//! The attempts and depths of the last hour. All processes add to the same rows: one per queue and minute,
+//! and one per queue and short interval of the last minutes. See decision 0046.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;

@@ -4,7 +4,7 @@
 use anyhow::Context;
 use domain::{Queue, Time};
 use serde::Deserialize;
-use service::{ErrorKey, JOBS_SHOWN_MAX, JobFilter, JobInfo, JobList, JobState};
+use service::{ErrorKey, JobFilter, JobInfo, JobList, JobState};
 
 use crate::Queues;
 use crate::sql::on_either;
@@ -34,12 +34,12 @@ pub(super) struct JobRow {
 
 impl Queues {
     pub(super) async fn list(&self, wanted: JobFilter) -> anyhow::Result<JobList> {
-        let read_max = if wanted.is_narrowed() { FILTERED_AT_ONCE } else { JOBS_SHOWN_MAX };
+        let read_max = if wanted.is_narrowed() { FILTERED_AT_ONCE } else { wanted.jobs_max };
         let (mut jobs, is_cut) = self.newest(wanted, read_max).await?;
         let last_read = jobs.last().filter(|_| is_cut).map(|job| job.id);
         jobs.retain(|job| is_wanted(job, wanted));
-        let has_more = jobs.len() > JOBS_SHOWN_MAX;
-        jobs.truncate(JOBS_SHOWN_MAX);
+        let has_more = jobs.len() > wanted.jobs_max;
+        jobs.truncate(wanted.jobs_max);
         let next = if has_more { jobs.last().map(|job| job.id) } else { last_read };
         Ok(JobList { jobs, next })
     }

@@ -1,5 +1,5 @@
-//! Search for jobs by what their payloads name, such as an account. No index leads there, so a search reads the
-//! newest jobs only.
+//! Search for jobs by what their payloads name, such as an account. No index leads there, so a search reads
+//! the newest jobs only.
 
 use anyhow::Context;
 use service::{JOBS_SEARCHED_MAX, JOBS_SHOWN_MAX, JobInfo};

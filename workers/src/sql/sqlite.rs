@@ -109,7 +109,8 @@ const LIST_OTHERS: &str = "
         done_at * 1000 AS ended_ms, lock_by, last_result, substr(job, 1, ?5) AS payload
     FROM Jobs WHERE job_type = ?1 AND status = ?2 AND +id < ?3 ORDER BY +id DESC LIMIT ?4";
 
-// Nothing leads from a text to the jobs that contain it, so the newest jobs are read, and the beginning of each.
+// Nothing leads from a text to the jobs that contain it, so the newest jobs are read, and the beginning of
+// each.
 /// The newest jobs whose payloads contain one of some texts.
 pub(crate) const SEARCH: &str = "
     SELECT id, job_type,

@@ -167,16 +167,13 @@ impl JobsQuery {
         };
         let before = self.before.as_deref().map(str::parse::<JobId>).transpose();
         let before = before.map_err(|_| Refusal::invalid("before", "is not the id of a job"))?;
-        let kind = match self.kind.as_deref().filter(|kind| !kind.is_empty()) {
-            None => None,
-            Some(name) => {
-                let known = queue.kinds().iter().copied().find(|kind| *kind == name);
-                Some(known.ok_or_else(|| Refusal::invalid("kind", "is not a kind of job of this queue"))?)
-            }
-        };
         let error = self.error.as_deref().map(str::parse::<ErrorKey>).transpose();
         let error = error.map_err(|_| Refusal::invalid("error", "is not a group of errors"))?;
-        Ok(JobFilter { queue, state, before, kind, error })
+        let wanted = JobFilter { before, error, ..JobFilter::of(queue, state) };
+        match self.kind.as_deref() {
+            None | Some("") => Ok(wanted),
+            Some(kind) => wanted.of_kind(kind),
+        }
     }
 }
 

@@ -1,4 +1,5 @@
-//! A worker in a short form. Its full name is `<instance>-<start>-<queue>-<restart>`, of some forty characters.
+//! A worker in a short form. Its full name is `<instance>-<start>-<queue>-<restart>`, of some forty
+//! characters.
 
 use super::BOARD;
 

@@ -1,4 +1,5 @@
-//! One change of the pages that are selected in the list. A page asks first: it names the pages and the price.
+//! One change of the pages that are selected in the list. A page asks first: it names the pages and the
+//! price.
 
 use askama::Template;
 use domain::{Refusal, Slug, Visibility};

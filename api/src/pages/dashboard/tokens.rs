@@ -342,10 +342,15 @@ pub fn rotation(token: &Token, frame: &Frame) -> Question {
         verb: "Replace secret",
         subject: format!("of the token {name}"),
         title: format!("Replace the secret of {name}?"),
-        text:
+        text: format!(
             "The token gets a new secret, which is shown once. The old secret stops working at once. Name, \
-               scopes and expiry stay, and the token is then listed as yours."
-                .to_owned(),
+             scopes and expiry stay, and the token is then listed as yours.{}",
+            if may_have_minted(token) {
+                " Tokens and invites that it created keep working: if the secret leaked, revoke the token instead."
+            } else {
+                ""
+            }
+        ),
         keep: "Cancel",
         option: None,
     }

@@ -1,5 +1,5 @@
-//! Calls that build elements: `createElement` and methods of its result, and descriptions of elements for React, Vue
-//! and similar libraries.
+//! Calls that build elements: `createElement` and methods of its result, and descriptions of elements for
+//! React, Vue and similar libraries.
 
 use std::sync::LazyLock;
 

@@ -1,5 +1,5 @@
-//! Calls of functions that the script itself defines: their tokens are read again, with the arguments that are known,
-//! as long as the allowance lasts.
+//! Calls of functions that the script itself defines: their tokens are read again, with the arguments that
+//! are known, as long as the allowance lasts.
 
 use super::evaluator::Evaluator;
 use super::frame::{CallSeries, Continuation};

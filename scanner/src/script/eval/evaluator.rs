@@ -1,5 +1,5 @@
-//! The state of an evaluation: the position in the tokens, the stack of frames, and the functions that are being
-//! read.
+//! The state of an evaluation: the position in the tokens, the stack of frames, and the functions that are
+//! being read.
 
 use std::collections::HashMap;
 

@@ -86,7 +86,7 @@ async fn redirects_of_a_document_are_not_followed() {
     install_tls();
     let (target, requests) = server(|url| ok(&document(url))).await;
     let moved = format!("HTTP/1.1 302 Found\r\nlocation: {target}\r\ncontent-length: 0\r\n\r\n");
-    assert_eq!(fetched(move |_| moved.clone()).await, Err(DocumentFault::Unreachable));
+    assert_eq!(fetched(move |_| moved.clone()).await, Err(DocumentFault::Missing));
     assert_eq!(requests.load(Ordering::SeqCst), 0);
 }
 

@@ -70,11 +70,25 @@ async fn a_folder_of_another_server_or_account_is_not_published() {
         "{refused:?}"
     );
 
+    // A token that may not read pages cannot tell whose page it is.
     let state = fs::read_to_string(shell.path(STATE)).unwrap();
+    let minted =
+        shell.run(&["tokens", "mint", "--name", "publisher", "--scopes", "artifacts:write"]).await.ok();
+    let publisher = Shell::at(&world.base_url()).env("HANDBILL_TOKEN", &minted.line());
+    publisher.write("site/index.html", PAGE);
+    publisher.write(STATE, &state);
+    let refused = publisher.run(&["publish", "site"]).await.failed(2);
+    assert!(refused.err.contains("may not read"), "{refused:?}");
+    assert_eq!(shell.versions_of("my-site").await, 1);
+    publisher.run(&["publish", "site", "--slug", "my-site"]).await.ok();
+    assert_eq!(shell.versions_of("my-site").await, 2);
+
     shell.write(STATE, state.replace(&world.base_url(), "https://handbill.example"));
     let refused = shell.run(&["publish", "site"]).await.failed(2);
-    assert!(refused.err.contains("--url https://handbill.example"), "{refused:?}");
-    assert_eq!(shell.versions_of("my-site").await, 1);
+    assert!(refused.err.contains("on https://handbill.example"), "{refused:?}");
+    let refused = shell.run(&["publish", "site", "--json"]).await.failed(2);
+    assert!(!refused.error()["hint"].as_str().unwrap().contains("://"), "{refused:?}");
+    assert_eq!(shell.versions_of("my-site").await, 2);
     shell.write(STATE, "{");
     shell.run(&["publish", "site"]).await.failed(2);
     shell.run(&["publish", "site", "--slug", "my-site"]).await.ok();

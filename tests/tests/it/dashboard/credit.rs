@@ -18,7 +18,8 @@ in_both_modes! {
         let key = between(&page, "name=\"key\" value=\"", "\"").to_owned();
         // A form that is sent twice buys once.
         for _ in 0..2 {
-            let bought = dashboard.submit("/credit/top-up", &[("amount_usd", " $7.50 "), ("key", &key)]).await;
+            let bought =
+                dashboard.submit("/credit/top-up", &[("amount_usd", " $7.50 "), ("key", &key)]).await;
             assert_has(&bought, &["$7.50", "Credit (test)"]);
         }
         assert_eq!(sound_ledger(&world, &agent).await.len(), 1);
@@ -28,7 +29,10 @@ in_both_modes! {
             let refused = dashboard.post("/credit/top-up", &[("amount_usd", amount)]).await;
             assert_fault(&refused, 400, "dev-amount", "This must be from 1 to 100 dollars.");
             let typed = amount.replace('<', "&#60;").replace('>', "&#62;");
-            assert!(refused.text().contains(&format!("value=\"{typed}\"")), "what was typed is gone: {refused:?}");
+            assert!(
+                refused.text().contains(&format!("value=\"{typed}\"")),
+                "what was typed is gone: {refused:?}"
+            );
         }
         // An offered amount is bought, whatever was typed before.
         let offered = dashboard.submit("/credit/top-up", &[("offer", "10"), ("amount_usd", "x")]).await;

@@ -1,5 +1,6 @@
 //! The list of pages: found, changed together and copied. The name of the account.
 
+use futures::future::join_all;
 use handbill_tests::{Method, in_both_modes, json};
 
 use super::driver::{DashboardDriver, assert_fault, assert_has};
@@ -27,9 +28,13 @@ in_both_modes! {
         let dashboard = DashboardDriver::of(&owner, &agent);
         let all = dashboard.open("").await;
         assert_eq!(listed(&all), ["plan-may", "misc", "deck"]);
-        assert_has(&all, &["Budget &#38; more", "v2 · ", "just now</time>", "data-preview=\"", "?account=", "#try"]);
+        assert_has(
+            &all,
+            &["Budget &#38; more", "v2 · ", "just now</time>", "data-preview=\"", "?account=", "#try"],
+        );
         for (query, slugs) in [
-            ("?sort=name", &["deck", "misc", "plan-may"][..]),
+            ("?q=budget%00", &["plan-may"][..]),
+            ("?sort=name", &["deck", "misc", "plan-may"]),
             ("?sort=created", &["misc", "deck", "plan-may"]),
             ("?q=PLAN&sort=name", &["deck", "plan-may"]),
             ("?q=budget+more", &["plan-may"]),
@@ -44,7 +49,10 @@ in_both_modes! {
         let list = agent.artifacts().await.expect(200);
         assert_eq!(list.at("2.title"), json!("Budget & more"));
         assert_eq!(list.at("1.title"), json!("A plan for <b>May</b>"));
-        assert_eq!((list.at("0.title").is_string(), list.at("0.views_month")), (PAGE.contains("<title>"), json!(0)));
+        assert_eq!(
+            (list.at("0.title").is_string(), list.at("0.views_month")),
+            (PAGE.contains("<title>"), json!(0))
+        );
         assert!(list.string("2.updated_at") >= list.string("0.updated_at"), "{list:?}");
         let tool = agent.call_tool("list_artifacts", &json!({})).await.expect(200);
         assert_eq!(tool.at("result.structuredContent.artifacts"), list.json());
@@ -58,7 +66,10 @@ in_both_modes! {
         let dashboard = DashboardDriver::of(&owner, &agent);
         let ticked = "page=one-page&page=two-page&page=gone-page";
         let poor = dashboard.open(&format!("/bulk?change=private&{ticked}")).await;
-        assert_has(&poor, &["Make 2 pages private?", "Not enough credit", "$1.00 now", "you need $1.00 more"]);
+        assert_has(
+            &poor,
+            &["Make 2 pages private?", "Not enough credit", "$1.00 now", "you need $1.00 more"],
+        );
         assert!(!poor.contains(&format!("action=\"{}\"", dashboard.path("/bulk"))), "{poor}");
         dashboard.submit("/credit/top-up", &[("amount_usd", "5")]).await;
         let question = dashboard.open(&format!("/bulk?change=private&{ticked}")).await;
@@ -80,7 +91,11 @@ in_both_modes! {
         let rest = dashboard.submit("/bulk", &[("change", "delete"), ("page", "two-page")]).await;
         assert_eq!(listed(&rest), ["keep-page"]);
         assert_has(&dashboard.submit("/bulk", &[("change", "delete")]).await, &["Select at least one page"]);
-        for odd in [&[("change", "burn"), ("page", "keep-page")][..], &[("page", "keep-page")][..], &[("change", "delete"), ("page", "../x")][..]] {
+        for odd in [
+            &[("change", "burn"), ("page", "keep-page")][..],
+            &[("page", "keep-page")][..],
+            &[("change", "delete"), ("page", "../x")][..],
+        ] {
             assert_page(&dashboard.post("/bulk", odd).await, 400);
         }
         let (_, stranger) = claimed_by(&world, "ben").await;
@@ -93,7 +108,10 @@ in_both_modes! {
         let (agent, owner) = claimed_by(&world, "olga").await;
         agent.publish("my-page", titled("The plan")).await.expect(201);
         let dashboard = DashboardDriver::of(&owner, &agent);
-        assert_has(&dashboard.open("/pages/my-page/duplicate").await, &["value=\"my-page-copy\"", "free now"]);
+        assert_has(
+            &dashboard.open("/pages/my-page/duplicate").await,
+            &["value=\"my-page-copy\"", "free now"],
+        );
         let copied = dashboard.submit("/pages/my-page/duplicate", &[("slug", "my-page-copy")]).await;
         assert_has(&copied, &["Page duplicated", "<h1>my-page-copy</h1>"]);
         let (page, copy) = (agent.artifact("my-page").await, agent.artifact("my-page-copy").await);
@@ -101,7 +119,11 @@ in_both_modes! {
         assert_eq!((copy.string("title"), copy.at("version")), ("The plan".to_owned(), json!(1)));
         assert_has(&world.visitor().open(&copy.string("url")).await.expect(200).text(), &["<p>The plan"]);
 
-        for (slug, fault) in [("my-page", "This is the name of another page"), ("No", "This must be 3 to 40"), ("", "This must be")] {
+        for (slug, fault) in [
+            ("my-page", "This is the name of another page"),
+            ("No", "This must be 3 to 40"),
+            ("", "This must be"),
+        ] {
             let refused = dashboard.post("/pages/my-page/duplicate", &[("slug", slug)]).await;
             assert_fault(&refused, 400, "slug", fault);
         }
@@ -109,7 +131,10 @@ in_both_modes! {
 
         // The copy of a private page is never public. Without credit there is no copy.
         agent.set_visibility("my-page", "private").paying("dev:0.5").await.expect(200);
-        assert_has(&dashboard.open("/pages/my-page/duplicate").await, &["The copy is private too, for $0.50 a month"]);
+        assert_has(
+            &dashboard.open("/pages/my-page/duplicate").await,
+            &["The copy is private too, for $0.50 a month"],
+        );
         assert_page(&dashboard.post("/pages/my-page/duplicate", &[("slug", "my-secret")]).await, 402);
         agent.artifact("my-secret").await.expect(404);
         dashboard.submit("/credit/top-up", &[("amount_usd", "1")]).await;
@@ -120,14 +145,42 @@ in_both_modes! {
         world.visitor().open(&secret.string("signed_url")).await.expect(200);
     }
 
+    async fn a_copy_that_cannot_be_made_private_is_not_left_behind(world: World) {
+        let (agent, owner) = claimed_by(&world, "olga").await;
+        agent.publish("my-page", titled("The plan")).await.expect(201);
+        agent.set_visibility("my-page", "private").paying("dev:0.5").await.expect(200);
+        let dashboard = DashboardDriver::of(&owner, &agent);
+        dashboard.submit("/credit/top-up", &[("amount_usd", "1")]).await;
+        // Credit for two of them, and each finds it before another has spent it.
+        let slugs = ["copy-one", "copy-two", "copy-three", "copy-four"];
+        let copies = slugs.map(|slug| dashboard.post("/pages/my-page/duplicate", &[("slug", slug)]).into_future());
+        let replies = join_all(copies).await;
+        let made = replies.iter().filter(|reply| reply.status == 302).count();
+        assert!(made <= 2 && replies.iter().all(|reply| matches!(reply.status, 302 | 402)), "{replies:?}");
+        for (slug, reply) in slugs.iter().zip(&replies) {
+            let copy = agent.artifact(slug).await;
+            match reply.status {
+                302 => assert_eq!(copy.expect(200).string("visibility"), "private"),
+                _ => drop(copy.expect(404)),
+            }
+        }
+    }
+
     async fn renamed_page_keeps_its_url(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
         let url = agent.publish("my-page", titled("The plan")).await.expect(201).string("url");
         agent.publish("other-page", PAGE).await.expect(201);
         let dashboard = DashboardDriver::of(&owner, &agent);
         assert_has(&dashboard.open("/pages/my-page/rename").await, &[&url, "value=\"my-page\""]);
-        for (slug, fault) in [("other-page", "This is the name of another page"), ("No", "This must be 3 to 40")] {
-            assert_fault(&dashboard.post("/pages/my-page/rename", &[("slug", slug)]).await, 400, "slug", fault);
+        for (slug, fault) in
+            [("other-page", "This is the name of another page"), ("No", "This must be 3 to 40")]
+        {
+            assert_fault(
+                &dashboard.post("/pages/my-page/rename", &[("slug", slug)]).await,
+                400,
+                "slug",
+                fault,
+            );
         }
         let renamed = dashboard.submit("/pages/my-page/rename", &[("slug", "our-plan")]).await;
         assert_has(&renamed, &["Page renamed", "<h1>our-plan</h1>", &url]);
@@ -154,9 +207,18 @@ in_both_modes! {
         for bad in ["a\nb", &"x".repeat(61)] {
             assert_page(&dashboard.post("/team/name", &[("name", bad)]).await, 400);
         }
-        let changed = agent.call(Method::PATCH, "/v1/account").json(&json!({ "name": "Ops" })).await.expect(200);
-        assert_eq!((changed.string("name"), changed.string("account.name")), ("Ops".to_owned(), "Ops".to_owned()));
-        agent.call(Method::PATCH, "/v1/account").json(&json!({ "name": "" })).await.refused(400, "invalid_request").naming("name");
+        let changed =
+            agent.call(Method::PATCH, "/v1/account").json(&json!({ "name": "Ops" })).await.expect(200);
+        assert_eq!(
+            (changed.string("name"), changed.string("account.name")),
+            ("Ops".to_owned(), "Ops".to_owned())
+        );
+        agent
+            .call(Method::PATCH, "/v1/account")
+            .json(&json!({ "name": "" }))
+            .await
+            .refused(400, "invalid_request")
+            .naming("name");
         agent.call(Method::PATCH, "/v1/account").json(&json!({ "name": null })).await.expect(200);
         assert!(agent.account().await.at("name").is_null());
         dashboard.submit("/team/name", &[("name", "Again")]).await;

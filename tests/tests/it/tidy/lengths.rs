@@ -108,8 +108,8 @@ fn long_file(name: &str, text: &str) -> Vec<String> {
     if text.lines().count() > FILE_LINES_MAX { vec![name.to_owned()] } else { Vec::new() }
 }
 
-/// Lines of code between a function's first line and the brace that closes it, which rustfmt puts below the first
-/// line's start. Empty lines and comments do not count, as for clippy.
+/// Lines of code between a function's first line and the brace that closes it, which rustfmt puts below the
+/// first line's start. Empty lines and comments do not count, as for clippy.
 fn long_functions(name: &str, text: &str) -> Vec<String> {
     let lines: Vec<_> = text.lines().collect();
     let mut long = Vec::new();

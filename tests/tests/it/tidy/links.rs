@@ -72,7 +72,8 @@ fn prose(text: &str) -> Vec<&str> {
     text.lines().filter(outside).collect()
 }
 
-/// The anchors that GitHub gives to headings: lower case, without punctuation, and with a number if one repeats.
+/// The anchors that GitHub gives to headings: lower case, without punctuation, and with a number if one
+/// repeats.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut anchors = BTreeSet::new();
     for heading in prose(text).into_iter().filter(|line| line.starts_with('#')) {

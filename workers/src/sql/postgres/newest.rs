@@ -1,6 +1,7 @@
 //! The statements for jobs that no index leads to: by what their payloads name, and by their errors.
 
-// Nothing leads from a text to the jobs that contain it, so the newest jobs are read, and the beginning of each.
+// Nothing leads from a text to the jobs that contain it, so the newest jobs are read, and the beginning of
+// each.
 /// The newest jobs whose payloads contain one of some texts.
 pub(crate) const SEARCH: &str = "
     SELECT id, job_type,
