@@ -63,9 +63,9 @@ for (const form of document.querySelectorAll('form[data-once]')) {
   addEventListener('pageshow', () => { button.disabled = false; });
 }
 
-// <input type="checkbox" data-ticks="page" hidden>: ticks all boxes of this name in its form.
+// <input type="checkbox" data-ticks="page" hidden>, or its label with hidden: ticks all boxes of this name in its form.
 for (const all of document.querySelectorAll('[data-ticks]')) {
-  all.hidden = false;
+  (all.closest('label') ?? all).hidden = false;
   all.addEventListener('change', () => {
     for (const box of all.form.querySelectorAll(`[name="${all.dataset.ticks}"]`)) box.checked = all.checked;
   });

@@ -17,7 +17,7 @@ const SEE_ALSO: &str = "`handbill COMMAND --help` shows the options of a command
 
 /// Handbill: an agent or a person publishes static HTML with one call and gets a public URL.
 #[derive(Debug, Parser)]
-#[command(version, about, after_long_help = client::HELP, after_help = SEE_ALSO)]
+#[command(version, about, after_long_help = client::HELP, after_help = SEE_ALSO, max_term_width = 100)]
 pub(crate) struct Arguments {
     /// The server's settings file. Default: `handbill.toml` in the working directory, if it exists.
     #[arg(

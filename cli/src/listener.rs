@@ -89,8 +89,9 @@ struct ListenerState {
 impl Listener {
     pub(crate) async fn open(address: SocketAddr, terms: ListenerLimits) -> anyhow::Result<Self> {
         let ListenerLimits { key, role, limits, proxies, overload_response } = terms;
-        let listener =
-            TcpListener::bind(address).await.with_context(|| format!("listen on {key} {address}"))?;
+        let listener = TcpListener::bind(address)
+            .await
+            .with_context(|| format!("listen on {address}; {key} chooses another address"))?;
         let local_address = listener.local_addr()?;
         let meter = ConnectionMeter::of(role);
         let state = ListenerState {

@@ -28,8 +28,11 @@ pub fn open(address: &str) -> Result<(), Failure> {
             "check that --url points to a Handbill server you trust",
         ));
     }
-    open::that_detached(address)
-        .map_err(|error| Failure::of_this_machine(format!("could not open a browser: {error}")))
+    open::that_detached(address).map_err(|_| {
+        Failure::of_this_machine(format!(
+            "no browser could be opened on this machine; open {address} yourself"
+        ))
+    })
 }
 
 #[cfg(test)]

@@ -290,7 +290,7 @@ pub enum Credits {
     Show,
     /// Buy credit. The price is confirmed like any other.
     Buy {
-        /// How much to buy, in US dollars.
+        /// US dollars, from 1 to 100.
         #[arg(value_name = "AMOUNT", value_parser = parse::dollars)]
         amount: Micro,
     },

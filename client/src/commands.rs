@@ -86,10 +86,8 @@ async fn confirm(context: &Context, question: &str) -> Result<(), Failure> {
     }
     match context.console.ask(question).await? {
         ConsoleLine::Yes => Ok(()),
-        ConsoleLine::No => Err(Failure::usage("cancelled", "answer y or use --yes to continue")),
-        ConsoleLine::Nothing => {
-            Err(Failure::usage("this cannot be undone and needs confirmation", "use --yes to confirm"))
-        }
+        ConsoleLine::No => Err(Failure::usage("cancelled", "answer y, or use --yes, to do it")),
+        ConsoleLine::Nothing => Err(Failure::usage("the command needs confirmation", "use --yes to confirm")),
     }
 }
 

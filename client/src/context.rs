@@ -58,7 +58,7 @@ impl Context {
         if target.token.is_none() {
             return Err(Failure::signed_out(
                 format!("there is no token for {}", shown(&target.url)),
-                "run `handbill signup` for a new account, or `handbill login` to use an existing token",
+                "run `handbill signup` for a new account, or `handbill login` to sign in to yours",
             ));
         }
         Server::new(target.url, target.token, self.console.clone())

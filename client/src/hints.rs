@@ -8,9 +8,7 @@ use crate::command::{Command, Download, Invites, Members, Tokens};
 /// The hint for an error code after any command. `None` keeps the API's own hint, which names no call.
 pub fn for_everyone(code: &str) -> Option<&'static str> {
     Some(match code {
-        "unauthorized" => {
-            "run `handbill signup` for a new account, or `handbill login` to use an existing token"
-        }
+        "unauthorized" => "run `handbill signup` for a new account, or `handbill login` to sign in to yours",
         "account_expired" => "run `handbill signup --yes` for a new account, and publish there",
         "account_suspended" => {
             "`handbill account` shows the reason; only the operator can lift the suspension"

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::handle::new_handle;
 use crate::{
     AccountId, AccountName, Chance, Day, Micro, Refusal, Retention, Suspension, Time, must_take_writes,
 };
@@ -48,24 +49,18 @@ pub struct Account {
 }
 
 impl Account {
-    const HANDLE_PREFIX: &'static str = "acct_";
-    const HANDLE_LENGTH_MAX: usize = 64;
-    const HANDLE_RANDOM_LENGTH: usize = 12;
     const CLAIM_CODE_LENGTH: usize = 32;
 
-    /// Whether a text could be the handle of an account.
-    pub fn is_handle(text: &str) -> bool {
-        text.strip_prefix(Self::HANDLE_PREFIX).is_some_and(|random| {
-            (1..=Self::HANDLE_LENGTH_MAX).contains(&random.len())
-                && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        })
+    /// What people see it as: its name, or else its handle.
+    pub fn label(&self) -> &str {
+        self.name.as_ref().map_or(&self.handle, AccountName::as_str)
     }
 
     /// A new account after a signup (spec 3.1).
     pub fn provisional(now: Time, lifetime: Duration, chance: &Chance) -> Self {
         Self {
             id: AccountId::new(now, chance),
-            handle: format!("{}{}", Self::HANDLE_PREFIX, chance.base36(Self::HANDLE_RANDOM_LENGTH)),
+            handle: new_handle(chance),
             name: None,
             status: AccountStatus::Provisional,
             expires_at: Some(now.plus(lifetime)),

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::Account;
+use crate::handle::is_handle;
 use crate::invisible::is_invisible;
 
 /// The name of an account: one line, shown beside the handle.
@@ -37,7 +37,7 @@ impl FromStr for AccountName {
         let fits = name.chars().count() <= Self::LENGTH_MAX;
         // Where a name is shown, the handle is not. Joiners alone show nothing.
         let is_seen = name.chars().any(|letter| !matches!(letter, '\u{200c}' | '\u{200d}'));
-        if fits && is_seen && !Account::is_handle(name) {
+        if fits && is_seen && !is_handle(name) {
             Ok(Self(name.to_owned()))
         } else {
             Err(MalformedAccountName)

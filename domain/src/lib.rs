@@ -20,6 +20,7 @@ mod content_digest;
 mod content_policy;
 mod edit_mismatch;
 mod file_set;
+mod handle;
 mod id;
 mod invisible;
 mod invite;
@@ -84,6 +85,7 @@ pub use content_digest::{ContentDigest, ContentDigester};
 pub use content_policy::{ContentPolicy, ResourceKind};
 pub use edit_mismatch::{EditMismatch, NearestLine};
 pub use file_set::FileSet;
+pub use handle::is_handle;
 pub use id::{
     AccountId, AppealId, ArtifactId, AuditId, BlobHash, BlobHasher, BundleId, DecisionId, JobId, MalformedId,
     ReportId, TokenId, UploadId, UserId, VersionId,

@@ -30,6 +30,9 @@ impl TokenSecret {
     pub const LENGTH: usize = Self::PREFIX.len() + Self::TAIL_LENGTH;
     const TAIL_LENGTH: usize = 32;
     const CHECKSUM_LENGTH: usize = 6;
+    /// How much of the random part is stored, so that an owner recognizes the token. The rest is still far too
+    /// long to be guessed.
+    const SHOWN_LENGTH: usize = 4;
 
     pub fn generate(chance: &Chance) -> Self {
         let random = chance.alphanumeric(Self::TAIL_LENGTH - Self::CHECKSUM_LENGTH);
@@ -38,6 +41,11 @@ impl TokenSecret {
 
     pub fn hash(&self) -> String {
         hash_secret(&self.0)
+    }
+
+    /// The beginning of the secret, as lists show it.
+    pub fn start(&self) -> String {
+        self.0.chars().take(Self::PREFIX.len() + Self::SHOWN_LENGTH).collect()
     }
 
     /// The secret itself, for the only response that shows it.

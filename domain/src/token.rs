@@ -2,6 +2,7 @@
 //! creator. A token's secret must never be in here.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::str::FromStr;
 
 use crate::{ArtifactId, InviteCode, Maker, MissingRight, Refusal, Scopes, Time, TokenId};
@@ -15,6 +16,10 @@ pub struct Token {
     pub made_by: Maker,
     pub created_at: Time,
     pub last_used_at: Option<Time>,
+    /// The address of the last use.
+    pub last_used_from: Option<IpAddr>,
+    /// The beginning of its secret, by which its owner recognizes it.
+    pub secret_start: Option<String>,
     /// Until when its OAuth client can renew it, if one holds it.
     pub renewable_until: Option<Time>,
 }

@@ -120,7 +120,7 @@ impl Closed {
             Closed::TooManyMisses { .. } => {
                 "Too many pages that do not exist were requested from your network. Please try again in a minute."
             }
-            Closed::Blocked => "This page was blocked or is waiting for review.",
+            Closed::Blocked => "A scan or a moderator blocked it, or a moderator has to approve it first.",
             Closed::Suspended => "The account that published it is suspended.",
             Closed::Unchecked => {
                 "Every new page is checked for abuse, and the check is taking longer than usual. Please try again in a moment."

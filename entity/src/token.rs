@@ -19,6 +19,10 @@ pub struct Model {
     pub revoked_at: Option<i64>,
     pub last_used_at: Option<i64>,
     pub renewable_until: Option<i64>,
+    /// The beginning of the secret.
+    pub secret_start: Option<String>,
+    /// The address of the last use.
+    pub last_used_from: Option<String>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

@@ -39,6 +39,7 @@ mod m0027_purges;
 mod m0028_oauth;
 mod m0030_titles_and_names;
 mod m0030_titles_and_names_indexes;
+mod m0033_token_marks;
 
 pub struct Migrator;
 
@@ -76,6 +77,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0028_oauth::Migration),
             Box::new(m0030_titles_and_names::Migration),
             Box::new(m0030_titles_and_names_indexes::Migration),
+            Box::new(m0033_token_marks::Migration),
         ]
     }
 }

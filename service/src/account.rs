@@ -47,7 +47,8 @@ impl Service {
         let chance = &self.0.chance;
         let account = Account::provisional(now, self.tariff().provisional_lifetime, chance);
         let secret = TokenSecret::generate(chance);
-        let token = NewToken::first_of(&account, secret.hash(), chance);
+        let mut token = NewToken::first_of(&account, secret.hash(), chance);
+        token.secret_start = Some(secret.start());
         self.0.store.accounts().create(&account, &token).await?;
         tracing::info!(account.handle = %account.handle, "account signed up");
         let claim_url = self.addresses().claim(&account.claim_code);

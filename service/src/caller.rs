@@ -9,7 +9,7 @@ use domain::{
     AccountId, ArtifactId, CalledBy, Maker, Missing, MissingRight, Origin, Refusal, Rights, Role, Scope,
     Scopes, Suspension, Time, TokenId, TokenSecret, UserId, has_expired, hash_secret, must_take_writes,
 };
-use store::{Change, Reach};
+use store::{Change, Reach, TokenUse};
 
 use crate::{Service, ServiceResult};
 
@@ -67,7 +67,8 @@ impl Service {
         if has_expired(grant.expires_at, now) || grant.revoked_at.is_some() {
             return Err(Refusal::Unauthorized.into());
         }
-        self.0.token_uses.note(grant.token, grant.last_used_at, now);
+        let used = TokenUse { token: grant.token, at: now, from: origin.address };
+        self.0.token_uses.note(used, grant.last_used_at);
         Ok(Caller {
             account: grant.account.id,
             handle: grant.account.handle,

@@ -12,7 +12,7 @@ use domain::{
 };
 use store::{Claimed, Claimer, Reach, TokenFate};
 
-use crate::{PageGlance, Person, Service, ServiceResult};
+use crate::{Failure, PageGlance, Person, Service, ServiceResult};
 
 /// Pages of the account on the claim page, newest first.
 const PAGES_SHOWN_MAX: u32 = 100;
@@ -59,7 +59,11 @@ impl Service {
         let live = artifacts.rows.iter().find(|artifact| artifact.live.is_some());
         let newest_page = match live {
             // A version that is deleted meanwhile is no reason to refuse the claim.
-            Some(artifact) => self.glance(artifact.clone()).await.ok(),
+            Some(artifact) => match self.glance(artifact.clone()).await {
+                Ok(page) => Some(page),
+                Err(Failure::Refused(refusal)) if matches!(*refusal, Refusal::NotFound(_)) => None,
+                Err(failure) => return Err(failure),
+            },
             None => None,
         };
         self.flush_token_uses().await;

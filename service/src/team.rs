@@ -1,8 +1,8 @@
 //! The people and agents of an account: invite, join, list and remove.
 
 use domain::{
-    Artifact, Cursor, Invite, InviteCode, InviteTerms, List, Maker, Missing, Page, PageStart, Paged, Refusal,
-    Scopes, Token, TokenId, TokenSecret, UserId,
+    Account, Artifact, Cursor, Invite, InviteCode, InviteTerms, List, Maker, Missing, Page, PageStart, Paged,
+    Refusal, Scopes, Token, TokenId, TokenSecret, UserId,
 };
 use store::{JoiningAgent, JoiningPerson, Member, OpenedInvite, Reach};
 
@@ -35,7 +35,7 @@ pub struct Team {
 #[derive(Clone, Debug)]
 pub struct InviteOffer {
     pub invite: Invite,
-    pub handle: String,
+    pub account: Account,
     /// The username of the person who created it. `None`: an agent did.
     pub invited_by: Option<String>,
     /// The newest pages of the account, with the total.
@@ -96,6 +96,7 @@ impl Service {
             code: parse_code(code)?,
             token: TokenId::new(now, &self.0.chance),
             secret_hash: secret.hash(),
+            secret_start: secret.start(),
             origin: from.origin(),
             now,
         };
@@ -118,7 +119,7 @@ impl Service {
         };
         let newest = Page::first(PAGES_NAMED_MAX).counted();
         let artifacts = self.0.store.artifacts().list(account.id, None, &newest).await?;
-        Ok(InviteOffer { invite, handle: account.handle, invited_by, artifacts })
+        Ok(InviteOffer { invite, account, invited_by, artifacts })
     }
 
     /// Lets a person join an account, and returns its handle. Nothing changes for a member.

@@ -23,29 +23,29 @@ const WRITTEN_AT_ONCE: usize = 500;
 
 /// The uses that are not yet written.
 #[derive(Debug, Default)]
-pub struct TokenUses(Mutex<HashMap<TokenId, Time>>);
+pub struct TokenUses(Mutex<HashMap<TokenId, TokenUse>>);
 
 impl TokenUses {
     /// Records a use of a token whose last use in the database is `written`.
-    pub(crate) fn note(&self, token: TokenId, written: Option<Time>, now: Time) {
-        if written.is_some_and(|written| now.since(written) < NOTED_EVERY) {
+    pub(crate) fn note(&self, used: TokenUse, written: Option<Time>) {
+        if written.is_some_and(|written| used.at.since(written) < NOTED_EVERY) {
             return;
         }
         let mut waiting = self.lock();
-        if waiting.len() < WAITING_MAX || waiting.contains_key(&token) {
-            waiting.insert(token, now);
+        if waiting.len() < WAITING_MAX || waiting.contains_key(&used.token) {
+            waiting.insert(used.token, used);
         }
     }
 
     /// Takes all buffered uses, in the order of the tokens, so that two processes write in the same order.
     fn drain(&self) -> Vec<TokenUse> {
         let waiting = std::mem::take(&mut *self.lock());
-        let mut uses: Vec<_> = waiting.into_iter().map(|(token, at)| TokenUse { token, at }).collect();
+        let mut uses: Vec<_> = waiting.into_values().collect();
         uses.sort_unstable_by_key(|used| used.token);
         uses
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<TokenId, Time>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<TokenId, TokenUse>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -91,10 +91,11 @@ mod tests {
     fn token_use_is_recorded_once_a_minute_and_drained_once() {
         let uses = TokenUses::default();
         let second = NOW.plus(Duration::from_secs(1));
-        uses.note(token(1), None, NOW);
-        uses.note(token(1), None, second);
-        uses.note(token(2), Some(NOW), second);
-        uses.note(token(3), Some(NOW), NOW.plus(NOTED_EVERY));
+        let of = |token, at| TokenUse { token, at, from: None };
+        uses.note(of(token(1), NOW), None);
+        uses.note(of(token(1), second), None);
+        uses.note(of(token(2), second), Some(NOW));
+        uses.note(of(token(3), NOW.plus(NOTED_EVERY)), Some(NOW));
         let mut taken: Vec<_> = uses.drain().iter().map(|used| (used.token, used.at)).collect();
         taken.sort_unstable_by_key(|(_, at)| *at);
         assert_eq!(taken, [(token(1), second), (token(3), NOW.plus(NOTED_EVERY))]);
@@ -105,7 +106,7 @@ mod tests {
     fn number_of_tracked_tokens_is_bounded() {
         let (uses, chance) = (TokenUses::default(), Chance::seeded(4));
         for _ in 0..WAITING_MAX + 10 {
-            uses.note(TokenId::new(NOW, &chance), None, NOW);
+            uses.note(TokenUse { token: TokenId::new(NOW, &chance), at: NOW, from: None }, None);
         }
         assert_eq!(uses.drain().len(), WAITING_MAX);
     }

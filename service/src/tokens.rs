@@ -82,6 +82,7 @@ impl Service {
             id: TokenId::new(now, &self.0.chance),
             account: caller.account,
             secret_hash: secret.hash(),
+            secret_start: Some(secret.start()),
             name: request.name.unwrap_or_else(TokenName::unnamed),
             rights: caller.rights().hand_on(request.rights, now)?,
             made_by: caller.maker(),
@@ -102,6 +103,7 @@ impl Service {
         let rotation = TokenRotation {
             token: id.parse().map_err(|_| Refusal::NotFound(Missing::Token))?,
             secret_hash: secret.hash(),
+            secret_start: secret.start(),
             reach: caller.revocable_tokens(),
             rights: caller.rights(),
         };

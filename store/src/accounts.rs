@@ -4,7 +4,7 @@
 use anyhow::Context;
 use domain::{
     Account, AccountId, AccountStatus, AccountSummary, BillingState, Micro, MonthlyUse, StoredBytes, Time,
-    Visibility,
+    Visibility, is_handle,
 };
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, ExprTrait, IntoCondition};
@@ -78,7 +78,7 @@ impl AccountStore<'_> {
     pub async fn find_named(self, name: &str) -> anyhow::Result<Option<AccountId>> {
         let column = match name.parse::<AccountId>() {
             Ok(id) => entity::account::Column::Id.eq(id.to_string()),
-            Err(_) if Account::is_handle(name) => entity::account::Column::Handle.eq(name),
+            Err(_) if is_handle(name) => entity::account::Column::Handle.eq(name),
             Err(_) => return Ok(None),
         };
         let found = entity::account::Entity::find().filter(column).one(&self.0.database.reader).await?;

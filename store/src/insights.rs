@@ -220,7 +220,9 @@ impl LedgerStore<'_> {
             .add(Column::Reason.like("publish:%"))
             .add(Column::CreatedAt.gte(month.start().millis()))
             .add(Column::CreatedAt.lt(month.next().start().millis()));
-        let visibility = Condition::all().add(Column::Reason.like(format!("visibility:%:{month}")));
+        let visibility = Condition::all()
+            .add(Column::Reason.like(format!("visibility:%:{month}")))
+            .add(Column::CreatedAt.gte(month.start().millis()));
         Ok(MonthCharges {
             publishes: self.charged(account, publishes).await?,
             views: named(Reason::Traffic(month)).await?,

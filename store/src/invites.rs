@@ -31,6 +31,7 @@ pub struct JoiningAgent {
     pub code: InviteCode,
     pub token: TokenId,
     pub secret_hash: String,
+    pub secret_start: String,
     pub origin: Origin,
     pub now: Time,
 }
@@ -291,6 +292,7 @@ fn token_of(joining: &JoiningAgent, invite: &Invite) -> NewToken {
         id: joining.token,
         account: invite.account,
         secret_hash: joining.secret_hash.clone(),
+        secret_start: Some(joining.secret_start.clone()),
         name: TokenName::of_invite(&invite.code),
         rights: Rights { scopes: Scopes::of_invited_agent(), ..Rights::all() },
         made_by: invite.made_by,

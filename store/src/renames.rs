@@ -24,6 +24,9 @@ impl ArtifactStore<'_> {
                 Refusal::invalid("slug", "is the name of another page; choose a different one").into()
             );
         }
+        if slug == to {
+            return Ok(Some(with_live_version(&transaction, row).await?));
+        }
         row.slug = to.to_string();
         row.updated_at = change.now.millis();
         let renamed = entity::artifact::ActiveModel {

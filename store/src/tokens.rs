@@ -2,6 +2,7 @@
 //! reach this crate. `revocations` revokes tokens.
 
 use std::collections::{HashMap, HashSet};
+use std::net::IpAddr;
 
 use domain::{
     Account, AccountId, ArtifactId, Cursor, List, Maker, Missing, Page, Paged, Refusal, Rights, Scopes, Time,
@@ -40,6 +41,7 @@ pub struct TokenGrant {
 pub struct TokenUse {
     pub token: TokenId,
     pub at: Time,
+    pub from: Option<IpAddr>,
 }
 
 /// A new secret for a token.
@@ -47,6 +49,7 @@ pub struct TokenUse {
 pub struct TokenRotation {
     pub token: TokenId,
     pub secret_hash: String,
+    pub secret_start: String,
     /// The tokens that the caller may change.
     pub reach: Reach,
     /// The rights that the caller may grant, which must cover those of the token.
@@ -132,16 +135,19 @@ impl TokenStore<'_> {
         let renewed = entity::token::ActiveModel {
             id: Set(former.id.to_string()),
             secret_hash: Set(rotation.secret_hash.clone()),
+            secret_start: Set(Some(rotation.secret_start.clone())),
             created_by_user: Set(made_by.user.map(|id| id.to_string())),
             created_by_token: Set(made_by.token.map(|id| id.to_string())),
             last_used_at: Set(None),
+            last_used_from: Set(None),
             ..Default::default()
         };
         entity::token::Entity::update(renewed).exec_without_returning(&begun.transaction).await?;
         let name = format!("{:?}", former.name.without_code().to_string());
         change.note(&begun.transaction, "token.rotated", &former.id.to_string(), name).await?;
         begun.transaction.commit().await?;
-        Ok(Token { made_by, last_used_at: None, ..former })
+        let secret_start = Some(rotation.secret_start.clone());
+        Ok(Token { made_by, secret_start, last_used_at: None, last_used_from: None, ..former })
     }
 
     /// The names of the tokens that minted these, whether or not they still work.
@@ -205,6 +211,7 @@ impl TokenStore<'_> {
             let note = entity::token::ActiveModel {
                 id: Set(used.token.to_string()),
                 last_used_at: Set(Some(used.at.millis())),
+                last_used_from: Set(used.from.map(|address| address.to_string())),
                 ..Default::default()
             };
             entity::token::Entity::update(note).exec_without_returning(&transaction).await?;
@@ -226,6 +233,8 @@ fn token(row: entity::token::Model) -> anyhow::Result<Token> {
         made_by: rows::maker(row.created_by_user.as_deref(), row.created_by_token.as_deref())?,
         created_at: Time::from_millis(row.created_at),
         last_used_at: row.last_used_at.map(Time::from_millis),
+        last_used_from: row.last_used_from.map(|text| rows::parse(&text, "an address")).transpose()?,
+        secret_start: row.secret_start,
         renewable_until: row.renewable_until.map(Time::from_millis),
     })
 }

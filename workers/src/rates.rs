@@ -16,9 +16,9 @@ pub(crate) const RECENT_S: i64 = 2;
 pub(crate) const BOUNDS_MS: [u64; 13] =
     [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000];
 pub(crate) const BUCKETS: usize = BOUNDS_MS.len() + 1;
-/// While the database does not respond, counts are kept for as many intervals. That is more than a day of
-/// minutes.
-const UNWRITTEN_MAX: usize = 10_000;
+/// While the database does not respond, counts are kept for as many intervals. More do not fit into one
+/// statement: SQLite binds 32,766 values, and an interval has 19.
+const UNWRITTEN_MAX: usize = 1_500;
 
 /// An interval of one queue. In this order, processes lock the rows of the table without deadlocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use domain::{Account, Host, Refusal};
+use domain::{Host, Refusal, is_handle};
 use poem::Request;
 use serde::Deserialize;
 use service::{ReviewFilter, WaitingFor};
@@ -59,7 +59,7 @@ impl List {
     pub fn wanted(&self) -> Result<ReviewFilter, Refusal> {
         let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         let account = given(&self.account);
-        if account.as_deref().is_some_and(|account| !Account::is_handle(account)) {
+        if account.as_deref().is_some_and(|account| !is_handle(account)) {
             return Err(Refusal::invalid("account", "is not the handle of an account"));
         }
         let rule = given(&self.rule);

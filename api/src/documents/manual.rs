@@ -97,7 +97,7 @@ impl Manual {
         for guide in &guides {
             manual.add(&guide.path, |frame| GuidePage { frame, guide }.render());
         }
-        let skill = Guide::of(SKILL, without_front_matter(&rendered_skill(facts)));
+        let skill = Guide::of(SKILL, &skill_for_people(facts));
         manual.add(SKILL, |frame| GuidePage { frame, guide: &skill }.render());
         manual.add(reference_page::PATH, |frame| reference_page::overview(frame, &groups));
         for group in &groups {
@@ -140,13 +140,15 @@ impl Manual {
     }
 }
 
-fn rendered_skill(facts: &Facts) -> String {
-    Skill::new(facts.clone()).render().unwrap_or_default()
-}
-
-/// The skill without what only programs read.
-fn without_front_matter(skill: &str) -> &str {
-    skill.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")).map_or(skill, |(_, text)| text)
+/// The skill under a heading that tells people what it is, and without what only programs read.
+fn skill_for_people(facts: &Facts) -> String {
+    let skill = Skill::new(facts.clone()).render().unwrap_or_default();
+    let text =
+        skill.split_once("\n# ").and_then(|(_, rest)| rest.split_once('\n')).map_or("", |(_, text)| text);
+    let base_url = &facts.base_url;
+    format!(
+        "# Skill for agents\n\nAgents read this page. To use it, tell yours: “Read {base_url}/skill”.\n{text}"
+    )
 }
 
 #[cfg(test)]

@@ -67,12 +67,17 @@ impl PathName for JobId {
 /// The number of a version.
 pub struct VersionNumber(pub u32);
 
+impl VersionNumber {
+    /// The largest number that the pattern allows.
+    const MAX: u32 = 999_999_999;
+}
+
 impl PathName for VersionNumber {
-    const PATTERN: &'static str = "^[1-9][0-9]{0,9}$";
+    const PATTERN: &'static str = "^[1-9][0-9]{0,8}$";
     const EXAMPLE: &'static str = "2";
 
     fn read(text: &str) -> Result<Self, Refusal> {
-        let number = text.parse().ok().filter(|number| *number > 0).map(Self);
+        let number = text.parse().ok().filter(|number| (1..=Self::MAX).contains(number)).map(Self);
         number.ok_or_else(|| Refusal::invalid("seq", "is not the number of a version"))
     }
 }

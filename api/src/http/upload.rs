@@ -147,6 +147,8 @@ struct MultipartFields {
     slug: Option<Slug>,
     message: Option<Message>,
     source: Option<Source>,
+    /// Whether a file was chosen, even one that is left out.
+    is_chosen: bool,
     set: FileSet,
     files: Vec<PlannedFile>,
     base: BaseFields,
@@ -220,6 +222,7 @@ impl MultipartFields {
         let Some(name) = file_name_of(&field).filter(|name| !name.is_empty()) else {
             return ignore_unchosen(field).await;
         };
+        self.is_chosen = true;
         let path = site_path(&name)?;
         if keeps(&path) {
             return self.take_content(path, field).await;
@@ -254,6 +257,9 @@ impl MultipartFields {
     fn finish(self, memory: HeldMemory) -> Result<Uploaded, Refusal> {
         if self.set.is_empty() && !self.base.has_version() {
             return Err(match self.source {
+                Some(Source::Files) if !self.is_chosen => {
+                    Refusal::invalid("files", "is missing; choose a file or a folder")
+                }
                 Some(Source::Files) => {
                     Refusal::invalid("files", "is empty, or has only hidden files; choose a file")
                 }

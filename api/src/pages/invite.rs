@@ -19,6 +19,8 @@ use crate::http::refusal::RefusedCall;
 #[template(path = "invite.html")]
 struct InvitePage<'a> {
     handle: &'a str,
+    /// The account's name, or its handle.
+    label: &'a str,
     /// The names of the pages. Empty if there are none.
     named: String,
     /// The person who created the invite. `None`: an agent did.
@@ -28,20 +30,23 @@ struct InvitePage<'a> {
     uses_left: u32,
     code: &'a str,
     signed_in_as: Option<&'a str>,
+    is_member: bool,
 }
 
 impl<'a> InvitePage<'a> {
-    fn new(offer: &'a InviteOffer, signed_in_as: Option<&'a str>) -> Self {
-        let InviteOffer { invite, handle, invited_by, artifacts } = offer;
+    fn new(offer: &'a InviteOffer) -> Self {
+        let InviteOffer { invite, account, invited_by, artifacts } = offer;
         Self {
-            handle,
+            handle: &account.handle,
+            label: account.label(),
             named: names_of(artifacts),
             invited_by: invited_by.as_deref(),
             role: invite.role,
             expires_at: Moment(invite.expires_at),
             uses_left: invite.max_uses.saturating_sub(invite.uses),
             code: invite.code.as_str(),
-            signed_in_as,
+            signed_in_as: None,
+            is_member: false,
         }
     }
 
@@ -58,8 +63,13 @@ pub async fn show(
 ) -> Result<Response, RefusedCall> {
     let offer = service.open_invite(&code).await?;
     let person = person_if_any(request, &service).await?;
-    let signed_in_as = person.as_ref().map(|person| person.username.as_str());
-    page(StatusCode::OK, &InvitePage::new(&offer, signed_in_as))
+    let mut shown = InvitePage::new(&offer);
+    if let Some(person) = &person {
+        shown.signed_in_as = Some(&person.username);
+        let memberships = service.memberships(person).await?;
+        shown.is_member = memberships.iter().any(|one| one.account.id == offer.account.id);
+    }
+    page(StatusCode::OK, &shown)
 }
 
 #[handler]
@@ -77,6 +87,7 @@ pub async fn join(
 pub fn samples() -> Vec<(String, String)> {
     let sample = || InvitePage {
         handle: "acct_k3x9m2",
+        label: "Design team",
         named: "demo-deck and 1 more".into(),
         invited_by: Some("olga"),
         role: Role::Member,
@@ -84,10 +95,14 @@ pub fn samples() -> Vec<(String, String)> {
         uses_left: 1,
         code: "abc",
         signed_in_as: None,
+        is_member: false,
     };
-    let by_agent = InvitePage { invited_by: None, named: String::new(), uses_left: 3, ..sample() };
+    let by_agent =
+        InvitePage { invited_by: None, label: "acct_k3x9m2", named: String::new(), uses_left: 3, ..sample() };
     let signed_in = InvitePage { role: Role::Admin, signed_in_as: Some("ada"), ..sample() };
+    let member = InvitePage { is_member: true, signed_in_as: Some("ada"), ..sample() };
     vec![
+        ("invite-member".into(), member.render().unwrap()),
         ("invite".into(), sample().render().unwrap()),
         ("invite-by-agent".into(), by_agent.render().unwrap()),
         ("invite-signed-in".into(), signed_in.render().unwrap()),

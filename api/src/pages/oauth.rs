@@ -39,6 +39,12 @@ struct ConsentPage {
     error: Option<ErrorText>,
 }
 
+impl ConsentPage {
+    fn person(&self) -> Option<&str> {
+        self.signed_in_as.as_deref()
+    }
+}
+
 enum ClientOrigin {
     /// A client that named itself, with the target of its redirect.
     Named { target: String },
@@ -50,6 +56,8 @@ enum ClientOrigin {
 
 struct AccountChoice {
     handle: String,
+    /// The account's name, or its handle.
+    label: String,
     role: &'static str,
 }
 
@@ -126,7 +134,11 @@ fn abilities(scopes: Scopes) -> Vec<&'static str> {
 
 async fn accounts_of(person: Option<&Person>, service: &Service) -> Result<Vec<AccountChoice>, RefusedCall> {
     let Some(person) = person else { return Ok(Vec::new()) };
-    let choice = |one: Membership| AccountChoice { handle: one.account.handle, role: one.role.as_str() };
+    let choice = |one: Membership| AccountChoice {
+        label: one.account.label().to_owned(),
+        handle: one.account.handle,
+        role: one.role.as_str(),
+    };
     Ok(service.memberships(person).await?.into_iter().map(choice).collect())
 }
 

@@ -24,6 +24,8 @@ use crate::http::refusal::RefusedCall;
 struct PublishedPage<'a> {
     facts: &'a Facts,
     handle: &'a str,
+    /// The account's name, or its handle.
+    label: &'a str,
     signed_in_as: Option<&'a str>,
     page: ShownPage,
     qr: Option<QrDrawing>,
@@ -110,6 +112,7 @@ pub async fn show(
     let template = PublishedPage {
         facts: &Facts::of(service.addresses(), service.tariff()),
         handle: &found.account.handle,
+        label: found.account.label(),
         signed_in_as: person.as_ref().map(|person| person.username.as_str()),
         qr: QrDrawing::of(&page.url),
         page,
@@ -139,6 +142,7 @@ pub fn respond_to_program(
     let template = PublishedPage {
         facts: &Facts::of(service.addresses(), service.tariff()),
         handle: &account.handle,
+        label: account.label(),
         signed_in_as: None,
         qr: QrDrawing::of(&page.url),
         page,
@@ -159,6 +163,7 @@ pub async fn show_to_member(request: &Request, service: Data<&Service>) -> Resul
     let template = PublishedPage {
         facts: &Facts::of(service.addresses(), service.tariff()),
         handle: &dashboard.caller.handle,
+        label: dashboard.frame.label(),
         signed_in_as: Some(&dashboard.person.username),
         qr: QrDrawing::of(&page.url),
         page,
@@ -184,7 +189,8 @@ pub fn samples() -> Vec<(String, String)> {
     let render = |page: &PageGlance, signed_in_as, keeping, warnings| {
         let (qr, handle) = (QrDrawing::of(&page.url), "acct_k3x9m2");
         let page = ShownPage::from(page.clone());
-        let page = PublishedPage { facts: &facts, handle, signed_in_as, page, qr, keeping, warnings };
+        let page =
+            PublishedPage { facts: &facts, handle, label: handle, signed_in_as, page, qr, keeping, warnings };
         page.render().unwrap()
     };
     let warning = |line| WarningNote {

@@ -28,6 +28,12 @@ struct SignInPage<'a> {
     signed_in_as: Option<&'a str>,
 }
 
+impl SignInPage<'_> {
+    fn person(&self) -> Option<&str> {
+        self.signed_in_as
+    }
+}
+
 /// The contents of one of the two forms, and its faults.
 #[derive(Default)]
 pub struct FilledIn<'a> {

@@ -19,6 +19,8 @@ pub struct HomeVisitor {
 
 pub struct PublishingAccount {
     pub handle: String,
+    /// The account's name, or its handle.
+    pub label: String,
     /// All accounts of the person, including this one.
     pub choices: Vec<HomeAccountChoice>,
     pub free_left: Count,
@@ -27,6 +29,7 @@ pub struct PublishingAccount {
 
 pub struct HomeAccountChoice {
     pub handle: String,
+    pub label: String,
     pub role: Role,
     pub is_current: bool,
 }
@@ -73,6 +76,7 @@ impl PublishingAccount {
         let summary = service.account(&caller).await?;
         let choices = memberships.iter().map(|one| HomeAccountChoice {
             handle: one.account.handle.clone(),
+            label: one.account.label().to_owned(),
             role: one.role,
             is_current: one.account.handle == handle,
         });
@@ -80,6 +84,7 @@ impl PublishingAccount {
             choices: choices.collect(),
             free_left: Count(service.tariff().free_publishes_left(summary.standing())),
             credit: Dollars(summary.account.balance),
+            label: summary.account.label().to_owned(),
             handle,
         }))
     }
@@ -96,11 +101,13 @@ impl HomeVisitor {
         let all = [("acct_k3x9m2", Role::Owner), ("acct_b7", Role::Member)];
         let choice = |(handle, role): &(&str, Role)| HomeAccountChoice {
             handle: (*handle).to_owned(),
+            label: if *role == Role::Owner { "Design team".to_owned() } else { (*handle).to_owned() },
             role: *role,
             is_current: *handle == "acct_k3x9m2",
         };
         let account = (accounts > 0).then(|| PublishingAccount {
             handle: "acct_k3x9m2".into(),
+            label: "Design team".into(),
             choices: all.iter().take(accounts).map(choice).collect(),
             free_left: Count(free_left),
             credit: Dollars(domain::Micro::new(1_250_000)),

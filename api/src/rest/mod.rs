@@ -73,13 +73,13 @@ type AboutOperator = (
 
 #[derive(Tags)]
 enum Tag {
-    /// The service itself.
+    /// Status of the service.
     Service,
     /// The account and its first token, which every other call needs.
     Account,
     /// User accounts and sign-in.
     People,
-    /// Tokens for other agents.
+    /// Create, list and revoke tokens.
     Tokens,
     /// The people and agents of an account.
     Team,

@@ -183,7 +183,7 @@ pub(crate) struct JobNamed {
 /// The operator's name.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Signed {
-    /// Your name, for the log, the queue board and the job's timeline.
+    /// Your name, as it is recorded with the change.
     #[arg(long = "as", value_name = "NAME", env = "USER", hide_env_values = true)]
     by: Option<String>,
 }

@@ -16,9 +16,9 @@ pub(super) fn examine(settings: &Settings) -> anyhow::Result<Vec<Finding>> {
 fn mode(settings: &Settings) -> Finding {
     let what = match (settings.dev_mode, settings.allow_public_dev) {
         (false, _) => return Finding::sound(MODE, "off"),
-        (true, false) => "DEV MODE is on: anybody on this machine can sign in as anybody",
+        (true, false) => "DEV MODE is on: anyone on this machine can sign in as any user",
         (true, true) => {
-            "DEV MODE is on, and allow_public_dev lets anybody who can reach the service sign in as anybody"
+            "DEV MODE is on, and allow_public_dev lets anyone who can reach the service sign in as any user"
         }
     };
     Finding::warning(MODE, what, "set HANDBILL_DEV_MODE=false before others can reach it")

@@ -3,7 +3,7 @@
 use config::Settings;
 
 /// Printed and logged at the start, so that dev mode is never public by accident.
-pub(super) const DEV_MODE: &str = "DEV MODE: anybody on this machine can sign in as anybody, and payments move no money. Set \
+pub(super) const DEV_MODE: &str = "DEV MODE: anyone on this machine can sign in as any user, and payments move no money. Set \
                         HANDBILL_DEV_MODE=false before others can reach it.";
 
 /// How to use a server in one process: from a browser, and from a shell. The commands name an address that is

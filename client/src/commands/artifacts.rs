@@ -32,7 +32,8 @@ pub async fn list(context: &Context) -> Result<(), Failure> {
         let names = ["SLUG", "TITLE", "UPDATED", "VIEWS", "LIVE", "VISIBILITY", "MODERATION", "URL"];
         let fit = Fit {
             shortened: Some("TITLE"),
-            left_out: &["LIVE", "MODERATION", "VIEWS", "VISIBILITY", "TITLE", "UPDATED"],
+            // A URL that is cut cannot be copied.
+            left_out: &["LIVE", "MODERATION", "VISIBILITY", "URL", "TITLE", "VIEWS", "UPDATED"],
         };
         let empty = "No pages yet. Publish one with `handbill publish PATH`.";
         table(names, fit, rows, empty)
@@ -42,7 +43,7 @@ pub async fn list(context: &Context) -> Result<(), Failure> {
 /// The plain URL of a private page is refused, and a list does not include the signed one.
 fn link_in_list(artifact: &Artifact) -> String {
     if artifact.visibility == PRIVATE && artifact.signed_url.is_none() {
-        return format!("run `handbill show {}` for the link", artifact.slug);
+        return "see `handbill show`".to_owned();
     }
     artifact.link().to_owned()
 }
@@ -95,7 +96,8 @@ fn versions_table(versions: &[Version], now: Time) -> String {
     let names = ["VERSION", "", "CREATED", "FILES", "SIZE", "BY", "MODERATION", "MESSAGE", "URL"];
     let fit = Fit {
         shortened: Some("MESSAGE"),
-        left_out: &["BY", "SIZE", "FILES", "MODERATION", "MESSAGE", "URL"],
+        // The longest first, which makes room for all others. A URL that is cut cannot be copied.
+        left_out: &["URL", "BY", "SIZE", "FILES", "MODERATION", "MESSAGE"],
     };
     table(names, fit, rows, "No versions.")
 }

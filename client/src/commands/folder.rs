@@ -69,8 +69,8 @@ impl Target {
                 shown(server.url())
             );
             // No address in the hint: the folder may be from somebody else, and agents do what hints say.
-            let hint = "make another page here with --new, or name the page with --slug; the other address is from \
-                        the folder's .handbill.json, so use it only if you know that server";
+            let hint = "make another page here with --new, or name the page with --slug. The address is from \
+                        .handbill.json in the folder: use it only if you know that server";
             return Err(Failure::usage(message, hint));
         }
         let found = match server.get(&path_of(slug)).await {
@@ -80,7 +80,7 @@ impl Target {
             Err(failure) if failure.api_error.code == INSUFFICIENT_SCOPE => {
                 return Err(Failure::usage(
                     format!(
-                        "{folder} was published as {slug} ({host}), and this token may not read pages to check that"
+                        "{folder} was published as {slug} ({host}), and this token may not read that page"
                     ),
                     format!("name the page with --slug {slug}, or make another page here with --new"),
                 ));
@@ -91,8 +91,8 @@ impl Target {
             return Err(Failure::usage(
                 format!("{folder} was published as {slug} ({host}), which this account does not have"),
                 format!(
-                    "restore a deleted page with `handbill undelete {slug}`, choose its account with --profile, or make \
-                     another page with --new"
+                    "if it was renamed, name it with --slug; restore a deleted page with `handbill undelete \
+                     {slug}`, choose its account with --profile, or make another page with --new"
                 ),
             ));
         }

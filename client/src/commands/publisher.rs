@@ -6,12 +6,12 @@ use indicatif::ProgressBar;
 
 use super::content::{paths_in, read_on_thread, snapshot_on_thread};
 use super::folder::Target;
-use super::visibility::{Privacy, hide_new_page, prepare_private, with_private_link};
+use super::visibility::{Privacy, hidden_publish, hide_new_page, prepare_private};
 use crate::browser::{self, address_of};
 use crate::command::Publish;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::payment::{Purse, call_paying};
+use crate::payment::{Purse, call_paying, credit_of};
 use crate::reply::Reply;
 use crate::request::{Condition, Request};
 use crate::server::Server;
@@ -117,7 +117,8 @@ impl<'a> Publisher<'a> {
         month.take_over(&self.purse);
         let hidden = hide_new_page(self.context, &self.server, &slug, &mut month).await?;
         self.purse.take_over(&month);
-        self.done(with_private_link(&done.reply, &hidden)?, done.files, &paths)
+        let credit = credit_of(&self.server).await;
+        self.done(hidden_publish(&done.reply, &hidden, credit)?, done.files, &paths)
     }
 
     fn done(&self, reply: Reply, files: Option<SentFiles>, paths: &[SitePath]) -> Result<Done, Failure> {
@@ -179,7 +180,7 @@ impl<'a> Publisher<'a> {
         if self.args.stage
             && let Some(link) = published.version_link()
         {
-            console.note(&format!("Look at it first: {link}"));
+            console.note(&format!("Preview: {link}"));
         }
         self.print_findings(published);
         if let Some(receipt) = &published.receipt {

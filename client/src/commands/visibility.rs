@@ -147,12 +147,15 @@ pub async fn hide_new_page(
     })
 }
 
-/// The response to a publish, with the private link that the page has since.
-pub fn with_private_link(published: &Reply, hidden: &Reply) -> Result<Reply, Failure> {
+/// The response to a publish, with the private link that the page has since, and the credit that is left.
+pub fn hidden_publish(published: &Reply, hidden: &Reply, credit: Option<Micro>) -> Result<Reply, Failure> {
     let (mut body, artifact) = (published.json()?, hidden.json()?);
     let entry_url = published.read::<Published>()?.entry_url;
     for field in ["visibility", "signed_url"] {
         body[field] = artifact[field].clone();
+    }
+    if let Some(credit) = credit {
+        body["account"]["credits_usd"] = credit.usd().into();
     }
     if let (Some(entry_url), Some(signed_url)) = (entry_url, artifact["signed_url"].as_str()) {
         body["entry_url"] = signed(&entry_url, signed_url).into();
@@ -186,7 +189,9 @@ mod tests {
             "account": { "free_publishes_left": 4, "credits_usd": 0.0, "expires_at": null },
         }));
         let hidden = reply(json!({ "visibility": "private", "signed_url": "http://a/?sig=0a1b" }));
-        let merged = with_private_link(&published, &hidden).unwrap().json().unwrap();
+        let credit = Some(Micro::new(1_250_000));
+        let merged = hidden_publish(&published, &hidden, credit).unwrap().json().unwrap();
+        assert_eq!(merged["account"]["credits_usd"], 1.25);
         assert_eq!(merged["visibility"], "private");
         assert_eq!(merged["signed_url"], "http://a/?sig=0a1b");
         assert_eq!(merged["entry_url"], "http://a/b%20c.html?sig=0a1b");

@@ -196,6 +196,7 @@ impl Service {
             id: TokenId::new(now, chance),
             account,
             secret_hash: TokenSecret::generate(chance).hash(),
+            secret_start: None,
             name: terms.name.clone(),
             rights: Rights { scopes, pinned_to: None, expires_at: Some(now.plus(CODE_KEPT)) },
             made_by,

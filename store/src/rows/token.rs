@@ -20,6 +20,8 @@ pub struct NewToken {
     pub id: TokenId,
     pub account: AccountId,
     pub secret_hash: String,
+    /// The beginning of the secret. `None` for a secret that nobody will see.
+    pub secret_start: Option<String>,
     pub name: TokenName,
     pub rights: Rights,
     pub made_by: Maker,
@@ -43,6 +45,7 @@ impl NewToken {
             id: TokenId::new(account.created_at, chance),
             account: account.id,
             secret_hash,
+            secret_start: None,
             name: TokenName::of_signup(),
             rights: Rights::all(),
             made_by: Maker::default(),
@@ -59,6 +62,8 @@ impl NewToken {
             made_by: self.made_by,
             created_at: self.created_at,
             last_used_at: None,
+            last_used_from: None,
+            secret_start: self.secret_start.clone(),
             renewable_until: None,
         }
     }
@@ -105,6 +110,8 @@ pub(crate) fn row(token: &NewToken) -> entity::token::ActiveModel {
         revoked_at: Set(None),
         last_used_at: Set(None),
         renewable_until: Set(None),
+        secret_start: Set(token.secret_start.clone()),
+        last_used_from: Set(None),
     }
 }
 

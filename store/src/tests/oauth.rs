@@ -24,6 +24,7 @@ impl<'a> Granted<'a> {
             id: TokenId::new(START, &harness.chance),
             account: account.id,
             secret_hash: harness.chance.base36(64),
+            secret_start: None,
             name: TokenName::unnamed(),
             rights: Rights { expires_at: Some(START.plus(HOUR)), ..Rights::all() },
             made_by: Maker::default(),

@@ -46,6 +46,8 @@ const LATER_COLUMNS: &[(&str, &str)] = &[
     ("tokens", "renewable_until"),
     ("versions", "title"),
     ("accounts", "name"),
+    ("tokens", "secret_start"),
+    ("tokens", "last_used_from"),
 ];
 
 impl StoreHarness {

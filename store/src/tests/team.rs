@@ -44,6 +44,7 @@ impl<'a> Team<'a> {
             id: TokenId::new(START, &self.harness.chance),
             account: self.account,
             secret_hash: self.harness.chance.base36(64),
+            secret_start: None,
             name: TokenName::unnamed(),
             rights: Rights::all(),
             made_by,
@@ -175,7 +176,7 @@ on_both_databases! {
         for token in &tokens {
             harness.store.tokens().create(&team.by_owner(), token).await.unwrap();
         }
-        let uses = tokens.each_ref().map(|token| TokenUse { token: token.id, at: START.plus(HOUR) });
+        let uses = tokens.each_ref().map(|token| TokenUse { token: token.id, at: START.plus(HOUR), from: None });
         let noted = async |token: &NewToken| {
             harness.store.tokens().find_grant(&token.secret_hash).await.unwrap().unwrap().last_used_at
         };
@@ -211,6 +212,7 @@ on_both_databases! {
                 code: invite.code.clone(),
                 token: TokenId::new(now, &harness.chance),
                 secret_hash: harness.chance.base36(64),
+                secret_start: "svc_sk_a1B2".into(),
                 origin: ORIGIN,
                 now,
             };
@@ -279,11 +281,17 @@ on_both_databases! {
         let rights = Rights { scopes: Scopes::of_invited_agent(), ..Rights::all() };
         let old = NewToken { rights, ..team.token(person(mia)) };
         harness.store.tokens().create(&team.change_by(person(mia)), &old).await.unwrap();
-        let used = [TokenUse { token: old.id, at: START }];
+        let used = [TokenUse { token: old.id, at: START, from: None }];
         harness.store.tokens().record_uses(&used).await.unwrap();
         let rotate = async |by, reach, rights| {
             let secret_hash = harness.chance.base36(64);
-            let rotation = TokenRotation { token: old.id, secret_hash: secret_hash.clone(), reach, rights };
+            let rotation = TokenRotation {
+                token: old.id,
+                secret_hash: secret_hash.clone(),
+                secret_start: "svc_sk_c3D4".into(),
+                reach,
+                rights,
+            };
             harness
                 .store
                 .tokens()

@@ -54,7 +54,7 @@ in_both_modes! {
         shell.write("page.html", page_saying("third"));
         let staged = shell.run(&["publish", "page.html", "--slug", "my-page", "--stage"]).await.ok();
         assert!(staged.err.contains("handbill activate my-page 3"), "{staged:?}");
-        let link = staged.err.lines().find_map(|line| line.split_once("Look at it first: ")).unwrap().1;
+        let link = staged.err.lines().find_map(|line| line.split_once("Preview: ")).unwrap().1;
         assert_serves(&world.visitor().open(link).await, &page_saying("third"));
         let versions = shell.run(&["versions", "my-page"]).await.ok();
         assert!(versions.out.contains("URL") && versions.out.contains(link), "{versions:?}");

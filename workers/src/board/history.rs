@@ -68,7 +68,7 @@ impl Queues {
     /// Processes that do so at the same time write the same.
     pub(crate) async fn write_depths(&self, now: Time) -> anyhow::Result<()> {
         let minute = start_of(MINUTE_S, now);
-        if self.depths_at_s.swap(minute, Ordering::Relaxed) == minute {
+        if self.depths_at_s.load(Ordering::Relaxed) == minute {
             return Ok(());
         }
         let is_written: bool = on_either!(&self.database, pool => {
@@ -76,6 +76,7 @@ impl Queues {
         })
         .context("reading the depths of the queues")?;
         if is_written {
+            self.depths_at_s.store(minute, Ordering::Relaxed);
             return Ok(());
         }
         let depths: Vec<(Queue, u64)> = self
@@ -89,7 +90,9 @@ impl Queues {
             let (recent, minutes) = (start_of(1, now) - RECENT_KEPT_S, minute - MINUTES_KEPT_S);
             sqlx::query(DELETE).bind(recent).bind(minutes).execute(pool).await.map(drop)
         })
-        .context("writing the depths of the queues")
+        .context("writing the depths of the queues")?;
+        self.depths_at_s.store(minute, Ordering::Relaxed);
+        Ok(())
     }
 
     /// The rates and the last hour of every queue.

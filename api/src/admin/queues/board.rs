@@ -174,7 +174,7 @@ impl QueueRow {
     fn new(queue: QueueFigures, slots: usize, now: Time) -> Self {
         Self {
             slots: Count(slots as u64),
-            charts: charts_of(&queue.minutes),
+            charts: charts_of(&queue.minutes, queue.jobs.unfinished()),
             name: queue.queue.name(),
             path: path_of(queue.queue),
             depth: Count(queue.jobs.unfinished()),

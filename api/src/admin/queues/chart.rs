@@ -52,22 +52,26 @@ impl std::fmt::Display for Millis {
 }
 
 /// The charts of a queue: depth, throughput with failures, and time per attempt.
-pub fn charts_of(minutes: &[QueueMinute]) -> Vec<Chart> {
+pub fn charts_of(minutes: &[QueueMinute], open_now: u64) -> Vec<Chart> {
     if minutes.is_empty() {
         return Vec::new();
     }
-    vec![depth(minutes), throughput(minutes), failures(minutes), latency(minutes)]
+    vec![depth(minutes, open_now), throughput(minutes), failures(minutes), latency(minutes)]
 }
 
-fn depth(minutes: &[QueueMinute]) -> Chart {
-    let values: Vec<u64> = minutes.iter().map(|minute| minute.depth.unwrap_or(0)).collect();
-    let text = format!("{} now, {} at most", Count(last(&values)), Count(largest(&values)));
+/// A minute's depth is counted at its start. The last bar is the depth now.
+fn depth(minutes: &[QueueMinute], open_now: u64) -> Chart {
+    let mut values: Vec<u64> = minutes.iter().map(|minute| minute.depth.unwrap_or(0)).collect();
+    if let Some(last) = values.last_mut() {
+        *last = open_now;
+    }
+    let text = format!("{} now, up to {}", Count(open_now), Count(largest(&values)));
     chart("Open jobs", text, &values, None)
 }
 
 fn throughput(minutes: &[QueueMinute]) -> Chart {
     let values: Vec<u64> = minutes.iter().map(|minute| minute.done).collect();
-    let text = format!("{}, {} a minute at most", Count(values.iter().sum()), Count(largest(&values)));
+    let text = format!("{}, up to {} a minute", Count(values.iter().sum()), Count(largest(&values)));
     chart("Completed", text, &values, None)
 }
 
@@ -75,7 +79,7 @@ fn failures(minutes: &[QueueMinute]) -> Chart {
     let values: Vec<u64> = minutes.iter().map(|minute| minute.failed).collect();
     let text = match values.iter().sum() {
         0 => "none".to_owned(),
-        all => format!("{}, {} a minute at most", Count(all), Count(largest(&values))),
+        all => format!("{}, up to {} a minute", Count(all), Count(largest(&values))),
     };
     chart("Failed attempts", text, &values, None)
 }
@@ -87,7 +91,9 @@ fn latency(minutes: &[QueueMinute]) -> Chart {
         .unzip();
     let latest = minutes.iter().rev().find_map(|minute| minute.took_p50_ms.zip(minute.took_p95_ms));
     let text = match latest {
-        Some((p50, p95)) => format!("p50 {}, p95 {} lately", Millis(p50), Millis(p95)),
+        Some((p50, p95)) => {
+            format!("p50 {}, p95 {} in the last minute with attempts", Millis(p50), Millis(p95))
+        }
         None => "no attempts".to_owned(),
     };
     chart("Time per attempt", text, &p95, Some(&p50))
@@ -117,10 +123,6 @@ fn bar(x: usize, value: u64, scale: u64, is_front: bool) -> Bar {
 
 fn largest(values: &[u64]) -> u64 {
     values.iter().copied().max().unwrap_or(0)
-}
-
-fn last(values: &[u64]) -> u64 {
-    values.last().copied().unwrap_or(0)
 }
 
 /// The minutes in which something happened, newest first.
@@ -161,25 +163,25 @@ mod tests {
     #[test]
     fn charts_draw_a_bar_for_each_eventful_minute_and_say_the_same_in_words() {
         let minutes = [minute(0, 0), minute(1, 1_000), minute(2, 1)];
-        let charts = charts_of(&minutes);
+        let charts = charts_of(&minutes, 2);
         let texts: Vec<_> = charts.iter().map(|chart| (chart.name, chart.text.as_str())).collect();
         let expected = [
-            ("Open jobs", "3 now, 3 at most"),
-            ("Completed", "1,001, 1,000 a minute at most"),
+            ("Open jobs", "2 now, up to 3"),
+            ("Completed", "1,001, up to 1,000 a minute"),
             ("Failed attempts", "none"),
-            ("Time per attempt", "p50 40 ms, p95 2.5 s lately"),
+            ("Time per attempt", "p50 40 ms, p95 2.5 s in the last minute with attempts"),
         ];
         assert_eq!(texts, expected);
         let done: Vec<_> = charts[1].bars.iter().map(|bar| (bar.x, bar.top, bar.height)).collect();
         assert_eq!(done, [(1, 0, 24), (2, 23, 1)], "the smallest value is visible");
         assert_eq!(charts[3].bars.iter().filter(|bar| bar.is_front).count(), 2);
         assert_eq!(rows_of(&minutes).len(), 2);
-        assert!(charts_of(&[]).is_empty());
+        assert!(charts_of(&[], 0).is_empty());
     }
 
     #[test]
     fn largest_numbers_do_not_overflow_the_chart() {
         let minutes = [minute(0, u64::MAX)];
-        assert_eq!(charts_of(&minutes)[1].bars[0].height, HEIGHT);
+        assert_eq!(charts_of(&minutes, 0)[1].bars[0].height, HEIGHT);
     }
 }

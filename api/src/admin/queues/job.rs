@@ -128,7 +128,7 @@ impl<'a> JobPage<'a> {
             kind: job.kind,
             worker: job.worker.map(WorkerText::new),
             subject,
-            lanes: lanes_of(&timeline, now),
+            lanes: lanes_of(&timeline, job.state, now),
             reply_to,
             last_error: job.last_error,
             payload: format!("{payload:#}"),

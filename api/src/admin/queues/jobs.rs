@@ -191,6 +191,7 @@ impl<'a> JobsPage<'a> {
         let figures = board.queues.into_iter().find(|figures| figures.queue == queue);
         let next = jobs.next.map(|id| format!("{}&before={id}", path_narrowed(wanted)));
         let minutes = figures.as_ref().map(|figures| figures.minutes.clone()).unwrap_or_default();
+        let open_now = figures.as_ref().map_or(0, |figures| figures.jobs.unfinished());
         Self {
             frame,
             name: queue.name(),
@@ -201,7 +202,7 @@ impl<'a> JobsPage<'a> {
             dead: Count(figures.as_ref().map_or(0, |figures| figures.jobs.dead)),
             paused: figures.and_then(|figures| figures.paused).map(PauseText::from),
             is_taken,
-            charts: charts_of(&minutes),
+            charts: charts_of(&minutes, open_now),
             minutes: rows_of(&minutes),
             kinds: kinds_of(wanted),
             groups_note: note_of(&groups),
@@ -235,12 +236,14 @@ fn kinds_of(wanted: JobFilter) -> Vec<KindChoice> {
 }
 
 fn note_of(groups: &ErrorGroups) -> Option<String> {
-    match (groups.is_cut, groups.groups_not_listed) {
-        (true, _) => Some(format!("The newest {} jobs are grouped.", Count(groups.jobs))),
-        (false, 0) => None,
-        (false, 1) => Some("1 more error is not listed.".to_owned()),
-        (false, more) => Some(format!("{} more errors are not listed.", Count(more))),
-    }
+    let cut = groups.is_cut.then(|| format!("The newest {} jobs are grouped.", Count(groups.jobs)));
+    let left_out = match groups.groups_not_listed {
+        0 => None,
+        1 => Some("1 more error is not listed.".to_owned()),
+        more => Some(format!("{} more errors are not listed.", Count(more))),
+    };
+    let notes: Vec<String> = cut.into_iter().chain(left_out).collect();
+    (!notes.is_empty()).then(|| notes.join(" "))
 }
 
 impl GroupRow {

@@ -2,7 +2,7 @@
 //! facts as text.
 
 use domain::Time;
-use service::{JobEvent, JobEventKind};
+use service::{JobEvent, JobEventKind, JobState};
 
 use super::span::Span;
 
@@ -10,6 +10,8 @@ use super::span::Span;
 const WIDTH: u64 = 1_000;
 /// Lanes that are drawn. A job that was retried often has more.
 const LANES_MAX: usize = 24;
+/// The end of an attempt whose worker stopped before the job was done.
+const INTERRUPTED: &str = "interrupted";
 
 /// One attempt, with the time before it.
 pub struct Lane {
@@ -22,7 +24,7 @@ pub struct Lane {
 pub struct Part {
     pub x: u64,
     pub width: u64,
-    /// The style: `waiting`, `backoff`, `running`, `failed`, `died` or `done`.
+    /// The style: `waiting`, `backoff`, `running`, `interrupted`, `failed`, `died` or `done`.
     pub kind: &'static str,
 }
 
@@ -37,8 +39,13 @@ struct AttemptSpan {
 }
 
 /// The lanes of the latest attempts, oldest first. A running attempt lasts until now.
-pub fn lanes_of(timeline: &[JobEvent], now: Time) -> Vec<Lane> {
-    let spans = attempts_in(timeline, now);
+pub fn lanes_of(timeline: &[JobEvent], state: JobState, now: Time) -> Vec<Lane> {
+    let mut spans = attempts_in(timeline, now);
+    if state != JobState::Running
+        && let Some(began_at) = spans.last().map(|span| span.began_at)
+    {
+        end(&mut spans, began_at, INTERRUPTED);
+    }
     let spans = spans.get(spans.len().saturating_sub(LANES_MAX)..).unwrap_or_default();
     let Some(from) = spans.first().map(|span| span.waits_since) else { return Vec::new() };
     let until = spans.iter().map(|span| span.ended_at).max().unwrap_or(from);
@@ -53,14 +60,18 @@ fn attempts_in(timeline: &[JobEvent], now: Time) -> Vec<AttemptSpan> {
     let (mut waits_since, mut is_backoff) = (first.at, false);
     for event in timeline {
         match &event.what {
-            JobEventKind::Began { attempt, .. } => spans.push(AttemptSpan {
-                number: *attempt,
-                waits_since,
-                is_backoff,
-                began_at: event.at,
-                ended_at: now.max(event.at),
-                end: "running",
-            }),
+            JobEventKind::Began { attempt, .. } => {
+                // A worker that stops gives its job back, which is not an event.
+                end(&mut spans, event.at, INTERRUPTED);
+                spans.push(AttemptSpan {
+                    number: *attempt,
+                    waits_since,
+                    is_backoff,
+                    began_at: event.at,
+                    ended_at: now.max(event.at),
+                    end: "running",
+                });
+            }
             JobEventKind::Failed { .. } => end(&mut spans, event.at, "failed"),
             JobEventKind::Died { .. } => end(&mut spans, event.at, "died"),
             JobEventKind::Done { .. } => end(&mut spans, event.at, "done"),
@@ -112,7 +123,7 @@ mod tests {
     fn lanes_show_waiting_running_and_backoff_of_each_attempt() {
         let failed = JobEventKind::Failed { attempt: 1, error: "no".into(), retry_at: None };
         let timeline = [event(0, JobEventKind::Pushed), began(10, 1), event(20, failed), began(60, 2)];
-        let lanes = lanes_of(&timeline, Time::from_millis(100_000));
+        let lanes = lanes_of(&timeline, JobState::Running, Time::from_millis(100_000));
         let texts: Vec<_> = lanes.iter().map(|lane| lane.text.as_str()).collect();
         let expected =
             ["Attempt 1: waited 10 s, ran 10 s, failed", "Attempt 2: waited 40 s, ran 40 s, is running"];
@@ -126,10 +137,25 @@ mod tests {
 
     #[test]
     fn job_without_attempts_has_no_lanes_and_a_short_attempt_is_visible() {
-        assert!(lanes_of(&[event(0, JobEventKind::Pushed)], Time::from_millis(9_000)).is_empty());
+        let lanes_of =
+            |timeline: &[JobEvent]| super::lanes_of(timeline, JobState::Done, Time::from_millis(0));
+        assert!(lanes_of(&[event(0, JobEventKind::Pushed)]).is_empty());
         let done = event(100, JobEventKind::Done { attempt: 1 });
-        let lanes = lanes_of(&[event(0, JobEventKind::Pushed), began(100, 1), done], Time::from_millis(0));
+        let lanes = lanes_of(&[event(0, JobEventKind::Pushed), began(100, 1), done]);
         assert_eq!(lanes[0].parts[1].width, 4);
         assert!(lanes[0].parts[1].x + 4 <= WIDTH);
+    }
+
+    #[test]
+    fn attempt_of_a_stopped_worker_is_interrupted() {
+        let done = event(40, JobEventKind::Done { attempt: 1 });
+        let timeline = [event(0, JobEventKind::Pushed), began(10, 1), began(30, 1), done];
+        let ends = |timeline: &[JobEvent], state| -> Vec<_> {
+            let lanes = lanes_of(timeline, state, Time::from_millis(90_000));
+            lanes.iter().filter_map(|lane| lane.parts.last()).map(|part| part.kind).collect()
+        };
+        assert_eq!(ends(&timeline, JobState::Done), [INTERRUPTED, "done"]);
+        assert_eq!(ends(&timeline[..2], JobState::Waiting), [INTERRUPTED]);
+        assert_eq!(ends(&timeline[..2], JobState::Running), ["running"]);
     }
 }

@@ -13,8 +13,8 @@ use crate::documents::reference::Group;
 /// The results of a search. More would not be read.
 const FOUND_MAX: usize = 20;
 const QUERY_LENGTH_MAX: usize = 100;
-/// A longer text adds to the size of the index, and hardly to what is found.
-const TEXT_LENGTH_MAX: usize = 400;
+/// The length of the text of a result.
+const SHOWN_LENGTH_MAX: usize = 240;
 
 /// A part of the documentation that can be found.
 #[derive(Clone, Debug, Serialize, PartialEq, Eq)]
@@ -22,6 +22,7 @@ pub struct Entry {
     pub kind: Kind,
     pub title: String,
     pub path: String,
+    /// Everything that is searched, besides the title.
     pub text: String,
 }
 
@@ -56,14 +57,14 @@ pub fn entries(guides: &[Guide], groups: &[Group], errors: &[CodeSection]) -> Ve
             kind: Kind::Endpoint,
             title: operation.summary.clone(),
             path: path_of(group, operation),
-            text: cut(&format!("{} {}", operation.name, operation.description)),
+            text: plain(&format!("{} {}", operation.name, operation.description)),
         })
     });
     let errors = errors.iter().map(|section| Entry {
         kind: Kind::Error,
         title: section.code.to_owned(),
         path: format!("{}#{}", errors_page::PATH, section.code),
-        text: cut(&section.cases.iter().map(|case| case.meaning).collect::<Vec<_>>().join(" ")),
+        text: plain(&section.cases.iter().map(|case| case.meaning).collect::<Vec<_>>().join(" ")),
     });
     guides.iter().flat_map(of_guide).chain(endpoints).chain(errors).collect()
 }
@@ -75,16 +76,33 @@ fn of_guide(guide: &Guide) -> Vec<Entry> {
         kind: Kind::Guide,
         title: format!("{title}: {}", part.title),
         path: format!("{path}#{}", part.id),
-        text: cut(&part.text),
+        text: plain(&part.text),
     });
-    let whole =
-        Entry { kind: Kind::Guide, title: title.clone(), path: path.clone(), text: cut(&guide.article.lead) };
+    let whole = Entry {
+        kind: Kind::Guide,
+        title: title.clone(),
+        path: path.clone(),
+        text: plain(&guide.article.lead),
+    };
     [whole].into_iter().chain(parts).collect()
 }
 
-fn cut(text: &str) -> String {
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    words.chars().take(TEXT_LENGTH_MAX).collect()
+/// The words of a text, without the marks of code.
+fn plain(text: &str) -> String {
+    text.replace('`', "").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+impl Entry {
+    /// The beginning of the text, as a result shows it.
+    pub fn beginning(&self) -> String {
+        match self.text.char_indices().nth(SHOWN_LENGTH_MAX) {
+            None => self.text.clone(),
+            Some((end, _)) => {
+                let end = self.text[..end].rfind(' ').unwrap_or(end);
+                format!("{}…", &self.text[..end])
+            }
+        }
+    }
 }
 
 pub fn shortened(query: &str) -> &str {

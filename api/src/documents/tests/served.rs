@@ -80,7 +80,7 @@ async fn the_skill_is_a_page_for_browsers_and_markdown_for_everybody_else() {
     };
     let (kind, page) = skill("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8").await;
     assert_eq!(kind, "text/html; charset=utf-8");
-    assert!(page.contains("<h1>Handbill</h1>") && !page.contains("name: handbill"), "{page}");
+    assert!(page.contains("<h1>Skill for agents</h1>") && !page.contains("name: handbill"), "{page}");
     for accept in ["*/*", "text/markdown, text/html, */*", "text/plain"] {
         let (kind, text) = skill(accept).await;
         assert_eq!(kind, "text/markdown; charset=utf-8", "{accept}");

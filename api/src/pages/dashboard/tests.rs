@@ -661,6 +661,8 @@ fn token_pages() -> Vec<(String, String)> {
         made_by: Maker { user: Some(user(1)), token: None },
         created_at: now(),
         last_used_at: Some(now()),
+        last_used_from: Some(std::net::Ipv4Addr::LOCALHOST.into()),
+        secret_start: Some("svc_sk_a1B2".to_owned()),
         renewable_until: None,
     };
     let code = "abcdef".repeat(4).parse::<InviteCode>().unwrap();
@@ -677,6 +679,8 @@ fn token_pages() -> Vec<(String, String)> {
         },
         Token {
             last_used_at: None,
+            last_used_from: None,
+            secret_start: None,
             made_by: Maker::default(),
             ..token(3, TokenName::of_signup(), Rights::all())
         },

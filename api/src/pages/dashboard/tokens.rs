@@ -2,6 +2,7 @@
 //! shown only in the response to the form that created it, which is never cached.
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 
 use askama::Template;
 use domain::{
@@ -56,14 +57,17 @@ pub struct MintedTokenBox {
 }
 
 pub struct TokenRow {
-    /// Identifies the token in the API, the shell and the audit log. No part of the secret is stored.
+    /// Identifies the token in the API, the shell and the audit log.
     pub id: String,
+    /// The beginning of the secret.
+    pub secret_start: Option<String>,
     pub name: String,
     pub scopes: String,
     /// The only page that the token is pinned to.
     pub page: Option<String>,
     pub made_by: String,
     pub last_used_at: Option<Moment>,
+    pub last_used_from: Option<IpAddr>,
     pub expires_at: Option<Moment>,
     /// Shown to those who may revoke the token.
     pub revoke: Option<Question>,
@@ -256,11 +260,13 @@ impl TokenRow {
         let page = |id| slugs.find(id).map_or_else(|| "a deleted page".to_owned(), Slug::to_string);
         Self {
             id: token.id.to_string(),
+            secret_start: token.secret_start.clone(),
             name: token.name.without_code().to_string(),
             scopes: token.rights.scopes.to_string(),
             page: token.rights.pinned_to.map(page),
             made_by: maker_text(token, minters, names),
             last_used_at: token.last_used_at.map(Moment),
+            last_used_from: token.last_used_from,
             expires_at: token.renewable_until.or(token.rights.expires_at).map(Moment),
             revoke: offered_revocation(token, dashboard),
             rotate: offered_rotation(token, dashboard).map(|question| question.path),

@@ -22,9 +22,13 @@ fn consent() -> ConsentPage {
 }
 
 fn with_accounts() -> ConsentPage {
-    let choice = |handle: &str, role| AccountChoice { handle: handle.into(), role };
+    let choice =
+        |handle: &str, label: &str, role| AccountChoice { handle: handle.into(), label: label.into(), role };
     ConsentPage {
-        accounts: vec![choice("acct_k3x9m2", "owner"), choice("acct_b7p1q4", "member")],
+        accounts: vec![
+            choice("acct_k3x9m2", "Design team", "owner"),
+            choice("acct_b7p1q4", "acct_b7p1q4", "member"),
+        ],
         signed_in_as: Some("ada".into()),
         ..consent()
     }

@@ -175,7 +175,7 @@ async fn terminal_asks_once_for_confirmation_even_without_credit() {
     shell.write("page.html", page_saying("second"));
     let signed = shell.run(&PUBLISH).await.ok().line();
     let list = shell.run(&["list"]).await.ok();
-    assert!(list.out.contains("run `handbill show my-page` for the link"), "{list:?}");
+    assert!(list.out.contains("see `handbill show`"), "{list:?}");
     assert_eq!(world.visitor().open(&url).await.status, 403);
     assert_serves(&world.visitor().open(&signed).await, &page_saying("second"));
     let signed = shell.run(&["rollback", "my-page"]).await.ok().line();

@@ -18,42 +18,18 @@ in_both_modes! {
         for _ in 0..3 {
             world.visitor().open(&published.string("url")).await.expect(200);
         }
-        let list =
-            handbill_tests::eventually(handbill_tests::PATIENCE, "the views are counted", async || {
-                let list = dashboard.open("").await;
-                list.contains("· 3 views").then_some(list)
-            })
-            .await;
+        let list = handbill_tests::eventually(handbill_tests::PATIENCE, "the views are counted", async || {
+            let list = dashboard.open("").await;
+            list.contains("· 3 views").then_some(list)
+        })
+        .await;
         let size = format!(" · {} bytes", PAGE.len());
-        assert_has(
-            &list,
-            &["my-page", "our-plans", "private", &size, "?sig=", "v1 · ", "<polyline", "2 pages."],
-        );
+        assert_has(&list, &["my-page", "our-plans", "private", &size, "?sig=", "v1 · ", "<polyline", "2 pages."]);
         let usage = dashboard.open("/usage").await;
-        assert_has(
-            &usage,
-            &[
-                "Publishes",
-                "of 100 free",
-                "<svg",
-                "3 in total, most on ",
-                "<table>",
-                "<td data-label=\"Views\" class=\"number\">3</td>",
-            ],
-        );
-        assert_has(
-            &usage,
-            &["$0.50 a month for each", "expected by the end of the month", "pages/my-page\">my-page</a>"],
-        );
+        assert_has(&usage, &["Publishes", "of 100 free", "<svg", "3 in total, most on ", "<table>", "<td data-label=\"Views\" class=\"number\">3</td>"]);
+        assert_has(&usage, &["$0.50 a month for each", "expected by the end of the month", "pages/my-page\">my-page</a>"]);
         let page = dashboard.open("/pages/my-page").await;
-        assert_has(
-            &page,
-            &[
-                "Views in the last 30 days",
-                "3 in total, most on ",
-                "<td data-label=\"Views\" class=\"number\">3</td>",
-            ],
-        );
+        assert_has(&page, &["Views in the last 30 days", "3 in total, most on ", "<td data-label=\"Views\" class=\"number\">3</td>"]);
         for month in ["2026-1", "1999-01", "", "%3Cb%3E"] {
             assert_page(&dashboard.get(&format!("/usage?month={month}")).await, 400);
         }
@@ -62,12 +38,7 @@ in_both_modes! {
     async fn any_version_is_made_live_again(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
         let member = joined_as(&world, &owner, "mia", "member").await;
-        let url = agent
-            .publish("my-page", page_saying("one"))
-            .field("message", "First")
-            .await
-            .expect(201)
-            .string("url");
+        let url = agent.publish("my-page", page_saying("one")).field("message", "First").await.expect(201).string("url");
         agent.publish("my-page", page_saying("two")).await.expect(201);
         let dashboard = DashboardDriver::of(&member, &agent);
         let page = dashboard.open("/pages/my-page").await;
@@ -78,13 +49,7 @@ in_both_modes! {
             assert_has(&page, &[&format!("<a href=\"{address}\">View")]);
         }
         let live = &addresses[0];
-        assert_has(
-            &page,
-            &[
-                &format!("src=\"{live}\""),
-                &format!("<a href=\"{live}index.html\" rel=\"noopener\">index.html</a>"),
-            ],
-        );
+        assert_has(&page, &[&format!("src=\"{live}\""), &format!("<a href=\"{live}index.html\" rel=\"noopener\">index.html</a>")]);
         assert_has(&world.visitor().open(&format!("{live}index.html")).await.expect(200).text(), &["two"]);
         let framed = dashboard.get("/pages/my-page").await;
         let policy = framed.header("Content-Security-Policy");
@@ -137,29 +102,12 @@ in_both_modes! {
         let member = joined_as(&world, &owner, "mia", "member").await;
         agent.publish("my-page", page_saying("secret")).await.expect(201);
         let (dashboard, guest) = (DashboardDriver::of(&owner, &agent), DashboardDriver::of(&member, &agent));
-        assert_has(
-            &dashboard.open("/pages/my-page").await,
-            &["Unlisted and private cost $0.50 a month", "value=\"public\" checked"],
-        );
+        assert_has(&dashboard.open("/pages/my-page").await, &["Unlisted and private cost $0.50 a month", "value=\"public\" checked"]);
         let private = [("visibility", "private")];
-        owner
-            .post(&dashboard.path("/pages/my-page/visibility"))
-            .form(&private)
-            .await
-            .refused(402, "payment_required");
+        owner.post(&dashboard.path("/pages/my-page/visibility")).form(&private).await.refused(402, "payment_required");
         let lacking = dashboard.submit("/pages/my-page/visibility", &private).await;
-        assert_has(
-            &lacking,
-            &[
-                "Not enough credit to make my-page private",
-                "The balance is $0.00, so you need $0.50 more",
-                "value=\"5\"",
-            ],
-        );
-        assert_has(
-            &guest.submit("/pages/my-page/visibility", &private).await,
-            &["Ask the owner", "you need $0.50 more"],
-        );
+        assert_has(&lacking, &["Not enough credit to make my-page private", "The balance is $0.00, so you need $0.50 more", "value=\"5\""]);
+        assert_has(&guest.submit("/pages/my-page/visibility", &private).await, &["Ask the owner", "you need $0.50 more"]);
         assert_eq!(agent.artifact("my-page").await.string("visibility"), "public");
 
         // After the purchase the person returns to the page.
@@ -171,29 +119,15 @@ in_both_modes! {
 
         let hidden = guest.submit("/pages/my-page/visibility", &private).await;
         let signed_url = agent.artifact("my-page").await.string("signed_url");
-        assert_has(
-            &hidden,
-            &[
-                "The page is now private",
-                &signed_url,
-                "value=\"private\" checked",
-                "This month is already paid",
-            ],
-        );
+        assert_has(&hidden, &["The page is now private", &signed_url, "value=\"private\" checked", "This month is already paid"]);
         assert_has(&world.visitor().open(&signed_url).await.expect(200).text(), &["secret"]);
         world.visitor().open(signed_url.split_once('?').unwrap().0).await.expect(403);
         let unlisted = dashboard.submit("/pages/my-page/visibility", &[("visibility", "unlisted")]).await;
         assert_has(&unlisted, &["The page is now unlisted", "value=\"unlisted\" checked"]);
         let public = dashboard.submit("/pages/my-page/visibility", &[("visibility", "public")]).await;
-        assert_has(
-            &public,
-            &["The page is now public", "value=\"public\" checked", "This month is already paid"],
-        );
+        assert_has(&public, &["The page is now public", "value=\"public\" checked", "This month is already paid"]);
         let ledger = dashboard.open("/credit").await;
-        assert_has(
-            &ledger,
-            &["$4.50", "−$0.50", "Visibility of my-page", "Credit (test)", "visibility:", "topup-dev:"],
-        );
+        assert_has(&ledger, &["$4.50", "−$0.50", "Visibility of my-page", "Credit (test)", "visibility:", "topup-dev:"]);
         for visibility in ["", "hidden", "Private"] {
             let refused = dashboard.post("/pages/my-page/visibility", &[("visibility", visibility)]).await;
             assert_page(&refused, 400);
@@ -203,11 +137,7 @@ in_both_modes! {
         let fulfilled = dashboard.open("/credit?page=my-page&visibility=private").await;
         assert!(!fulfilled.contains("There is"), "{fulfilled}");
         // Invalid values in the address are ignored.
-        for odd in [
-            "/credit?page=../x&visibility=private",
-            "/credit?page=no-page&visibility=private",
-            "/credit?done=<b>",
-        ] {
+        for odd in ["/credit?page=../x&visibility=private", "/credit?page=no-page&visibility=private", "/credit?done=<b>"] {
             let text = dashboard.open(odd).await;
             assert!(!text.contains("no-page") && !text.contains("../x") && !text.contains("<b>"), "{text}");
         }

@@ -346,6 +346,7 @@ async fn age(backup: &Path) {
     let mut connection = SqliteConnection::connect(&address).await.unwrap();
     let undone = "DROP INDEX artifacts_by_change; DROP INDEX versions_shown; DROP INDEX daily_views_of_pages;
         ALTER TABLE versions DROP COLUMN title; ALTER TABLE accounts DROP COLUMN name;
+        ALTER TABLE tokens DROP COLUMN secret_start; ALTER TABLE tokens DROP COLUMN last_used_from;
         DROP INDEX accounts_with_retention; DROP INDEX artifacts_with_retention;
         ALTER TABLE accounts DROP COLUMN versions_kept; ALTER TABLE accounts DROP COLUMN versions_days;
         ALTER TABLE artifacts DROP COLUMN versions_kept; ALTER TABLE artifacts DROP COLUMN versions_days;
