@@ -1,5 +1,5 @@
-//! The handle of an account: `acct_` and random characters. It identifies the account, and people see it if the
-//! account has no name.
+//! The handle of an account: `acct_` and random characters. It identifies the account, and people see it if
+//! the account has no name.
 
 use crate::Chance;
 

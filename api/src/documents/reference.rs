@@ -26,6 +26,7 @@ pub use pages::ReferencePages;
 
 /// The tag of the routes that are not for agents.
 const OPERATOR: &str = "Operator";
+const OPERATOR_ROUTES: &str = " /internal/";
 /// The credential of these routes.
 const OPERATOR_CREDENTIAL: &str = "operator";
 
@@ -69,9 +70,14 @@ impl Reference {
             credentials: credentials(&document),
             sections: sections(&document, TokenSource::File),
             shapes: shapes(&document),
-            errors: errors::entries(),
+            errors: errors_of_agents(),
         }
     }
+}
+
+/// The errors without those that only operators' routes return, whose hints lead to such routes.
+fn errors_of_agents() -> Vec<Entry> {
+    errors::entries().into_iter().filter(|entry| !entry.hint.contains(OPERATOR_ROUTES)).collect()
 }
 
 fn credentials(document: &Value) -> Vec<(String, String)> {

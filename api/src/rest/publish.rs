@@ -56,8 +56,8 @@ impl Publish {
     ///
     /// A new `slug` creates an artifact with its own URL. The slug of an existing artifact adds a version,
     /// makes it live and keeps the URL. Send `html` for one page, or `files` for a site of at most 50 files
-    /// and 10 MB, as a form or as JSON. Or send an archive of the site (zip, tar, tar.gz, tar.zst), with
-    /// `slug` and `message` in the query. Link assets by relative path. Needs the scope `artifacts:write`.
+    /// and 10 MB, as a form or as JSON. Or send an archive of the site, with the type `application/zip`,
+    /// `application/x-tar`, `application/gzip` or `application/zstd`, and `slug` and `message` in the query. Link assets by relative path. Needs the scope `artifacts:write`.
     ///
     /// A site may have `_redirects` and `_headers` at its root, in the format of Netlify and Cloudflare
     /// Pages, with at most 100 rules each. `_redirects`: one rule a line, as `/old/* /new/:splat 301`, with

@@ -211,7 +211,7 @@ mod tests {
             link_in_list(&artifact)
         };
         assert_eq!(listed("unlisted", None), "http://a/");
-        assert_eq!(listed("private", None), "run `handbill show my-page` for the link");
+        assert_eq!(listed("private", None), "see `handbill show`");
         assert_eq!(
             listed("private", Some("http://a/?sig=0123456789abcdef")),
             "http://a/?sig=0123456789abcdef"
