@@ -68,7 +68,7 @@ pub fn page_leading_to(
     page_under(policy.unwrap_or(HeaderValue::from_static(CONTENT_SECURITY_POLICY)), status, template)
 }
 
-/// A page whose script may reload parts of it.
+/// A page from which this service may be called, such as by a script that reloads parts of it.
 pub fn live_page(status: StatusCode, template: &impl Template) -> Result<Response, RefusedCall> {
     let policy = HeaderValue::from_str(&format!("{CONTENT_SECURITY_POLICY}; connect-src 'self'"));
     page_under(policy.unwrap_or(HeaderValue::from_static(CONTENT_SECURITY_POLICY)), status, template)

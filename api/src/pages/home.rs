@@ -22,7 +22,7 @@ use super::visitor::{HomeVisitor, account_named};
 use crate::documents::Facts;
 use crate::html::faults::Faults;
 use crate::html::figures::{Count, Dollars};
-use crate::html::{accepts_html, again, page, person_if_any};
+use crate::html::{accepts_html, again, live_page, person_if_any};
 use crate::http::body;
 use crate::http::caller;
 use crate::http::client_ip::ClientIp;
@@ -88,7 +88,8 @@ enum FormPublish {
 pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
     let visitor = HomeVisitor::of(request, &service).await?;
     let facts = Facts::of(service.addresses(), service.tariff());
-    page(StatusCode::OK, &HomePage::new(&facts, visitor, Faults::default(), ""))
+    // Checks of pages load `/robots.txt` from within the page.
+    live_page(StatusCode::OK, &HomePage::new(&facts, visitor, Faults::default(), ""))
 }
 
 #[handler]

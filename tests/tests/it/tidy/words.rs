@@ -86,7 +86,7 @@ const WIDE_LINES_MAX: &[(&str, usize)] = &[
     ("service", 25),
     ("store", 155),
     ("telemetry", 5),
-    ("tests", 320),
+    ("tests", 330),
     ("torture", 10),
     ("workers", 110),
 ];
