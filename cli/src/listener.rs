@@ -91,7 +91,7 @@ impl Listener {
         let ListenerLimits { key, role, limits, proxies, overload_response } = terms;
         let listener = TcpListener::bind(address)
             .await
-            .with_context(|| format!("listen on {address}; {key} chooses another address"))?;
+            .with_context(|| format!("cannot listen on {address} (setting {key})"))?;
         let local_address = listener.local_addr()?;
         let meter = ConnectionMeter::of(role);
         let state = ListenerState {

@@ -50,6 +50,13 @@ impl<'a> InvitePage<'a> {
         }
     }
 
+    fn heading(&self) -> String {
+        match self.invited_by {
+            Some(name) if self.label == self.handle => format!("Join {name}"),
+            _ => format!("Join {}", self.label),
+        }
+    }
+
     fn person(&self) -> Option<&str> {
         self.signed_in_as
     }
@@ -97,6 +104,7 @@ pub fn samples() -> Vec<(String, String)> {
         signed_in_as: None,
         is_member: false,
     };
+    let unnamed = InvitePage { label: "acct_k3x9m2", ..sample() };
     let by_agent =
         InvitePage { invited_by: None, label: "acct_k3x9m2", named: String::new(), uses_left: 3, ..sample() };
     let signed_in = InvitePage { role: Role::Admin, signed_in_as: Some("ada"), ..sample() };
@@ -104,6 +112,7 @@ pub fn samples() -> Vec<(String, String)> {
     vec![
         ("invite-member".into(), member.render().unwrap()),
         ("invite".into(), sample().render().unwrap()),
+        ("invite-unnamed".into(), unnamed.render().unwrap()),
         ("invite-by-agent".into(), by_agent.render().unwrap()),
         ("invite-signed-in".into(), signed_in.render().unwrap()),
     ]

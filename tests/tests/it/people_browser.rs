@@ -111,7 +111,7 @@ async fn join(world: &World, invite_url: &str, handle: &str, scripts: Scripts) {
     let browser = Browser::start().await;
     browser.with_scripts(scripts).await;
     browser.open(invite_url).await;
-    assert_eq!(browser.text("h1").await, "Join my-page");
+    assert_eq!(browser.text("h1").await, "Join ada");
     let text = browser.text("main").await;
     assert!(text.contains(handle) && text.contains("ada invites you"), "{text}");
     browser.inspect(&format!("invite{with}")).await;
