@@ -110,16 +110,16 @@ fn group_of(name: &str) -> &'static str {
     found.or(GROUPS.last()).map_or("", |(group, _)| *group)
 }
 
-/// Adds the examples of a command and of its subcommands.
+/// Adds the examples of a command and of its subcommands. A command that has none shows one of each subcommand.
 fn with_examples(command: Command, path: &str) -> Command {
     let names: Vec<String> = command.get_subcommands().map(|command| command.get_name().to_owned()).collect();
     let command = names.iter().fold(command, |command, name| {
         command.mut_subcommand(name, |inner| with_examples(inner, &format!("{path} {name}")))
     });
-    match examples_of(path) {
-        Some(lines) => command.after_help(examples_text(lines)),
-        None => command,
-    }
+    let of_inner =
+        || names.iter().filter_map(|name| examples_of(&format!("{path} {name}"))?.first().copied());
+    let lines = examples_of(path).map_or_else(|| of_inner().collect(), <[_]>::to_vec);
+    if lines.is_empty() { command } else { command.after_help(examples_text(&lines)) }
 }
 
 fn examples_of(path: &str) -> Option<&'static [&'static str]> {
@@ -201,6 +201,16 @@ mod tests {
             }
             assert!(help_of(&leaf.split(' ').collect::<Vec<_>>()).contains("Examples:"), "{leaf}");
         }
+    }
+
+    #[test]
+    fn commands_with_subcommands_show_an_example_of_each() {
+        let help = help_of(&["tokens"]);
+        for name in ["list", "mint", "revoke"] {
+            let example = examples_of(&format!("tokens {name}")).unwrap()[0];
+            assert!(help.contains(example), "{help}");
+        }
+        assert!(help_of(&["admin", "operator"]).contains("Examples:"));
     }
 
     #[test]

@@ -40,9 +40,7 @@ mod tests {
         );
         assert!(shown.contains("  handbill signup\n") && shown.contains("DEV MODE"), "{shown}");
         assert!(shown.contains("curl -s -X POST http://127.0.0.1:8080/v1/signup"), "{shown}");
-        let other =
-            [("HANDBILL_API__LISTEN", "127.0.0.1:9090"), ("HANDBILL_API__BASE_URL", "http://127.0.0.1:9090")];
-        let shown = banner(&settings(&other));
+        let shown = banner(&settings(&[("HANDBILL_API__LISTEN", "127.0.0.1:9090")]));
         assert!(shown.contains("handbill signup --url http://127.0.0.1:9090\n"), "{shown}");
     }
 }

@@ -46,14 +46,14 @@ pub struct ApiLoad {
 impl Api {
     pub(crate) fn read(reader: &mut Reader, mode: Option<Mode>) -> Option<Self> {
         let listen = reader.required("api.listen");
-        let base_url = reader.required::<WebAddress>("api.base_url");
+        let base_url = reader.derived("api.base_url", "api.listen", || WebAddress::of_listener(listen));
         let trusted_proxies = reader.required::<Vec<IpNet>>("api.trusted_proxies");
         let connections = connection_limits!(reader, "api");
         let load = ApiLoad::read(reader);
         if let (Some(mode), Some(listen)) = (mode, listen) {
             mode.guard_listener(reader, "api.listen", listen);
         }
-        if let (Some(mode), Some(base_url)) = (mode, &base_url) {
+        if let Some(mode) = mode {
             mode.guard_address(reader, "api.base_url", &base_url.0);
         }
         if let (Some(mode), Some(proxies)) = (mode, &trusted_proxies) {
@@ -61,7 +61,7 @@ impl Api {
         }
         Some(Self {
             listen: listen?,
-            base_url: base_url?.0,
+            base_url: base_url.0,
             trusted_proxies: trusted_proxies?,
             connections: connections?,
             load: load?,

@@ -44,7 +44,7 @@ impl Edge {
     /// `api_proxies` are the API's trusted proxies.
     pub(crate) fn read(reader: &mut Reader, mode: Option<Mode>, api_proxies: &[IpNet]) -> Option<Self> {
         let listen = reader.required("edge.listen");
-        let serve_url = reader.required::<WebAddress>("edge.serve_url");
+        let serve_url = reader.derived("edge.serve_url", "edge.listen", || WebAddress::of_listener(listen));
         let domain = reader.required::<HostName>("edge.domain");
         let url_style = reader.required("edge.url_style");
         let allow_same_site = reader.required("edge.allow_same_site");
@@ -61,7 +61,7 @@ impl Edge {
         if let (Some(mode), Some(listen)) = (mode, listen) {
             mode.guard_listener(reader, "edge.listen", listen);
         }
-        if let (Some(mode), Some(serve_url)) = (mode, &serve_url) {
+        if let Some(mode) = mode {
             mode.guard_address(reader, "edge.serve_url", &serve_url.0);
         }
         if let Some(mode) = mode {
@@ -71,7 +71,7 @@ impl Edge {
         }
         Some(Self {
             listen: listen?,
-            serve_url: serve_url?.0,
+            serve_url: serve_url.0,
             domain: domain?.0,
             url_style: url_style?,
             allow_same_site: allow_same_site?,
