@@ -4,5 +4,6 @@
 pub mod app;
 mod consent;
 mod devices;
+mod documents;
 mod metadata;
 mod theft;

@@ -42,7 +42,7 @@ async fn fetched(response: impl Fn(&str) -> String + Send + 'static) -> Result<S
     install_tls();
     let (url, _) = server(response).await;
     let client = careful(Duration::from_millis(500)).build().unwrap();
-    fetch(&client, &url).await.map(|metadata| metadata.name.to_string())
+    fetch(&client, &url, url.as_str()).await.map(|metadata| metadata.name.to_string())
 }
 
 fn install_tls() {
@@ -97,8 +97,8 @@ async fn names_of_this_machine_and_its_network_are_not_connected_to() {
     let port = target.port().unwrap();
     // As in production, but without TLS, which would fail anyway.
     let client = careful(FETCH_MAX).dns_resolver(PublicResolver).build().unwrap();
-    let url = format!("http://localhost:{port}/client.json").parse().unwrap();
-    assert_eq!(fetch(&client, &url).await.unwrap_err(), DocumentFault::Unreachable);
+    let url: Url = format!("http://localhost:{port}/client.json").parse().unwrap();
+    assert_eq!(fetch(&client, &url, url.as_str()).await.unwrap_err(), DocumentFault::Unreachable);
     assert_eq!(requests.load(Ordering::SeqCst), 0);
     assert!(all_public(vec![]).is_err());
     let parse = |addresses: &[&str]| addresses.iter().map(|one| one.parse().unwrap()).collect();
@@ -115,6 +115,6 @@ async fn documents_without_https_are_refused_by_the_client() {
     install_tls();
     let documents = ClientDocuments::default();
     let (target, requests) = server(|url| ok(&document(url))).await;
-    assert!(fetch(documents.client().unwrap(), &target).await.is_err());
+    assert!(fetch(documents.client().unwrap(), &target, target.as_str()).await.is_err());
     assert_eq!(requests.load(Ordering::SeqCst), 0);
 }
