@@ -1,12 +1,22 @@
-//! Cross-origin calls from browsers: `/v1` and `/mcp` are open to the pages of all origins, with a bearer
-//! token and never with a cookie. A page that has a token may use it; it must not use a visitor's session.
+//! Cross-origin calls from browsers: `/v1`, `/mcp`, `/.well-known/` and the OAuth endpoints for programs are
+//! open to the pages of all origins, with a bearer token and never with a cookie. A page that has a token may
+//! use it; it must not use a visitor's session. The consent pages of OAuth are closed.
 //!
 //! No response allows credentials, so a browser hides every response to a request that it sent with cookies.
 
 use poem::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use poem::{Endpoint, IntoResponse, Request, Response};
 
-const PATHS: [&str; 2] = ["/v1/", "/mcp"];
+/// With everything below those that end with a slash.
+const PATHS: [&str; 7] = [
+    "/v1/",
+    "/mcp",
+    "/.well-known/",
+    "/oauth/register",
+    "/oauth/token",
+    "/oauth/revoke",
+    "/oauth/device_authorization",
+];
 /// They create tokens for callers without one. Otherwise any page could sign up from its visitors' addresses.
 const CLOSED_PATHS: [&str; 2] = ["/v1/signup", "/v1/account/join"];
 
@@ -87,14 +97,22 @@ mod tests {
 
     #[tokio::test]
     async fn a_preflight_request_is_answered_for_open_paths_only() {
-        for path in ["/mcp", "/v1/publish"] {
+        for path in ["/mcp", "/v1/publish", "/.well-known/oauth-authorization-server", "/oauth/token"] {
             let allowed = called(Method::OPTIONS, path, &ASKS).await;
             assert_eq!(allowed.status(), StatusCode::NO_CONTENT);
             assert_eq!(allowed.header("access-control-allow-origin"), Some("*"));
             assert!(allowed.header("access-control-allow-headers").unwrap().contains("Authorization"));
             assert_eq!(allowed.header("access-control-allow-credentials"), None);
         }
-        for path in ["/auth/login", "/internal/views", "/mcpx", "/v1x", "/dashboard"] {
+        for path in [
+            "/auth/login",
+            "/internal/views",
+            "/mcpx",
+            "/v1x",
+            "/dashboard",
+            "/oauth/authorize",
+            "/oauth/device",
+        ] {
             let passed = called(Method::OPTIONS, path, &ASKS).await;
             assert_eq!(passed.status(), StatusCode::OK);
             assert_eq!(passed.header("access-control-allow-origin"), None, "{path}");

@@ -1,43 +1,21 @@
 //! Responses of OAuth: JSON that no cache stores, and errors with `error` and `error_description`.
 
 use domain::Refusal;
-use poem::http::{HeaderMap, HeaderValue, StatusCode, header};
-
-use poem::{Body, Request, Response, handler};
+use poem::http::{HeaderValue, StatusCode, header};
+use poem::{Body, Request, Response};
 use serde_json::{Value, json};
 use service::{OAuthCode, OAuthError, OAuthFailure};
 
 use crate::http::oauth_parameters::OAuthParameters;
 use crate::http::refusal::{RefusedCall, status_of};
 
-const ANYONE: HeaderValue = HeaderValue::from_static("*");
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// A response that the page of any site may read.
+/// A response that no cache stores.
 pub fn json(status: StatusCode, body: &Value) -> Response {
     let mut response =
         Response::builder().status(status).content_type("application/json").body(body.to_string());
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    for_any_site(response.headers_mut());
-    response
-}
-
-pub fn for_any_site(headers: &mut HeaderMap) {
-    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANYONE);
-    let exposed = HeaderValue::from_static("WWW-Authenticate, Retry-After");
-    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
-}
-
-/// The answer to a browser that asks before it sends the request of a page.
-#[handler]
-pub fn preflight() -> Response {
-    let mut response = Response::builder().status(StatusCode::NO_CONTENT).finish();
-    let headers = response.headers_mut();
-    for_any_site(headers);
-    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST"));
-    let allowed = HeaderValue::from_static("Authorization, Content-Type, MCP-Protocol-Version");
-    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, allowed);
-    headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
     response
 }
 

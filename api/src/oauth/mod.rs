@@ -1,7 +1,8 @@
 //! The OAuth endpoints for programs: metadata, registration, tokens, revocation and the sign-in of devices.
 //! `pages::oauth` has the consent pages.
 //!
-//! Their errors have the form of RFC 6749. Any site's page may call them, because they use no cookie.
+//! Their errors have the form of RFC 6749. They use no cookie, so the pages of any site may call them: see
+//! [`crate::http::cors`].
 
 pub mod answer;
 pub mod devices;

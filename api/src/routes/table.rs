@@ -163,22 +163,14 @@ pub const MCP: &[RouteLine] = calls! { Mcp:
 
 /// The OAuth endpoints for programs. Their documents describe them.
 pub const OAUTH: &[RouteLine] = handled! { Api:
-    get     oauth::metadata::RESOURCE,     oauth::metadata::resource, Small, Request, Anyone;
-    options oauth::metadata::RESOURCE,     oauth::answer::preflight,  Small, Request, Anyone;
-    get     oauth::metadata::RESOURCE_MCP, oauth::metadata::resource, Small, Request, Anyone;
-    options oauth::metadata::RESOURCE_MCP, oauth::answer::preflight,  Small, Request, Anyone;
-    get     oauth::metadata::RESOURCE_V1,  oauth::metadata::resource, Small, Request, Anyone;
-    options oauth::metadata::RESOURCE_V1,  oauth::answer::preflight,  Small, Request, Anyone;
-    get     oauth::metadata::SERVER,       oauth::metadata::server,   Small, Request, Anyone;
-    options oauth::metadata::SERVER,       oauth::answer::preflight,  Small, Request, Anyone;
-    post    "/oauth/register",             oauth::register::register, Small, Request, Anyone;
-    options "/oauth/register",             oauth::answer::preflight,  Small, Request, Anyone;
-    post    "/oauth/token",                oauth::tokens::issue,      Small, Request, Anyone;
-    options "/oauth/token",                oauth::answer::preflight,  Small, Request, Anyone;
-    post    "/oauth/revoke",               oauth::tokens::revoke,     Small, Request, Anyone;
-    options "/oauth/revoke",               oauth::answer::preflight,  Small, Request, Anyone;
-    post    "/oauth/device_authorization", oauth::devices::begin,     Small, Request, Anyone;
-    options "/oauth/device_authorization", oauth::answer::preflight,  Small, Request, Anyone;
+    get  oauth::metadata::RESOURCE,     oauth::metadata::resource, Small, Request, Anyone;
+    get  oauth::metadata::RESOURCE_MCP, oauth::metadata::resource, Small, Request, Anyone;
+    get  oauth::metadata::RESOURCE_V1,  oauth::metadata::resource, Small, Request, Anyone;
+    get  oauth::metadata::SERVER,       oauth::metadata::server,   Small, Request, Anyone;
+    post "/oauth/register",             oauth::register::register, Small, Request, Anyone;
+    post "/oauth/token",                oauth::tokens::issue,      Small, Request, Anyone;
+    post "/oauth/revoke",               oauth::tokens::revoke,     Small, Request, Anyone;
+    post "/oauth/device_authorization", oauth::devices::begin,     Small, Request, Anyone;
 };
 
 /// What `netlify deploy` calls.

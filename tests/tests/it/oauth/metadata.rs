@@ -1,6 +1,6 @@
 //! What a client reads before it connects, registration, and the addresses of client documents.
 
-use handbill_tests::{Method, Value, in_both_modes, json};
+use handbill_tests::{Call, Method, Value, in_both_modes, json};
 use tokio::net::TcpListener;
 
 use super::app::{App, refused};
@@ -31,8 +31,40 @@ in_both_modes! {
             let address = server.string(&format!("{endpoint}_endpoint"));
             let path = address.strip_prefix(&base_url).unwrap_or_else(|| panic!("{address}"));
             stranger.get(path).await.refused(405, "method_not_allowed");
-            let preflight = stranger.call(Method::OPTIONS, path).header("Origin", "https://a.example").await;
-            assert!(preflight.expect(204).header("Access-Control-Allow-Headers").contains("Content-Type"));
+        }
+    }
+
+    async fn pages_of_any_origin_read_the_endpoints_for_programs_and_never_the_consent(world: World) {
+        let stranger = world.stranger();
+        let preflight = async |path: &str| {
+            let asked = stranger.call(Method::OPTIONS, path).header("Origin", "https://app.example");
+            asked.header("Access-Control-Request-Method", "POST").await
+        };
+        let open = async |call: Call| {
+            let reply = call.header("Origin", "https://app.example").await;
+            assert_eq!(reply.header("Access-Control-Allow-Credentials"), "", "{reply:?}");
+            reply.header("Access-Control-Allow-Origin") == "*"
+        };
+        for path in [
+            "/.well-known/oauth-protected-resource",
+            "/.well-known/oauth-protected-resource/mcp",
+            "/.well-known/oauth-authorization-server",
+            // A client that tries an address that does not exist can read that it does not.
+            "/.well-known/oauth-authorization-server/mcp",
+        ] {
+            assert_eq!(preflight(path).await.expect(204).header("Access-Control-Allow-Origin"), "*", "{path}");
+            assert!(open(stranger.get(path)).await, "{path}");
+            assert!(!open(stranger.get(path).header("Cookie", "svc_sess=x")).await, "{path}");
+        }
+        for path in ["/oauth/register", "/oauth/token", "/oauth/revoke", "/oauth/device_authorization"] {
+            let allowed = preflight(path).await.expect(204);
+            assert!(allowed.header("Access-Control-Allow-Headers").contains("Content-Type"), "{path}");
+            assert!(open(stranger.post(path).form(&[])).await, "{path}");
+            assert!(open(stranger.get(path)).await, "{path}: 405");
+        }
+        for path in ["/oauth/authorize", "/oauth/device"] {
+            assert_eq!(preflight(path).await.header("Access-Control-Allow-Origin"), "", "{path}");
+            assert!(!open(stranger.get(path)).await, "{path}");
         }
     }
 
