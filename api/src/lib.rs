@@ -43,6 +43,7 @@ use crate::probes::Probes;
 pub use crate::http::body::BodyTerms;
 pub use crate::http::client_ip::{TrustedProxies, network_of};
 pub use crate::http::permits::PermitLimits;
+pub use crate::http::refusal::linked_json_of;
 pub use crate::probes::answer as answer_probe;
 pub use crate::routes::openapi_document;
 

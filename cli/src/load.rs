@@ -6,7 +6,6 @@ use api::{BodyTerms, LoadTerms, PermitLimits, TrustedProxies};
 use config::Settings;
 use domain::Refusal;
 use ipnet::IpNet;
-use serde_json::json;
 
 use crate::listener::{ListenerLimits, OverloadResponse};
 
@@ -73,7 +72,7 @@ pub(crate) fn networks_of_clients(settings: &Settings) -> edge::NetworkOf {
 
 pub(crate) fn api_listener(settings: &Settings) -> ListenerLimits {
     let full = Refusal::overloaded("too many connections are open");
-    let body = json!({ "code": full.code(), "message": full.message(), "hint": full.hint() });
+    let body = api::linked_json_of(&full, &settings.api.base_url);
     ListenerLimits {
         key: "api.listen",
         role: "api",
