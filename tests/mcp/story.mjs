@@ -151,7 +151,8 @@ async function publishesAndRollsBack(agent) {
   assert.deepEqual([back.slug, back.version], ["my-site", 1]);
   await saying(url, "The first.");
   const listed = await agent.call("list_artifacts");
-  const { created_at, updated_at, views_month, ...same } = listed.artifacts[0];
+  const { created_at, updated_at, versions_days, versions_kept, views_month, ...same } = listed.artifacts[0];
+  assert.deepEqual([versions_days, versions_kept], [null, null]);
   assert.deepEqual([[same], listed.artifacts.length, listed.next_cursor], [[back], 1, null]);
   assert.ok(created_at <= updated_at && views_month >= 0, JSON.stringify(listed));
   report("published and rolled back", url);

@@ -1,10 +1,8 @@
 //! Artifacts and versions in requests and responses. The enums repeat those of `domain`, so that a change
 //! there cannot change the API by accident.
 
-use std::collections::HashMap;
-
 use domain::link::{Addresses, VersionLinks};
-use domain::{AppealMessage, Host, MalformedReason, Paged, Refusal, RetentionChange};
+use domain::{AppealMessage, MalformedReason, Refusal, RetentionChange};
 use poem_openapi::types::MaybeUndefined;
 use poem_openapi::{Enum, Object};
 
@@ -56,18 +54,6 @@ pub struct Artifact {
     /// Null if it has none, or if it was published before titles were stored.
     #[oai(nullable)]
     pub title: Option<String>,
-}
-
-/// An artifact in the list.
-#[derive(Clone, Debug, Object)]
-pub struct ListedArtifact {
-    #[oai(flatten)]
-    pub artifact: Artifact,
-    pub created_at: Timestamp,
-    /// When it was last published, rolled back or changed in its visibility.
-    pub updated_at: Timestamp,
-    /// The number of page views in this UTC month.
-    pub views_month: u64,
 }
 
 /// An artifact with its versions.
@@ -252,22 +238,6 @@ impl Artifact {
             version: artifact.live.map(|live| live.seq),
             title: artifact.title.as_ref().map(ToString::to_string),
         }
-    }
-}
-
-impl ListedArtifact {
-    /// A page of the list, with the views of each artifact.
-    pub fn page(
-        artifacts: Paged<domain::Artifact>,
-        views: &HashMap<Host, u64>,
-        addresses: &Addresses,
-    ) -> Paged<Self> {
-        artifacts.map(|artifact| Self {
-            artifact: Artifact::new(&artifact, addresses),
-            created_at: artifact.created_at.into(),
-            updated_at: artifact.updated_at.into(),
-            views_month: views.get(&artifact.host).copied().unwrap_or_default(),
-        })
     }
 }
 

@@ -16,6 +16,7 @@ mod grant;
 mod internal;
 mod jobs;
 mod ledger;
+mod listed_artifact;
 mod moderation;
 mod people;
 mod publish;
@@ -33,8 +34,8 @@ mod value;
 
 pub use account::{Account, AccountDetail, AccountWithMembers, SignUp};
 pub use artifact::{
-    Activate, Appeal, AppealTaken, Artifact, ArtifactChange, ArtifactDetail, ChangeArtifact, ListedArtifact,
-    ShownArtifact, Version, read_appeal,
+    Activate, Appeal, AppealTaken, Artifact, ArtifactChange, ArtifactDetail, ChangeArtifact, ShownArtifact,
+    Version, read_appeal,
 };
 pub use audit::AuditEntry;
 pub use blocked_contents::{BlockedContents, ContentUnblocked};
@@ -49,6 +50,7 @@ pub use grant::{CreditGranted, GrantCredit};
 pub use internal::{CleanedUp, CountView, Metered, RunMetering, ViewCounted};
 pub use jobs::{JobCancelled, JobDetail, JobDiscarded, JobList, JobRetried, JobState};
 pub use ledger::LedgerEntry;
+pub use listed_artifact::ListedArtifact;
 pub use moderation::{Moderate, Moderated, Report, ReportTaken, ReportWritten, read_report};
 pub use people::{Claimed, Credentials, Me, RoleName, SignedIn, SignedOut};
 pub use publish::PublishResult;

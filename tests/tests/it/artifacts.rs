@@ -20,7 +20,8 @@ in_both_modes! {
         assert_eq!(slugs, ["page-one", "page-two"]);
         let artifact =
             list.as_array().unwrap().iter().find(|artifact| artifact["slug"] == "page-one").unwrap();
-        let mut expected = [&ARTIFACT_FIELDS[..], &["created_at", "updated_at", "views_month"]].concat();
+        let own = ["created_at", "updated_at", "versions_days", "versions_kept", "views_month"];
+        let mut expected = [&ARTIFACT_FIELDS[..], &own].concat();
         expected.sort_unstable();
         assert_eq!(fields_of(artifact), expected);
         assert_eq!(artifact["id"], first.at("artifact_id"));

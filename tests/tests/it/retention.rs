@@ -55,6 +55,9 @@ in_both_modes! {
         let few = json!({ "versions_kept": 3 });
         change_artifact(&agent, "no-such-page", &few).await.refused(404, "not_found");
         change_artifact(&reader, "my-page", &few).await.refused(403, "insufficient_scope");
+        change_artifact(&agent, "my-page", &few).await.expect(200);
+        let listed = reader.artifacts().await.expect(200);
+        assert_eq!((listed.at("0.versions_kept"), listed.at("0.versions_days")), (json!(3), json!(null)));
         change_account(&reader, &few).await.refused(403, "insufficient_scope");
     }
 
