@@ -11,16 +11,17 @@ use domain::oauth::scope_text;
 use domain::{Refusal, Scope, Scopes};
 use futures::StreamExt;
 use poem::error::ReadBodyError;
-use poem::http::{HeaderValue, StatusCode, header};
+use poem::http::{HeaderValue, Method, StatusCode, header};
 use poem::{Body, Endpoint, Request, Response};
 use service::{Caller, Service};
 use tracing::Span;
 
+use super::batch::{self, BatchResponses};
 use super::{malformed, measure};
 use crate::http::client_wait::ClientWait;
 use crate::http::dev_mode::DevPayment;
 use crate::http::origin::origin_of;
-use crate::http::permits::RequestPermit;
+use crate::http::permits::{RequestPermit, WorkClass};
 use crate::http::refusal::{RefusedCall, insufficient, respond_linked};
 use crate::http::service_of::service_of;
 use crate::http::trace::Traced;
@@ -28,6 +29,7 @@ use crate::http::upload_budget::{BodyShare, HeldMemory};
 use crate::http::{caller, same_site};
 
 const CONTENT_TYPE: &str = "application/json";
+const VERSION: &str = "mcp-protocol-version";
 
 /// The library returns only JSON but requires that the client accepts both.
 const ACCEPT: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
@@ -59,6 +61,20 @@ pub struct McpEndpoint<E> {
     protocol: E,
 }
 
+impl McpExchange {
+    /// Authenticates the request. A batch does so for each of its messages.
+    async fn of(request: &Request) -> Result<Self, RefusedCall> {
+        let service = service_of(request)?.clone();
+        let (bearer, origin) = (caller::bearer(request), origin_of(request));
+        let caller = service.authenticate(bearer, origin).await?;
+        let (memory, permit) = (BodyShare::of(request), RequestPermit::of(request));
+        let trace = request.data().map_or_else(Span::none, |Traced(span)| span.clone());
+        let (dev_payment, missing) = (DevPayment::of(request, &service), Arc::default());
+        let client = request.data().cloned().unwrap_or_default();
+        Ok(Self { service, caller, dev_payment, memory, permit, trace, missing, client })
+    }
+}
+
 impl<E: Endpoint<Output = Response>> McpEndpoint<E> {
     pub fn around(protocol: E) -> Self {
         Self { protocol }
@@ -67,20 +83,64 @@ impl<E: Endpoint<Output = Response>> McpEndpoint<E> {
     async fn handle(&self, mut request: Request, exchange: McpExchange) -> poem::Result<Response> {
         refuse_rebound(&request, exchange.service.addresses())?;
         require_json(&request)?;
-        let (missing, granted) = (exchange.missing.clone(), exchange.caller.oauth_scopes());
         let mut memory = exchange.memory.enter();
-        let message = read(request.take_body(), &mut memory).await?;
-        measure::require_few_values(&message).map_err(RefusedCall::from)?;
+        let body = read(request.take_body(), &mut memory).await?;
+        measure::require_few_values(&body).map_err(RefusedCall::from)?;
+        match batch::messages_of(&body, request.header(VERSION)) {
+            Ok(None) => self.handle_message(request, &body, exchange).await,
+            Ok(Some(messages)) => self.handle_batch(&request, messages).await,
+            Err(fault) => Ok(fault.respond()),
+        }
+    }
+
+    async fn handle_message(
+        &self,
+        mut request: Request,
+        message: &Bytes,
+        exchange: McpExchange,
+    ) -> poem::Result<Response> {
+        let (missing, granted) = (exchange.missing.clone(), exchange.caller.oauth_scopes());
         request.set_body(message.clone());
         request.headers_mut().insert(header::ACCEPT, ACCEPT);
         request.headers_mut().remove(header::AUTHORIZATION);
         request.headers_mut().remove(header::COOKIE);
         request.extensions_mut().insert(exchange);
-        let response = readable(self.protocol.call(request).await?, &message).await?;
+        let response = readable(self.protocol.call(request).await?, message).await?;
         Ok(match (missing.get(), granted) {
             (Some(missing), Some(granted)) => step_up(response, granted.with(*missing)),
             _ => response,
         })
+    }
+
+    /// Handles the messages in their order, so that one may rely on those before it. The status is always
+    /// 200, because a client that got 403 for one message would repeat all of them.
+    async fn handle_batch(&self, request: &Request, messages: Vec<Bytes>) -> poem::Result<Response> {
+        let base_url = &service_of(request)?.addresses().base_url;
+        let mut responses = BatchResponses::default();
+        for message in messages {
+            match self.handle_one_of_batch(request, &message, &responses).await {
+                Ok(response) => responses.add(&response.into_body().into_bytes().await?),
+                Err(error) => {
+                    let refused = error.downcast().unwrap_or_else(|_| Refusal::Internal.into());
+                    responses.add_refused(&message, &refused, base_url);
+                }
+            }
+        }
+        Ok(responses.respond())
+    }
+
+    async fn handle_one_of_batch(
+        &self,
+        request: &Request,
+        message: &Bytes,
+        earlier: &BatchResponses,
+    ) -> poem::Result<Response> {
+        earlier.require_space().map_err(RefusedCall::from)?;
+        let exchange = McpExchange::of(request).await?;
+        exchange.permit.exchange_for(WorkClass::Request).await.map_err(RefusedCall::from)?;
+        let mut alone = Request::builder().method(Method::POST).uri(request.uri().clone()).finish();
+        alone.headers_mut().clone_from(request.headers());
+        self.handle_message(alone, message, exchange).await
     }
 }
 
@@ -88,21 +148,13 @@ impl<E: Endpoint<Output = Response>> Endpoint for McpEndpoint<E> {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
-        let service = service_of(&request)?.clone();
-        let (bearer, origin) = (caller::bearer(&request), origin_of(&request));
-        let caller = match service.authenticate(bearer, origin).await.map_err(RefusedCall::from) {
-            Ok(caller) => caller,
+        match McpExchange::of(&request).await {
+            Ok(exchange) => self.handle(request, exchange).await,
             Err(RefusedCall(refusal)) if *refusal == Refusal::Unauthorized => {
-                return Ok(challenged(&request, service.addresses()));
+                Ok(challenged(&request, service_of(&request)?.addresses()))
             }
-            Err(refused) => return Err(refused.into()),
-        };
-        let (memory, permit) = (BodyShare::of(&request), RequestPermit::of(&request));
-        let trace = request.data().map_or_else(Span::none, |Traced(span)| span.clone());
-        let (dev_payment, missing) = (DevPayment::of(&request, &service), Arc::default());
-        let client = request.data().cloned().unwrap_or_default();
-        let exchange = McpExchange { service, caller, dev_payment, memory, permit, trace, missing, client };
-        self.handle(request, exchange).await
+            Err(refused) => Err(refused.into()),
+        }
     }
 }
 
@@ -166,7 +218,7 @@ async fn readable(response: Response, message: &Bytes) -> poem::Result<Response>
     let fault = response.into_body().into_string().await?;
     let refusal = match status {
         // The content type was checked before, so the body is not a valid message.
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => return Ok(malformed::response(message)),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => return Ok(malformed::fault_of(message).respond()),
         // The remaining faults of a request are in its headers.
         StatusCode::BAD_REQUEST => Refusal::invalid("header", fault.trim_start_matches("Bad Request: ")),
         _ => {

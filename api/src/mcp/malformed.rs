@@ -1,7 +1,6 @@
 //! JSON-RPC errors for bodies that are not JSON-RPC messages. They quote the client's input only through the
 //! parser's message, cut to a maximum length.
 
-use bytes::Bytes;
 use poem::Response;
 use poem::http::StatusCode;
 use serde::Deserialize;
@@ -13,39 +12,55 @@ const INVALID_REQUEST: i32 = -32600;
 
 const FAULT_LENGTH_MAX: usize = 300;
 
-/// The response to such a body.
-pub fn response(message: &Bytes) -> Response {
-    let (code, fault, id) = fault_of(message);
-    let error = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": fault } });
-    Response::builder()
-        .status(StatusCode::BAD_REQUEST)
-        .content_type("application/json")
-        .body(error.to_string())
+/// Why a body is refused.
+pub struct MessageFault {
+    code: i32,
+    pub message: String,
+    id: Value,
 }
 
-// Only the id of a message is parsed.
-fn fault_of(message: &[u8]) -> (i32, String, Value) {
-    if let Err(fault) = serde_json::from_slice::<IgnoredAny>(message) {
-        let fault = fault.to_string().chars().take(FAULT_LENGTH_MAX).collect::<String>();
-        return (PARSE_ERROR, format!("Parse error: {fault}"), Value::Null);
+impl MessageFault {
+    pub fn respond(self) -> Response {
+        let Self { code, message, id } = self;
+        let error = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } });
+        Response::builder()
+            .status(StatusCode::BAD_REQUEST)
+            .content_type("application/json")
+            .body(error.to_string())
     }
-    let (fault, id) = match message.trim_ascii_start().first() {
-        Some(b'[') => (
-            "a batch; the protocol has no batches since 2025-06-18, so send one message per request",
-            Value::Null,
-        ),
-        Some(b'{') => (
-            "a message must have \"jsonrpc\": \"2.0\", a \"method\", and an \"id\" (a string or an integer) unless it is a \
-             notification",
-            id_of(message),
-        ),
-        _ => ("a message must be an object", Value::Null),
-    };
-    (INVALID_REQUEST, format!("Invalid Request: {fault}"), id)
+}
+
+/// The fault of a body that is not JSON.
+pub fn parse_fault(fault: &serde_json::Error) -> MessageFault {
+    let fault = fault.to_string().chars().take(FAULT_LENGTH_MAX).collect::<String>();
+    MessageFault { code: PARSE_ERROR, message: format!("Parse error: {fault}"), id: Value::Null }
+}
+
+/// The fault of JSON that is not a message.
+pub fn invalid_request(fault: &str) -> MessageFault {
+    MessageFault { code: INVALID_REQUEST, message: format!("Invalid Request: {fault}"), id: Value::Null }
+}
+
+/// The fault of a message that the protocol's library could not parse. Only its id is parsed.
+pub fn fault_of(message: &[u8]) -> MessageFault {
+    if let Err(fault) = serde_json::from_slice::<IgnoredAny>(message) {
+        return parse_fault(&fault);
+    }
+    match message.trim_ascii_start().first() {
+        Some(b'[') => invalid_request("a batch must not contain another one"),
+        Some(b'{') => MessageFault {
+            id: id_of(message),
+            ..invalid_request(
+                "a message must have \"jsonrpc\": \"2.0\", a \"method\", and an \"id\" (a string or an integer) \
+                 unless it is a notification",
+            )
+        },
+        _ => invalid_request("a message must be an object"),
+    }
 }
 
 /// The id of a message if JSON-RPC allows it, else null.
-fn id_of(message: &[u8]) -> Value {
+pub fn id_of(message: &[u8]) -> Value {
     #[derive(Deserialize)]
     struct Named {
         #[serde(default)]
@@ -62,8 +77,8 @@ mod tests {
     #[test]
     fn malformed_messages_get_the_right_code_and_the_readable_id() {
         let response = |message: &[u8]| {
-            let (code, fault, id) = fault_of(message);
-            assert!(fault.len() > 20, "{fault}");
+            let MessageFault { code, message, id } = fault_of(message);
+            assert!(message.len() > 20, "{message}");
             (code, id)
         };
         assert_eq!(response(b""), (PARSE_ERROR, Value::Null));

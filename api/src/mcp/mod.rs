@@ -1,5 +1,5 @@
 //! The Model Context Protocol at `POST /mcp`, with one JSON response for each request and no session. Each
-//! request names the version of the protocol that it uses.
+//! request names the version of the protocol that it uses. [`batch`] has the messages that arrive together.
 //!
 //! A tool parses its arguments, makes the same call to `service` as the REST endpoint, and renders the same
 //! wire type. It must not contain business rules or define its own errors. Only [`outcome`] changes an error,
@@ -8,6 +8,7 @@
 //! To add a tool, add a file in [`tools`] and a line in its list.
 
 mod arguments;
+mod batch;
 mod consent;
 mod endpoint;
 mod malformed;

@@ -25,7 +25,7 @@ const BYTES_MAX: u64 = 1_048_576;
 /// A page of the list. Pages without a live version are left out.
 pub async fn list(exchange: &McpExchange, cursor: Option<String>) -> Result<ListResourcesResult, ErrorData> {
     let listed = artifacts(exchange, cursor).await;
-    listed.map_err(|refused| error_of(&refused, exchange))
+    listed.map_err(|refused| error_of(&refused, &exchange.service.addresses().base_url))
 }
 
 async fn artifacts(
@@ -65,7 +65,7 @@ pub async fn read(exchange: &McpExchange, uri: &str) -> Result<ReadResourceResul
             data["uri"] = uri.into();
             Err(ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, refused.0.message(), Some(data)))
         }
-        Err(refused) => Err(error_of(&refused, exchange)),
+        Err(refused) => Err(error_of(&refused, &exchange.service.addresses().base_url)),
     }
 }
 
@@ -109,12 +109,12 @@ fn parsed(uri: &str) -> Result<(Slug, String), Refusal> {
 }
 
 /// A refusal as an error of the protocol. Its data is the body that REST has.
-fn error_of(RefusedCall(refusal): &RefusedCall, exchange: &McpExchange) -> ErrorData {
+pub fn error_of(RefusedCall(refusal): &RefusedCall, base_url: &str) -> ErrorData {
     let code = match **refusal {
         Refusal::Internal => ErrorCode::INTERNAL_ERROR,
         _ => ErrorCode::INVALID_PARAMS,
     };
-    let data = linked_json_of(refusal, &exchange.service.addresses().base_url);
+    let data = linked_json_of(refusal, base_url);
     ErrorData::new(code, refusal.message(), Some(data))
 }
 

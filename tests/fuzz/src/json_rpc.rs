@@ -44,15 +44,18 @@ fn judge_message(world: &World, message: &[u8]) -> bool {
     let (status, text) = (response.status(), String::from_utf8_lossy(&body));
     let sent = serde_json::from_slice::<Value>(message).ok();
     if status == StatusCode::ACCEPTED {
-        assert!(
-            body.is_empty() && sent.is_some_and(|sent| sent.get("id").is_none_or(Value::is_null)),
-            "{text}"
-        );
+        let has_no_id = |sent: &Value| sent.get("id").is_none_or(Value::is_null);
+        let is_notified = sent.is_some_and(|sent| match sent.as_array() {
+            Some(batch) => batch.iter().all(has_no_id),
+            None => has_no_id(&sent),
+        });
+        assert!(body.is_empty() && is_notified, "{text}");
         return false;
     }
     let answer: Value =
         serde_json::from_slice(&body).unwrap_or_else(|fault| panic!("{status} {text:?}: {fault}"));
     match status {
+        StatusCode::OK if answer.is_array() => judge_batch(sent.as_ref(), &answer),
         StatusCode::OK => judge_answer(sent.as_ref(), &answer),
         StatusCode::BAD_REQUEST if answer["jsonrpc"] == "2.0" => judge_answer(sent.as_ref(), &answer),
         StatusCode::BAD_REQUEST | StatusCode::PAYLOAD_TOO_LARGE => {
@@ -61,6 +64,19 @@ fn judge_message(world: &World, message: &[u8]) -> bool {
         }
         _ => panic!("{status} {text}"),
     }
+}
+
+/// The responses to a batch have the order of their messages, and notifications have none.
+fn judge_batch(sent: Option<&Value>, answers: &Value) -> bool {
+    let sent = sent.and_then(Value::as_array).unwrap_or_else(|| panic!("{answers} to {sent:?}"));
+    let mut messages = sent.iter();
+    let answers = answers.as_array().into_iter().flatten();
+    let judged = answers.map(|answer| {
+        let id = |message: &Value| message.get("id").filter(|id| id.is_string() || id.is_i64()).cloned();
+        let message = messages.find(|message| id(message).unwrap_or_default() == answer["id"]);
+        judge_answer(Some(message.unwrap_or_else(|| panic!("{answer} to {sent:?}"))), answer)
+    });
+    judged.fold(false, |before, was_understood| was_understood | before)
 }
 
 fn judge_answer(sent: Option<&Value>, answer: &Value) -> bool {

@@ -2,6 +2,8 @@
 
 use handbill_tests::{Agent, Method, Reply, Value, fields_of, in_both_modes, json};
 
+use crate::expectations::PAGE;
+
 const TOOLS: [&str; 16] = [
     "publish_artifact",
     "edit_artifact",
@@ -132,7 +134,7 @@ in_both_modes! {
             ("{\"jsonrpc\": \"2.0\", \"id\": 1, ", -32700, json!(null)),
             ("hello", -32700, json!(null)),
             ("[]", -32600, json!(null)),
-            (&format!("[{PING}]"), -32600, json!(null)),
+            (&format!("[{PING}"), -32700, json!(null)),
             ("{}", -32600, json!(null)),
             ("\"ping\"", -32600, json!(null)),
             (r#"{"jsonrpc":"1.0","id":7,"method":"ping"}"#, -32600, json!(7)),
@@ -144,6 +146,67 @@ in_both_modes! {
             assert_eq!(fields_of(&refused.json()), ["error", "id", "jsonrpc"], "{body}");
             assert_eq!((refused.integer("error.code"), refused.at("id")), (code, id), "{body}");
         }
+    }
+
+    #[settings("HANDBILL_LIMITS__PUBLISHES_PER_MINUTE" = "2")]
+    async fn a_batch_is_answered_as_an_array_of_the_responses(world: World) {
+        let agent = world.agent().await;
+        let publish = json!({ "slug": "my-page", "files": [{ "path": "index.html", "content": PAGE }] });
+        let batch = json!([
+            ping(1),
+            { "jsonrpc": "2.0", "method": "notifications/initialized" },
+            tool_call("two", "publish_artifact", &publish),
+            tool_call("three", "get_artifact", &json!({ "slug": "my-page" })),
+            tool_call("four", "publish_artifact", &publish),
+            tool_call("five", "publish_artifact", &publish),
+            { "jsonrpc": "2.0", "id": 6, "method": "no/such/method" },
+            7,
+            [ping(8)],
+        ]);
+        let answered = agent.mcp(&batch).await.expect(200);
+        assert_eq!(answered.header("Content-Type"), "application/json");
+        let ids: Vec<_> = (0..8).map(|at| answered.at(&format!("{at}.id"))).collect();
+        assert_eq!(json!(ids), json!([1, "two", "three", "four", "five", 6, null, null]), "{answered:?}");
+        assert_eq!(answered.json().as_array().map(Vec::len), Some(8));
+        assert_eq!(answered.at("0.result"), json!({}));
+        // A message sees the effects of those before it, and counts like a request of its own.
+        assert_eq!(answered.at("2.result.structuredContent.version"), 1);
+        assert_eq!(answered.at("3.result.structuredContent.version"), 2);
+        assert_eq!(answered.at("4.result.structuredContent.code"), "rate_limited");
+        for (at, code) in [(5, -32601), (6, -32600), (7, -32600)] {
+            assert_eq!(answered.at(&format!("{at}.error.code")), code, "{answered:?}");
+        }
+        let notifications = json!([{ "jsonrpc": "2.0", "method": "notifications/initialized" }]);
+        assert!(agent.mcp(&notifications).await.expect(202).body.is_empty());
+        world.stranger().mcp(&json!([ping(1)])).await.refused(401, "unauthorized");
+    }
+
+    async fn a_batch_is_refused_as_a_whole_where_the_protocol_has_none(world: World) {
+        let agent = world.agent().await;
+        let publish = tool_call("one", "publish_artifact", &json!({
+            "slug": "my-page", "files": [{ "path": "index.html", "content": PAGE }] }));
+        let greeting = json!({ "jsonrpc": "2.0", "id": 2, "method": "initialize", "params": {
+            "protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": client() } });
+        let in_version = |version: &str, batch: &Value| {
+            let call = agent.mcp(batch);
+            if version.is_empty() { call } else { call.header("MCP-Protocol-Version", version) }
+        };
+        for version in ["", "2024-11-05", "2025-03-26"] {
+            let pong = in_version(version, &json!([ping(7)])).await.expect(200);
+            assert_eq!(pong.json(), json!([{ "jsonrpc": "2.0", "id": 7, "result": {} }]), "{version}");
+        }
+        for (version, batch) in [
+            ("2025-06-18", json!([publish])),
+            ("2025-11-25", json!([publish])),
+            ("2026-07-28", json!([publish])),
+            ("", json!([])),
+            ("", json!([publish, greeting])),
+            ("", json!(vec![publish.clone(); 11])),
+        ] {
+            let refused = in_version(version, &batch).await.expect(400);
+            assert_eq!((refused.at("error.code"), refused.at("id")), (json!(-32600), json!(null)), "{batch}");
+        }
+        assert_eq!(agent.artifacts().await.expect(200).json(), json!([]));
     }
 
     async fn mcp_requires_a_valid_token(world: World) {
@@ -260,6 +323,15 @@ in_both_modes! {
         let refused = agent.call_tool("publish_artifact", &json!({ "files": files })).await.expect(200);
         assert_eq!(refused.string("result.structuredContent.code"), "too_large");
     }
+}
+
+fn ping(id: u32) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": "ping" })
+}
+
+fn tool_call(id: &str, tool: &str, arguments: &Value) -> Value {
+    let params = json!({ "name": tool, "arguments": arguments });
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
 }
 
 fn client() -> Value {

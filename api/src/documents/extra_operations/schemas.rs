@@ -100,8 +100,9 @@ pub fn json_rpc_message() -> Value {
     })
 }
 
+/// One response, or those to a batch.
 pub fn json_rpc_response() -> Value {
-    json!({
+    let one = json!({
         "type": "object",
         "required": ["jsonrpc"],
         "properties": {
@@ -109,6 +110,9 @@ pub fn json_rpc_response() -> Value {
             "result": { "type": "object", "description": "The result of the method." },
             "error": { "type": "object", "description": "The `code` and the `message` of a JSON-RPC error." },
         },
+    });
+    json!({
+        "anyOf": [one, { "type": "array", "items": one }],
         "example": {
             "jsonrpc": "2.0", "id": 1,
             "result": { "content": [{ "type": "text", "text": "{\"artifacts\":[],\"next_cursor\":null}" }], "isError": false },

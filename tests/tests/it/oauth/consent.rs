@@ -62,6 +62,10 @@ in_both_modes! {
         let needed = "error=\"insufficient_scope\", scope=\"artifacts:write artifacts:read account:manage\"";
         assert!(challenge.contains(needed) && challenge.contains("resource_metadata="), "{challenge}");
         assert_eq!(refused.at("result.structuredContent.code"), "insufficient_scope");
+        // In a batch the status is that of the whole.
+        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": invite });
+        let batch = app.with(&tokens).mcp(&json!([call])).await.expect(200);
+        assert_eq!(batch.at("0.result.structuredContent.code"), "insufficient_scope");
         // A client whose token is set by hand cannot ask for another, and gets the error of the tool.
         let own = owner.agent.minted(&json!({ "scopes": "artifacts:read" })).await;
         assert_eq!(own.ask_mcp("tools/call", &invite).await.expect(200).at("result.isError"), true);
