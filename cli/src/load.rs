@@ -108,8 +108,30 @@ mod tests {
     use poem::Addr;
     use poem::http::uri::Scheme;
     use poem::web::{LocalAddr, RemoteAddr};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::{TcpListener, TcpStream};
 
     use super::*;
+
+    #[tokio::test]
+    async fn overload_response_of_the_api_links_to_its_description() {
+        let set = [("HANDBILL_API__BASE_URL", "http://127.0.0.1:8080"), ("HANDBILL_DEV_MODE", "true")];
+        let set = set.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let sources = config::Sources { file: Some("/dev/null".into()), env: set.into_iter() };
+        let overload = api_listener(&config::load(sources).unwrap()).overload_response;
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        client.write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
+        let server = listener.accept().await.unwrap().0;
+        let mut response = String::new();
+        tokio::join!(overload.send(server), async {
+            client.read_to_string(&mut response).await.unwrap();
+            drop(client);
+        });
+        assert!(response.starts_with("HTTP/1.1 503 "), "{response}");
+        let link = r#""doc_url":"http://127.0.0.1:8080/docs/errors#overloaded""#;
+        assert!(response.contains(link), "{response}");
+    }
 
     #[test]
     fn loopback_has_no_connection_limit_like_a_trusted_proxy() {
