@@ -163,6 +163,8 @@ pub enum Refusal {
     NothingToAppeal {
         status: ModerationStatus,
     },
+    /// A new link for an artifact that is not private.
+    NotPrivate,
     /// An operation that the job's state does not allow.
     JobIs {
         state: String,
@@ -258,6 +260,7 @@ impl Refusal {
             Refusal::VersionChanged { .. } | Refusal::DecidedMeanwhile { .. } => "version_changed",
             Refusal::AlreadyAppealed => "already_appealed",
             Refusal::NothingToAppeal { .. } => "nothing_to_appeal",
+            Refusal::NotPrivate => "not_private",
             Refusal::JobIs { .. } => "job_state",
             Refusal::Overloaded { .. } => "overloaded",
             Refusal::OutcomeUnknown(_) => "outcome_unknown",

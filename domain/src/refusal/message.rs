@@ -99,6 +99,7 @@ impl Refusal {
                     status.as_str()
                 )
             }
+            Refusal::NotPrivate => "the artifact is not private, so it has no link to replace".into(),
             Refusal::JobIs { state } => format!("this is not possible while the job is {state}"),
             Refusal::Overloaded { fault, .. } => fault.clone(),
             Refusal::OutcomeUnknown(_) => {
