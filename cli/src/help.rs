@@ -26,6 +26,7 @@ static GROUPS: [(&str, &[&str]); 4] = [
             "rollback",
             "activate",
             "visibility",
+            "private-link",
             "delete",
             "undelete",
         ],

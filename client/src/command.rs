@@ -97,6 +97,10 @@ pub enum Command {
         /// The new visibility.
         visibility: Visibility,
     },
+    /// Replace the link of a private page.
+    ///
+    /// The old link stops working at once, and so do the links to the page's versions. Asks for confirmation.
+    PrivateLink(Named),
     /// Delete a page or site, or one of its versions.
     ///
     /// The URL of a deleted page stops working at once. `handbill undelete` undoes it for 30 days.

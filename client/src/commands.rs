@@ -60,6 +60,7 @@ async fn dispatch(command: Command, context: &Context) -> Result<ExitCode, Failu
         Command::Visibility { named, visibility } => {
             visibility::set_visibility(context, &named.slug, visibility).await
         }
+        Command::PrivateLink(named) => visibility::replace_link(context, &named.slug).await,
         Command::Delete { named, version: Some(version), .. } => {
             deletions::delete_version(context, &named.slug, version).await
         }

@@ -19,6 +19,7 @@ pub fn for_everyone(code: &str) -> Option<&'static str> {
             "pay with --yes or --max-price 0.50, or buy credit first with `handbill credits buy 5`"
         }
         "forbidden" => "ask an admin or the owner of the account; `handbill members` lists them",
+        "not_private" => "make the page private first, with `handbill visibility SLUG private`",
         "not_found" => "`handbill list` lists the pages and sites",
         "already_claimed" => "the account is already claimed; `handbill account` shows it",
         "secret_in_publish" => {
@@ -93,6 +94,7 @@ impl Subject {
             | Command::Versions(_)
             | Command::Rollback { version: None, .. }
             | Command::Visibility { .. }
+            | Command::PrivateLink(_)
             | Command::Delete { .. }
             | Command::Undelete(_)
             | Command::Open(_) => Subject::Page,

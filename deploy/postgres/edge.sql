@@ -52,7 +52,7 @@ DO $$ BEGIN
         GRANT SELECT (id, artifact_id, seq, manifest, moderation_status, moderated_by, scanned_by, created_at)
             ON public.versions TO handbill_edge;
         -- The same for a page of which no version is live yet, and which therefore has no route.
-        GRANT SELECT (id, account_id, host, visibility, live_version_id, updated_at, deleted_at)
+        GRANT SELECT (id, account_id, host, visibility, link_generation, live_version_id, updated_at, deleted_at)
             ON public.artifacts TO handbill_edge;
         GRANT SELECT (id, expires_at, suspended_at) ON public.accounts TO handbill_edge;
         -- To check the schema's version, and for `handbill doctor` whether schedules fire in time.

@@ -6,7 +6,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AccountId, ArtifactId, CreatedVia, Host, Manifest, Message, PageTitle, Retention, Slug, Time, VersionId,
+    AccountId, ArtifactId, CreatedVia, Host, LinkGeneration, Manifest, Message, PageTitle, Retention, Slug,
+    Time, VersionId,
 };
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,6 +58,9 @@ pub struct Artifact {
     pub slug: Slug,
     pub host: Host,
     pub visibility: Visibility,
+    /// Of its link while it is private.
+    #[serde(default, skip_serializing_if = "LinkGeneration::is_first")]
+    pub link_generation: LinkGeneration,
     /// `None` until a version is live: the first version may be staged.
     pub live: Option<LiveVersion>,
     /// The title of the live version's front page.
@@ -100,13 +104,15 @@ pub struct Route {
     pub artifact: ArtifactId,
     pub version: VersionId,
     pub visibility: Visibility,
+    pub link_generation: LinkGeneration,
     pub moderation: ModerationStatus,
     /// Set while the account is provisional. Before this time pages have the badge, after it the response is
     /// 410.
     pub expires_at: Option<Time>,
     /// Whether an operator has suspended the account. The response is then 451.
     pub is_suspended: bool,
-    /// When the served content last changed: by a publish, a claim, a verdict or a visibility change.
+    /// When the served content last changed: by a publish, a claim, a verdict, or a change of the
+    /// visibility or the private link.
     pub updated_at: Time,
     /// From this time on, documents are not served until the version has a verdict, because its scan failed
     /// or scans are late. Only pages of provisional accounts are held back.

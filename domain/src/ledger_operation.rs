@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AccountId, Artifact, ArtifactId, CalledBy, Host, JobId, Manifest, Micro, PageTitle, Payment,
-    PublishOrder, Reason, Receipt, Refusal, Slug, Time, VersionId, Visibility, WrittenBundle,
+    AccountId, Artifact, ArtifactId, CalledBy, Host, JobId, LinkGeneration, Manifest, Micro, PageTitle,
+    Payment, PublishOrder, Reason, Receipt, Refusal, Slug, Time, VersionId, Visibility, WrittenBundle,
 };
 
 /// An operation that moves money or uses allowance. Only an account's ledger settles operations, each at most
@@ -245,6 +245,9 @@ pub struct Published {
     /// The page's visibility. Outcomes that are older than this field are public.
     #[serde(default)]
     pub visibility: Visibility,
+    /// Of the page's link, if it is private.
+    #[serde(default, skip_serializing_if = "LinkGeneration::is_first")]
+    pub link_generation: LinkGeneration,
     pub receipt: Option<Receipt>,
 }
 
@@ -307,7 +310,7 @@ mod tests {
         }
         let before_visibility_was_told = published.replace(r#""visibility":"private","#, "");
         let older: Published = serde_json::from_str(&before_visibility_was_told).unwrap();
-        assert_eq!(older.visibility, Visibility::Public);
+        assert_eq!((older.visibility, older.link_generation), (Visibility::Public, LinkGeneration::FIRST));
         let before_changes_were_told = format!(r#"{{"artifact":{artifact},"receipt":{receipt}}}"#);
         let older: VisibilitySet = serde_json::from_str(&before_changes_were_told).unwrap();
         assert!(!older.has_changed);

@@ -28,6 +28,7 @@ mod job;
 mod leak;
 mod ledger_entry;
 mod ledger_operation;
+mod link_generation;
 mod loopback;
 mod maker;
 mod manifest;
@@ -101,6 +102,7 @@ pub use ledger_operation::{
     GrantOperation, LedgerOperation, Moved, Outcome, PaymentMethod, PublishOperation, Published,
     ReversalExtent, SweepNumber, TopUpOperation, ToppedUp, VisibilityOperation, VisibilitySet,
 };
+pub use link_generation::LinkGeneration;
 pub use loopback::is_loopback_host;
 pub use maker::Maker;
 pub use manifest::{AtPath, Encoding, Manifest, ManifestFile, Variant, content_type_of};

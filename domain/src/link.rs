@@ -1,7 +1,7 @@
 //! The URLs that the service gives to clients, built in one place.
 
 use crate::signing_key::{LinkKey, SigningKey};
-use crate::{ArtifactId, Host, SiteLabel, SitePath, UploadTicket, Visibility};
+use crate::{ArtifactId, Host, LinkGeneration, SiteLabel, SitePath, UploadTicket, Visibility};
 
 /// The public addresses of the service, without a trailing slash.
 #[derive(Clone, Debug)]
@@ -30,6 +30,7 @@ pub struct VersionLinks {
     pub artifact: ArtifactId,
     pub host: Host,
     pub visibility: Visibility,
+    pub link_generation: LinkGeneration,
 }
 
 impl VersionLinks {
@@ -40,7 +41,7 @@ impl VersionLinks {
     /// The link that opens a version of a private artifact.
     pub fn signed_url(&self, seq: u32) -> Option<String> {
         (self.visibility == Visibility::Private)
-            .then(|| self.addresses.signed_site(&self.label(seq), &self.key))
+            .then(|| self.addresses.signed_site(&self.label(seq), self.link_generation, &self.key))
     }
 
     /// The link that opens a version, whatever the visibility.
@@ -52,7 +53,9 @@ impl VersionLinks {
     pub fn file_link(&self, seq: u32, path: &SitePath) -> String {
         let (site, path) = (self.url(seq), path.in_url());
         match self.visibility {
-            Visibility::Private => format!("{site}{path}?sig={}", self.key.signature(&self.host)),
+            Visibility::Private => {
+                format!("{site}{path}?sig={}", self.key.signature(&self.host, self.link_generation))
+            }
             Visibility::Public | Visibility::Unlisted => format!("{site}{path}"),
         }
     }
@@ -98,13 +101,13 @@ impl Addresses {
     }
 
     /// The signed link of a private page (spec 4.12).
-    pub fn signed_page(&self, host: &Host, key: &LinkKey) -> String {
-        self.signed_site(&host.clone().into(), key)
+    pub fn signed_page(&self, host: &Host, generation: LinkGeneration, key: &LinkKey) -> String {
+        self.signed_site(&host.clone().into(), generation, key)
     }
 
     /// The signed link of a private page or of one of its versions, which have the same `sig`.
-    pub fn signed_site(&self, label: &SiteLabel, key: &LinkKey) -> String {
-        format!("{}?sig={}", self.site(label), key.signature(&label.host))
+    pub fn signed_site(&self, label: &SiteLabel, generation: LinkGeneration, key: &LinkKey) -> String {
+        format!("{}?sig={}", self.site(label), key.signature(&label.host, generation))
     }
 }
 
@@ -148,8 +151,9 @@ mod tests {
         assert_eq!(addresses(UrlStyle::Path).site(&label), by_path);
         assert_eq!(addresses(UrlStyle::Host).site(&label), "http://my-page-a1b2-0z9y8x7w.localhost:8081/");
         let key = LinkKey::new("a secret");
-        let signed = format!("{by_path}?sig={}", key.signature(&label.host));
-        assert_eq!(addresses(UrlStyle::Path).signed_site(&label, &key), signed);
+        let generation = LinkGeneration::new(1);
+        let signed = format!("{by_path}?sig={}", key.signature(&label.host, generation));
+        assert_eq!(addresses(UrlStyle::Path).signed_site(&label, generation, &key), signed);
     }
 
     #[test]
@@ -160,12 +164,13 @@ mod tests {
             artifact: ArtifactId::new(Time::from_millis(0), &Chance::seeded(1)),
             host: "my-page-a1b2".parse().unwrap(),
             visibility: Visibility::Public,
+            link_generation: LinkGeneration::new(1),
         };
         let path: SitePath = "a folder/ü?.css".parse().unwrap();
         let plain = format!("{}a%20folder/%C3%BC%3F.css", links.url(2));
         assert_eq!(links.file_link(2, &path), plain);
         links.visibility = Visibility::Private;
-        let signature = links.key.signature(&links.host);
+        let signature = links.key.signature(&links.host, links.link_generation);
         assert_eq!(links.file_link(2, &path), format!("{plain}?sig={signature}"));
     }
 
@@ -190,12 +195,27 @@ mod tests {
     fn link_signature_is_16_hex_characters_and_valid_for_one_host() {
         let key = LinkKey::new("a secret");
         let (host, other): (Host, Host) = ("my-page-a1b2".parse().unwrap(), "my-page-a1b3".parse().unwrap());
-        let signature = key.signature(&host);
-        assert_eq!(signature.len(), 16);
-        assert!(key.verifies(&host, &signature));
-        assert!(!key.verifies(&other, &signature));
-        assert!(!key.verifies(&host, ""));
-        assert!(!LinkKey::new("another").verifies(&host, &signature));
+        let first = LinkGeneration::FIRST;
+        let signature = key.signature(&host, first);
+        // Links that people have shared must keep working.
+        assert_eq!(signature, "02ee7b544578a081");
+        assert!(key.verifies(&host, first, &signature));
+        assert!(!key.verifies(&other, first, &signature));
+        assert!(!key.verifies(&host, first, ""));
+        assert!(!LinkKey::new("another").verifies(&host, first, &signature));
+    }
+
+    #[test]
+    fn link_signature_is_valid_for_one_generation() {
+        let (key, host): (_, Host) = (LinkKey::new("a secret"), "my-page-a1b2".parse().unwrap());
+        let generations = [0, 1, 2, 10, 11].map(LinkGeneration::new);
+        for generation in generations {
+            let signature = key.signature(&host, generation);
+            assert_eq!(signature.len(), 16);
+            for other in generations {
+                assert_eq!(key.verifies(&host, other, &signature), other == generation);
+            }
+        }
     }
 
     #[test]

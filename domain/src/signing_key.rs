@@ -6,7 +6,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use crate::{ArtifactId, Host, VersionTag};
+use crate::{ArtifactId, Host, LinkGeneration, VersionTag};
 
 /// The operator's secret. It also signs whatever only the service may issue. It is never printed.
 #[derive(Clone)]
@@ -60,15 +60,20 @@ impl LinkKey {
         Self(Secret(secret.as_bytes().to_vec()))
     }
 
-    /// `sig`: the first 16 hex characters of an HMAC-SHA256 of the host.
-    pub fn signature(&self, host: &Host) -> String {
-        let mut signature = self.0.authenticate(host.as_str());
+    /// `sig`: the first 16 hex characters of an HMAC-SHA256 of the host, and of the generation of a link that
+    /// was replaced.
+    pub fn signature(&self, host: &Host, generation: LinkGeneration) -> String {
+        let mut signature = match generation {
+            LinkGeneration::FIRST => self.0.authenticate(host.as_str()),
+            // No host contains this separator, so this text is never another host or the name of a version.
+            later => self.0.authenticate(&format!("link\0{host}\0{}", later.number())),
+        };
         signature.truncate(Self::SIGNATURE_HEX_LENGTH);
         signature
     }
 
-    pub fn verifies(&self, host: &Host, signature: &str) -> bool {
-        let expected = self.signature(host);
+    pub fn verifies(&self, host: &Host, generation: LinkGeneration, signature: &str) -> bool {
+        let expected = self.signature(host, generation);
         expected.len() == Self::SIGNATURE_HEX_LENGTH
             && bool::from(expected.as_bytes().ct_eq(signature.as_bytes()))
     }

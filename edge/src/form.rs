@@ -4,7 +4,9 @@
 use std::ops::Range;
 
 use domain::signing_key::LinkKey;
-use domain::{BlobHash, Encoding, Host, ManifestFile, Route, VersionTag, Visibility, choose_encoding};
+use domain::{
+    BlobHash, Encoding, Host, LinkGeneration, ManifestFile, Route, VersionTag, Visibility, choose_encoding,
+};
 use poem::http::{HeaderMap, header};
 
 use crate::find::{Address, Mount};
@@ -161,7 +163,7 @@ impl Dress {
     pub fn of(route: &Route, address: &Address<'_>, file: &ManifestFile, key: &LinkKey) -> Self {
         let Some(markup) = Markup::of(file) else { return Self::default() };
         let is_private = route.visibility == Visibility::Private;
-        let links = is_private.then(|| Signature::of(&route.host, key)).flatten();
+        let links = is_private.then(|| Signature::of(&route.host, route.link_generation, key)).flatten();
         let (version, mount, depth) = (address.label.version, address.mount, address.depth());
         Self {
             markup,
@@ -177,8 +179,8 @@ impl Dress {
 }
 
 impl Signature {
-    pub fn of(host: &Host, key: &LinkKey) -> Option<Self> {
-        key.signature(host).as_bytes().try_into().ok().map(Self)
+    pub fn of(host: &Host, generation: LinkGeneration, key: &LinkKey) -> Option<Self> {
+        key.signature(host, generation).as_bytes().try_into().ok().map(Self)
     }
 
     pub fn as_str(&self) -> &str {
@@ -219,7 +221,7 @@ mod tests {
 
     fn links(secret: &str) -> SignedLinks {
         let key = LinkKey::new(secret);
-        let signature = Signature::of(&"my-page-a1b2".parse().unwrap(), &key).unwrap();
+        let signature = Signature::of(&"my-page-a1b2".parse().unwrap(), LinkGeneration::FIRST, &key).unwrap();
         SignedLinks { signature, version: None, mount: Mount::Path, depth: 0 }
     }
 

@@ -4,7 +4,7 @@
 //! before.
 
 use domain::signing_key::LinkKey;
-use domain::{Host, ManifestFile, ModerationStatus, Route, Time, Visibility};
+use domain::{ManifestFile, ModerationStatus, Route, Time, Visibility};
 use poem::http::HeaderMap;
 use url::Url;
 
@@ -79,8 +79,8 @@ pub fn admit(
     }
     match route.visibility {
         Visibility::Public | Visibility::Unlisted => Ok(Pass::Full),
-        Visibility::Private if has_signature(visitor.query, &route.host, key) => Ok(Pass::Full),
-        Visibility::Private if comes_from_signed_page(address, visitor, key) => Ok(Pass::AssetsOnly),
+        Visibility::Private if has_signature(visitor.query, route, key) => Ok(Pass::Full),
+        Visibility::Private if comes_from_signed_page(route, address, visitor, key) => Ok(Pass::AssetsOnly),
         Visibility::Private => Err(Closed::Private),
     }
 }
@@ -95,24 +95,30 @@ pub fn admit_file(route: &Route, file: &ManifestFile, now: Time) -> Result<(), C
     if route.is_held_back(now) && file.runs_as_document() { Err(Closed::Unchecked) } else { Ok(()) }
 }
 
-fn has_signature(query: Option<&str>, host: &Host, key: &LinkKey) -> bool {
+fn has_signature(query: Option<&str>, route: &Route, key: &LinkKey) -> bool {
     let mut parts = query.unwrap_or_default().split('&');
-    parts.find_map(|part| part.strip_prefix("sig=")).is_some_and(|signature| key.verifies(host, signature))
+    let signature = parts.find_map(|part| part.strip_prefix("sig="));
+    signature.is_some_and(|signature| key.verifies(&route.host, route.link_generation, signature))
 }
 
 /// Requests of style sheets and scripts carry no `sig`, but their `Referer` does.
-fn comes_from_signed_page(address: &Address<'_>, visitor: &Visitor<'_>, key: &LinkKey) -> bool {
+fn comes_from_signed_page(
+    route: &Route,
+    address: &Address<'_>,
+    visitor: &Visitor<'_>,
+    key: &LinkKey,
+) -> bool {
     let Some(page) = visitor.referer.and_then(|referer| Url::parse(referer).ok()) else { return false };
     let is_same_name = page.host_str().is_some_and(|name| bare(name).eq_ignore_ascii_case(visitor.name));
     let is_same_site = is_same_name && page.path().starts_with(&address.mount.root(&address.label));
-    is_same_site && has_signature(page.query(), &address.label.host, key)
+    is_same_site && has_signature(page.query(), route, key)
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
-    use domain::{BlobHash, SitePath, content_type_of};
+    use domain::{BlobHash, LinkGeneration, SitePath, content_type_of};
 
     use super::*;
     use crate::find::Mount;
@@ -136,7 +142,7 @@ mod tests {
     }
 
     fn sig() -> String {
-        LinkKey::new("secret").signature(&"my-page-a1b2".parse().unwrap())
+        LinkKey::new("secret").signature(&"my-page-a1b2".parse().unwrap(), LinkGeneration::FIRST)
     }
 
     #[test]
@@ -205,7 +211,8 @@ mod tests {
     fn private_site_opens_only_with_its_signature() {
         let route = route(Visibility::Private, ModerationStatus::Pass, None);
         let sig = sig();
-        let of_another = LinkKey::new("secret").signature(&"my-page-a1b3".parse().unwrap());
+        let of_another =
+            LinkKey::new("secret").signature(&"my-page-a1b3".parse().unwrap(), route.link_generation);
         for (query, is_open) in [
             (format!("sig={sig}"), true),
             (format!("a=b&sig={sig}&c"), true),
@@ -219,6 +226,22 @@ mod tests {
         ] {
             let expected = if is_open { Ok(Pass::Full) } else { Err(Closed::Private) };
             assert_eq!(knock(&route, Mount::Path, Some(&query), None), expected, "{query}");
+        }
+    }
+
+    #[test]
+    fn replaced_link_opens_nothing() {
+        let route = route(Visibility::Private, ModerationStatus::Pass, None);
+        let replaced = Route { link_generation: LinkGeneration::new(1), ..route.clone() };
+        let new = LinkKey::new("secret").signature(&route.host, replaced.link_generation);
+        let referer = |sig: &str| format!("http://127.0.0.1:8081/site/my-page-a1b2/?sig={sig}");
+        for (route, good, bad) in [(&route, sig(), new.clone()), (&replaced, new, sig())] {
+            let opens =
+                |query: Option<&str>, referer: Option<&str>| knock(route, Mount::Path, query, referer);
+            assert_eq!(opens(Some(&format!("sig={good}")), None), Ok(Pass::Full));
+            assert_eq!(opens(Some(&format!("sig={bad}")), None), Err(Closed::Private));
+            assert_eq!(opens(None, Some(&referer(&good))), Ok(Pass::AssetsOnly));
+            assert_eq!(opens(None, Some(&referer(&bad))), Err(Closed::Private));
         }
     }
 

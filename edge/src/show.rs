@@ -76,7 +76,8 @@ impl Inner {
             return Ok(None);
         }
         let headers = self.policy.of_site(visit);
-        let signature = self.link_key.signature(&visit.site.route.host);
+        let route = &visit.site.route;
+        let signature = self.link_key.signature(&route.host, route.link_generation);
         Ok(Some(response::redirect_signed(headers, visit.request.uri(), &signature)?))
     }
 

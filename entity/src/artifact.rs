@@ -20,6 +20,8 @@ pub struct Model {
     pub versions_days: Option<i32>,
     /// When it was purged. The row stays if a version is kept as evidence.
     pub purged_at: Option<i64>,
+    /// How often the link of the private page was replaced.
+    pub link_generation: i32,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

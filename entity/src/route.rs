@@ -20,6 +20,7 @@ pub struct Model {
     /// When documents begin to be held back while the version is pending, because an attempt to scan it
     /// failed.
     pub held_from: Option<i64>,
+    pub link_generation: i32,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

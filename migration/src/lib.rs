@@ -40,6 +40,7 @@ mod m0028_oauth;
 mod m0030_titles_and_names;
 mod m0030_titles_and_names_indexes;
 mod m0033_token_marks;
+mod m0034_link_generations;
 
 pub struct Migrator;
 
@@ -78,6 +79,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0030_titles_and_names::Migration),
             Box::new(m0030_titles_and_names_indexes::Migration),
             Box::new(m0033_token_marks::Migration),
+            Box::new(m0034_link_generations::Migration),
         ]
     }
 }

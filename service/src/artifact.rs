@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use domain::link::VersionLinks;
 use domain::{
-    Artifact, ArtifactFilter, ArtifactId, Host, Missing, Page, Paged, Published, Refusal, Scope, Slug,
-    Version, Visibility,
+    Artifact, ArtifactFilter, ArtifactId, Host, LinkGeneration, Missing, Page, Paged, Published, Refusal,
+    Scope, Slug, Version, Visibility,
 };
 use store::{ActivationResult, Searched};
 
@@ -57,7 +57,7 @@ impl Service {
         let versions = self.0.store.artifacts().list_versions(caller.account, artifact.id, versions).await?;
         let moderation = self.moderation_notice(&artifact).await?;
         let signed_url = self.signed_url(&artifact);
-        let version_links = self.version_links(artifact.id, &artifact.host, artifact.visibility);
+        let version_links = self.version_links(&artifact);
         Ok(ArtifactDetail { artifact, versions, moderation, signed_url, version_links })
     }
 
@@ -131,28 +131,46 @@ impl Service {
 
     /// The shareable link, for a private artifact.
     pub(crate) fn signed_url(&self, artifact: &Artifact) -> Option<String> {
-        self.signed_url_at(&artifact.host, artifact.visibility)
+        self.signed_url_at(&artifact.host, artifact.visibility, artifact.link_generation)
     }
 
     /// The shareable link of a published artifact, if it is private.
     pub fn signed_url_of(&self, published: &Published) -> Option<String> {
-        self.signed_url_at(&published.host, published.visibility)
+        self.signed_url_at(&published.host, published.visibility, published.link_generation)
     }
 
-    fn signed_url_at(&self, host: &Host, visibility: Visibility) -> Option<String> {
+    fn signed_url_at(
+        &self,
+        host: &Host,
+        visibility: Visibility,
+        generation: LinkGeneration,
+    ) -> Option<String> {
         (visibility == Visibility::Private)
-            .then(|| self.addresses().signed_page(host, &self.0.rules.link_key))
+            .then(|| self.addresses().signed_page(host, generation, &self.0.rules.link_key))
     }
 
     /// The links to an artifact's versions.
-    pub(crate) fn version_links(
-        &self,
-        artifact: ArtifactId,
-        host: &Host,
-        visibility: Visibility,
-    ) -> VersionLinks {
-        let (addresses, key) = (self.addresses().clone(), self.0.rules.link_key.clone());
-        VersionLinks { addresses, key, artifact, host: host.clone(), visibility }
+    fn version_links(&self, artifact: &Artifact) -> VersionLinks {
+        VersionLinks {
+            addresses: self.addresses().clone(),
+            key: self.0.rules.link_key.clone(),
+            artifact: artifact.id,
+            host: artifact.host.clone(),
+            visibility: artifact.visibility,
+            link_generation: artifact.link_generation,
+        }
+    }
+
+    /// The links to the versions of a published artifact.
+    pub(crate) fn version_links_of(&self, published: &Published) -> VersionLinks {
+        VersionLinks {
+            addresses: self.addresses().clone(),
+            key: self.0.rules.link_key.clone(),
+            artifact: published.artifact,
+            host: published.host.clone(),
+            visibility: published.visibility,
+            link_generation: published.link_generation,
+        }
     }
 
     /// The address at which members of the account read a page. It is signed if the page is private.
@@ -162,7 +180,7 @@ impl Service {
 
     /// The address at which members of the account read a version.
     pub fn member_version_url(&self, artifact: &Artifact, seq: u32) -> String {
-        self.version_links(artifact.id, &artifact.host, artifact.visibility).link(seq)
+        self.version_links(artifact).link(seq)
     }
 
     /// The artifact with this slug. A pinned token gets the same refusal for every slug except its own, so

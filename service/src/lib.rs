@@ -51,6 +51,7 @@ mod operators;
 mod page_glance;
 mod people;
 mod price;
+mod private_links;
 mod publish;
 mod publish_bounds;
 mod publish_request;

@@ -150,8 +150,7 @@ impl Service {
         warnings: Vec<Warning>,
         entry_page: Option<SitePath>,
     ) -> Publication {
-        let Published { artifact, ref host, visibility, .. } = published;
-        let version_links = self.version_links(artifact, host, visibility);
+        let version_links = self.version_links_of(&published);
         Publication { published, warnings, entry_page, version_links }
     }
 

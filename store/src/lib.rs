@@ -56,6 +56,7 @@ mod owner_storage;
 mod pack;
 mod pages;
 mod pools;
+mod private_links;
 mod purges;
 mod queue_position;
 mod read_batch;

@@ -110,6 +110,7 @@ pub(crate) fn row(
         updated_at: now.millis(),
         suspended_at: owner.suspended_at,
         held_from: held_from(version),
+        link_generation: artifact.link_generation,
     }
 }
 
@@ -144,6 +145,7 @@ pub(crate) fn point(
         entity::route::Column::PublishedAt,
         entity::route::Column::Manifest,
         entity::route::Column::HeldFrom,
+        entity::route::Column::LinkGeneration,
     ]);
     replace.value(entity::route::Column::UpdatedAt, changed_at(now));
     script.insert::<entity::route::Entity>(rows, Some(replace))
@@ -160,6 +162,21 @@ pub(crate) async fn show(
         .col_expr(entity::route::Column::Visibility, Expr::value(to.as_str()))
         .col_expr(entity::route::Column::UpdatedAt, changed_at(now))
         .filter(entity::route::Column::Host.eq(host.as_str()))
+        .exec(transaction)
+        .await?;
+    Ok(())
+}
+
+/// Changes the link of a private route, within the transaction that changes its artifact.
+pub(crate) async fn rotate_link(
+    transaction: &DatabaseTransaction,
+    artifact: &entity::artifact::Model,
+    now: Time,
+) -> anyhow::Result<()> {
+    entity::route::Entity::update_many()
+        .col_expr(entity::route::Column::LinkGeneration, Expr::value(artifact.link_generation))
+        .col_expr(entity::route::Column::UpdatedAt, changed_at(now))
+        .filter(entity::route::Column::Host.eq(artifact.host.as_str()))
         .exec(transaction)
         .await?;
     Ok(())

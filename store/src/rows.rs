@@ -13,8 +13,8 @@ pub(crate) mod version;
 
 use anyhow::{Context, anyhow};
 use domain::{
-    Account, AccountStatus, Artifact, CreatedVia, LedgerEntry, LiveVersion, Maker, Manifest, Micro,
-    ModeratedBy, ModerationStatus, PageTitle, Retention, Route, Suspension, Time, Visibility,
+    Account, AccountStatus, Artifact, CreatedVia, LedgerEntry, LinkGeneration, LiveVersion, Maker, Manifest,
+    Micro, ModeratedBy, ModerationStatus, PageTitle, Retention, Route, Suspension, Time, Visibility,
 };
 use std::str::FromStr;
 
@@ -109,12 +109,17 @@ pub(crate) fn artifact(
         slug: parse(&row.slug, "a slug")?,
         host: parse(&row.host, "a host")?,
         visibility: visibility(&row.visibility)?,
+        link_generation: link_generation(row.link_generation)?,
         live,
         title: title.flatten(),
         created_at: Time::from_millis(row.created_at),
         updated_at: Time::from_millis(row.updated_at),
         retention: retention(row.versions_kept, row.versions_days),
     })
+}
+
+pub(crate) fn link_generation(number: i32) -> anyhow::Result<LinkGeneration> {
+    Ok(LinkGeneration::new(u32::try_from(number).context("malformed generation of a link in the database")?))
 }
 
 /// The settings of an account or an artifact.
@@ -155,6 +160,7 @@ pub(crate) fn route(row: &entity::route::Model) -> anyhow::Result<Route> {
         artifact: parse(&row.artifact_id, "an artifact id")?,
         version: parse(&row.version_id, "a version id")?,
         visibility: visibility(&row.visibility)?,
+        link_generation: link_generation(row.link_generation)?,
         moderation: moderation(&row.moderation_status)?,
         expires_at: row.expires_at.map(Time::from_millis),
         is_suspended: row.suspended_at.is_some(),

@@ -182,6 +182,7 @@ mod metering;
 mod moderation;
 mod oauth;
 mod pages;
+mod private_links;
 mod retention;
 mod review;
 mod route_changes;

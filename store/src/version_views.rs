@@ -86,6 +86,7 @@ impl RouteStore<'_> {
             artifact: page.artifact,
             version: rows::parse(&row.id, "a version id")?,
             visibility: page.visibility,
+            link_generation: page.link_generation,
             moderation: if is_closed { ModerationStatus::Blocked } else { own },
             expires_at: page.expires_at,
             is_suspended: page.is_suspended,

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use askama::Template;
 use domain::{
-    Account, AccountId, AppealId, Artifact, ArtifactId, BlobHash, Chance, DecisionId, LiveVersion,
-    ManifestFile, ModeratedBy, ModerationStatus, OperatorName, Refusal, ReportCategory, ReportId, Retention,
-    Suspension, Time, VersionId, Visibility, content_type_of,
+    Account, AccountId, AppealId, Artifact, ArtifactId, BlobHash, Chance, DecisionId, LinkGeneration,
+    LiveVersion, ManifestFile, ModeratedBy, ModerationStatus, OperatorName, Refusal, ReportCategory,
+    ReportId, Retention, Suspension, Time, VersionId, Visibility, content_type_of,
 };
 use service::{
     AccountHistoryPage, AccountReport, BlockedContent, BulkOutcome, CasesAround, DecisionMade, DecisionShown,
@@ -87,6 +87,7 @@ fn item(live: Option<LivePages>) -> ReviewItem {
         slug: "my-page".parse().unwrap(),
         host: "my-page-a1b2".parse().unwrap(),
         visibility: Visibility::Private,
+        link_generation: LinkGeneration::FIRST,
         live: live_version,
         title: None,
         created_at: now(),

@@ -244,6 +244,7 @@ fn an_operation_lists_its_own_codes_and_no_others() {
         ("/v1/account/join", "post", "403", &["account_suspended", "agent_join_disabled", "quota_exceeded"]),
         ("/v1/uploads/{ticket}", "post", "409", &["upload_taken"]),
         ("/v1/account/claim-link", "post", "409", &["already_claimed"]),
+        ("/v1/artifacts/{slug}/private-link", "post", "409", &["not_private"]),
         (
             "/v1/credits/checkout",
             "post",

@@ -140,6 +140,9 @@ fn next_step(refusal: &Refusal, path: &str) -> (String, Link) {
         Refusal::AlreadyAppealed | Refusal::NothingToAppeal { .. } => {
             ("The page's dashboard shows its moderation status.", again("Back to the page"))
         }
+        Refusal::NotPrivate => {
+            ("Make the page private first. It then has a link of its own.", again("Back to the page"))
+        }
         _ => ("Go back, correct it and try again.", again("Back to the page")),
     };
     (next.to_owned(), link)

@@ -206,6 +206,7 @@ pub fn status_of(refusal: &Refusal) -> StatusCode {
         | Refusal::DecidedMeanwhile { .. }
         | Refusal::AlreadyAppealed
         | Refusal::NothingToAppeal { .. }
+        | Refusal::NotPrivate
         | Refusal::JobIs { .. } => StatusCode::CONFLICT,
         Refusal::VersionConflict { .. } => StatusCode::PRECONDITION_FAILED,
         Refusal::TooLarge { .. } | Refusal::PublishTooLarge { .. } | Refusal::StorageFull { .. } => {
@@ -235,7 +236,7 @@ mod tests {
     fn every_code_has_the_status_that_is_promised() {
         let challenge = Challenge::new("publish", Micro::new(5_000), PaymentMethods::DEFAULT);
         let what = || "x".to_owned();
-        let promised = [
+        for (refusal, status) in [
             (Refusal::invalid("slug", "is empty"), 400),
             (Refusal::InvalidBody { fault: what() }, 400),
             (Refusal::WeakPassword { rule: what() }, 400),
@@ -277,6 +278,7 @@ mod tests {
             (Refusal::DecidedMeanwhile { status: domain::ModerationStatus::Review }, 409),
             (Refusal::AlreadyAppealed, 409),
             (Refusal::NothingToAppeal { status: domain::ModerationStatus::Pass }, 409),
+            (Refusal::NotPrivate, 409),
             (Refusal::JobIs { state: "running".into() }, 409),
             (Refusal::VersionConflict { live: None }, 412),
             (Refusal::TooLarge { limit: what() }, 413),
@@ -289,8 +291,7 @@ mod tests {
             (Refusal::ProcessorError, 502),
             (Refusal::overloaded("busy"), 503),
             (Refusal::OutcomeUnknown(Repeating::AsItIs), 503),
-        ];
-        for (refusal, status) in promised {
+        ] {
             assert_eq!(respond(&refusal).status().as_u16(), status, "{refusal}");
         }
     }

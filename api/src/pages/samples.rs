@@ -35,6 +35,7 @@ fn artifact(slug: &str) -> Artifact {
         slug: slug.parse().unwrap(),
         host: format!("{slug}-a1b2").parse().unwrap(),
         visibility: Visibility::Public,
+        link_generation: domain::LinkGeneration::FIRST,
         live: None,
         title: None,
         created_at: now,

@@ -30,6 +30,9 @@ refusals! {
     AppealCall:
         InvalidRequest, InvalidBody, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage,
         AccountExpired, AccountSuspended, NotFound, AlreadyAppealed, NothingToAppeal, TooLarge, UnsupportedMediaType;
+    PrivateLink:
+        InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired,
+        AccountSuspended, NotFound, NotPrivate;
     Restore:
         InvalidRequest, Unauthorized, NotSignedIn, InsufficientScope, Forbidden, ForeignPage, AccountExpired,
         AccountSuspended, NotFound, SlugInUse, QuotaExceeded;
@@ -116,7 +119,8 @@ impl Artifacts {
     /// Set an artifact's visibility, or which versions it keeps
     ///
     /// `public`: everyone can find and open it. `unlisted`: anyone with the link can open it, but search
-    /// engines do not list it. `private`: it opens only with the `signed_url` of the response.
+    /// engines do not list it. `private`: it opens only with the `signed_url` of the response, which
+    /// `POST /v1/artifacts/{slug}/private-link` replaces.
     ///
     /// A public artifact that becomes `unlisted` or `private` is charged for the current month at once, and
     /// then monthly until it is public again or deleted. Another change in the same month is free. Without
@@ -155,6 +159,23 @@ impl Artifacts {
         let shown = wire::ShownArtifact::new(shown, service.addresses());
         let receipt = shown.receipt.as_ref().map(ToJSON::to_json_string);
         Ok(ArtifactResponse::Shown(Json(shown), receipt))
+    }
+
+    /// Create a new private link
+    ///
+    /// Replaces the `signed_url` of a private artifact and of its versions. The old links stop working at once,
+    /// on every edge. Use it if a link has reached the wrong people. Each call makes another link. It is free.
+    /// Needs the scope `artifacts:write`.
+    #[oai(path = "/v1/artifacts/:slug/private-link", method = "post", operation_id = "create_private_link")]
+    async fn rotate_private_link(
+        &self,
+        caller: Token,
+        /// The artifact's name within the account.
+        slug: Path<Slug>,
+        service: Data<&Service>,
+    ) -> ApiResult<Json<wire::ShownArtifact>, PrivateLink> {
+        let rotated = service.rotate_private_link(&caller.0, &slug.0).await?;
+        Ok(Json(wire::ShownArtifact::new(rotated, service.addresses())))
     }
 
     /// Appeal a moderation decision

@@ -6,8 +6,8 @@ use poem::RouteMethod;
 use super::RouteLine;
 use crate::http::terms::{Area, Audience, BodyLimit, PermitClass, Terms};
 use crate::pages::dashboard::{
-    self, artifact_page, artifacts, audit, bulk, changes, credit, deleted, duplicate, export, naming, rename,
-    team, tokens, usage, version_deletion, visibility,
+    self, artifact_page, artifacts, audit, bulk, changes, credit, deleted, duplicate, export, naming,
+    private_link, rename, team, tokens, usage, version_deletion, visibility,
 };
 use crate::pages::{published, welcome};
 use crate::{admin, documents, mcp, netlify, oauth, pages};
@@ -91,6 +91,7 @@ pub const REST: &[RouteLine] = calls! { Api:
     delete "/v1/artifacts/:slug/versions/:seq",        Small,  Request, Account;
     post   "/v1/artifacts/:slug/activate",             Small,  Request, Account;
     post   "/v1/artifacts/:slug/restore",              Small,  Request, Account;
+    post   "/v1/artifacts/:slug/private-link",         Small,  Request, Account;
     get    "/v1/artifacts/:slug/archive",              Small,  Request, Account;
     get    "/v1/artifacts/:slug/diff",                 Small,  Request, Account;
     get    "/v1/artifacts/:slug/files",                Small,  Request, Account;
@@ -230,6 +231,8 @@ pub const DASHBOARD: &[RouteLine] = pages! {
     post "/dashboard/:handle/pages/:slug/appeal",        artifact_page::send_appeal,   Small, Request, Person;
     get  "/dashboard/:handle/pages/:slug/visibility",    dashboard::to_the_form,       Small, Request, Person;
     post "/dashboard/:handle/pages/:slug/visibility",    visibility::set,              Small, Request, Person;
+    get  "/dashboard/:handle/pages/:slug/private-link",  private_link::ask,            Small, Request, Person;
+    post "/dashboard/:handle/pages/:slug/private-link",  private_link::rotate,         Small, Request, Person;
     get  "/dashboard/:handle/pages/:slug/changes",       changes::show,                Small, Request, Person;
     get  "/dashboard/:handle/pages/:slug/delete",        artifact_page::ask_to_delete, Small, Request, Person;
     post "/dashboard/:handle/pages/:slug/delete",        artifact_page::delete,        Small, Request, Person;

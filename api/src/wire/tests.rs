@@ -5,9 +5,9 @@ use std::time::Duration;
 use domain::link::{Addresses, UrlStyle, VersionLinks};
 use domain::signing_key::LinkKey;
 use domain::{
-    AccountId, AccountStatus, AccountSummary, ArtifactId, Chance, LiveVersion, Micro, ModerationStatus,
-    MonthlyUse, PageTitle, Paged, Published, Receipt, Retention, StoredBytes, Tariff, Time, TokenSecret,
-    VersionId, Visibility,
+    AccountId, AccountStatus, AccountSummary, ArtifactId, Chance, LinkGeneration, LiveVersion, Micro,
+    ModerationStatus, MonthlyUse, PageTitle, Paged, Published, Receipt, Retention, StoredBytes, Tariff, Time,
+    TokenSecret, VersionId, Visibility,
 };
 use poem_openapi::types::{ParseFromJSON, ToJSON};
 use serde_json::{Value, json};
@@ -58,6 +58,7 @@ fn artifact(live: Option<LiveVersion>) -> domain::Artifact {
         slug: "my-page".parse().unwrap(),
         host: "my-page-a1b2".parse().unwrap(),
         visibility: Visibility::Unlisted,
+        link_generation: LinkGeneration::FIRST,
         title: live.and_then(|_| PageTitle::from_text("My page")),
         live,
         created_at: NOW,
@@ -151,7 +152,14 @@ fn a_sign_up_shows_the_token_beside_the_account() {
 fn version_links(visibility: domain::Visibility) -> VersionLinks {
     let host = "my-page-a1b2".parse().unwrap();
     let artifact = ArtifactId::new(NOW, &Chance::seeded(2));
-    VersionLinks { addresses: addresses(), key: LinkKey::new("secret"), artifact, host, visibility }
+    VersionLinks {
+        addresses: addresses(),
+        key: LinkKey::new("secret"),
+        artifact,
+        host,
+        visibility,
+        link_generation: LinkGeneration::FIRST,
+    }
 }
 
 #[test]
@@ -249,6 +257,7 @@ fn a_publish_result_carries_the_receipt_only_when_it_was_paid_inline() {
         balance: Micro::ZERO,
         expires_at: None,
         visibility: domain::Visibility::Public,
+        link_generation: LinkGeneration::FIRST,
         receipt: Some(receipt),
     };
     let warning = domain::Warning {

@@ -36,6 +36,7 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
             "handbill visibility my-site public",
         ],
     ),
+    ("private-link", &["handbill private-link my-site   # the old link stops working"]),
     (
         "delete",
         &[

@@ -1,10 +1,12 @@
-//! `handbill visibility`, and the visibility of a page that `handbill publish --private` publishes.
+//! `handbill visibility`, `handbill private-link`, and the visibility of a page that `handbill publish
+//! --private` publishes.
 
 use domain::{Micro, Slug, Tariff};
 use reqwest::{Method, Url};
 use serde_json::json;
 
-use super::artifacts::{PRIVATE, PUBLIC, path_of};
+use super::artifacts::{PRIVATE, PUBLIC, demand, path_of};
+use super::confirm;
 use crate::command::Visibility;
 use crate::context::Context;
 use crate::failure::{Failure, INSUFFICIENT_SCOPE, NOT_FOUND};
@@ -29,6 +31,19 @@ pub async fn set_visibility(context: &Context, slug: &Slug, visibility: Visibili
     }
     let reply = change(context, &server, slug, wanted, &mut purse).await?;
     context.console.print_reply(&reply, |artifact: Artifact| artifact.link().to_owned())
+}
+
+/// Replaces the link of a private page.
+pub async fn replace_link(context: &Context, slug: &Slug) -> Result<(), Failure> {
+    let server = context.server()?;
+    if !context.options.yes {
+        demand(&server, slug).await?;
+    }
+    confirm(context, &format!("Replace the link of {slug}? The old link stops working at once.")).await?;
+    let reply = server.call(&Request::make(format!("{}/private-link", path_of(slug)))).await?;
+    context.console.print_reply(&reply, |artifact: Artifact| artifact.link().to_owned())?;
+    context.console.note(&format!("The old link of {slug} no longer works."));
+    Ok(())
 }
 
 /// Changes the visibility, and notes what it cost.

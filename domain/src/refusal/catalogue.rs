@@ -138,6 +138,9 @@ fn meaning(kind: RefusalKind) -> &'static str {
         RefusalKind::NothingToAppeal => {
             "The page is neither in review nor blocked, so there is nothing to appeal."
         }
+        RefusalKind::NotPrivate => {
+            "The page is public or unlisted. Only a private page has a link that can be replaced."
+        }
         RefusalKind::JobIs => "The job's state does not allow retrying, cancelling or discarding it.",
         RefusalKind::Overloaded => {
             "The server is overloaded, or a part of it is unavailable. `Retry-After` says when to try \
@@ -238,6 +241,7 @@ fn example(kind: RefusalKind) -> Refusal {
         RefusalKind::DecidedMeanwhile => Refusal::DecidedMeanwhile { status: ModerationStatus::Blocked },
         RefusalKind::AlreadyAppealed => Refusal::AlreadyAppealed,
         RefusalKind::NothingToAppeal => Refusal::NothingToAppeal { status: ModerationStatus::Pass },
+        RefusalKind::NotPrivate => Refusal::NotPrivate,
         RefusalKind::JobIs => Refusal::JobIs { state: "running".into() },
         RefusalKind::Overloaded => Refusal::overloaded("the file store is unavailable"),
         RefusalKind::OutcomeUnknown => Refusal::OutcomeUnknown(Repeating::WithTheSameKey),

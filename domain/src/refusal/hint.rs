@@ -199,6 +199,11 @@ impl Refusal {
             Refusal::NothingToAppeal { .. } => {
                 "GET /v1/artifacts/{slug} shows the moderation status; appeal when it is review or blocked".into()
             }
+            Refusal::NotPrivate => {
+                "PATCH /v1/artifacts/{slug} with {\"visibility\": \"private\"} makes it private and returns its \
+                 signed_url"
+                    .into()
+            }
             Refusal::JobIs { .. } => {
                 "get its state with GET /internal/queues/{queue}/jobs/{id}: dead, cancelled and failed jobs \
                  can be retried, waiting and failed jobs can be cancelled, dead jobs can be discarded, and \

@@ -1,5 +1,6 @@
 //! Signed links on private pages.
 
+use domain::LinkGeneration;
 use domain::signing_key::LinkKey;
 
 use super::*;
@@ -8,7 +9,7 @@ use crate::find::Mount;
 /// For pages of `my-page-a1b2`.
 pub fn signer(mount: Mount, depth: u16) -> LinkSigner {
     let host: Host = "my-page-a1b2".parse().unwrap();
-    let signature = Signature::of(&host, &LinkKey::new("secret")).unwrap();
+    let signature = Signature::of(&host, LinkGeneration::FIRST, &LinkKey::new("secret")).unwrap();
     let origins = Origins::new(&Url::parse("https://serve.example:8443").unwrap(), "pages.example");
     LinkSigner::new(&SignedLinks { signature, version: None, mount, depth }, &host, &origins).unwrap()
 }

@@ -134,7 +134,7 @@ async fn large_page_is_rewritten_once_and_cached_when_it_compresses_well() {
     let large = format!("<body><a href=b.html>{filler}</body>");
     let route = provisional(&harness, &[("index.html", &large)]).await;
     let route = Route { visibility: Visibility::Private, ..route };
-    let sig = harness.link_key.signature(&route.host);
+    let sig = harness.link_key.signature(&route.host, route.link_generation);
     let path = format!("/?sig={sig}");
     for (held_count, encoding) in ["br", "zstd", "gzip"].into_iter().enumerate() {
         let accept = ("accept-encoding", encoding);
@@ -196,7 +196,7 @@ async fn large_pages_beyond_the_compression_limit_are_all_served() {
     let harness = EdgeHarness::build().await;
     let route = provisional(&harness, &[("404.html", &large_page())]).await;
     let route = Route { visibility: Visibility::Private, ..route };
-    let sig = harness.link_key.signature(&route.host);
+    let sig = harness.link_key.signature(&route.host, route.link_generation);
     harness.know(&route).await;
     let targets: Vec<_> =
         (0..12).map(|depth| format!("/site/{HOST}/{}?sig={sig}", "a/".repeat(depth))).collect();
@@ -279,7 +279,7 @@ async fn late_base_element_also_affects_earlier_links() {
     let files = [("out.html", page("https://cdn.example/")), ("in.html", page("sub/"))];
     let files = files.each_ref().map(|(path, text)| (*path, text.as_str()));
     let route = Route { visibility: Visibility::Private, ..harness.site(&files).await };
-    let sig = harness.link_key.signature(&route.host);
+    let sig = harness.link_key.signature(&route.host, route.link_generation);
     let out = harness.visit(&route, &format!("/out?sig={sig}"), &[]).await;
     assert_eq!(out.text(), files[0].1);
     let within = harness.visit(&route, &format!("/in?sig={sig}"), &[("accept-encoding", "gzip")]).await;
@@ -293,7 +293,7 @@ async fn xhtml_gets_the_badge_and_its_links_are_signed() {
     let page = "<html xmlns=\"http://www.w3.org/1999/xhtml\"><body><a href=\"b\"/></body></html>";
     let route = provisional(&harness, &[("index.xhtml", page), ("index.html", page)]).await;
     let route = Route { visibility: Visibility::Private, ..route };
-    let sig = harness.link_key.signature(&route.host);
+    let sig = harness.link_key.signature(&route.host, route.link_generation);
     let xhtml = harness.visit(&route, &format!("/index.xhtml?sig={sig}"), &[]).await;
     assert_eq!(xhtml.says("content-type"), Some("application/xhtml+xml; charset=utf-8"));
     assert!(xhtml.text().contains(&format!("<a href=\"b?sig={sig}\"/><div xmlns")), "{}", xhtml.text());
@@ -312,7 +312,7 @@ async fn absolute_links_to_the_site_itself_are_signed() {
         format!("{}{}", within.concat(), out.map(|link| format!("<a href=\"{link}\">")).concat())
     };
     let route = Route { visibility: Visibility::Private, ..harness.site(&[("index.html", &page(""))]).await };
-    let sig = harness.link_key.signature(&route.host);
+    let sig = harness.link_key.signature(&route.host, route.link_generation);
     let seen = harness.visit(&route, &format!("/?sig={sig}"), &[]).await;
     assert_eq!(seen.text(), page(&format!("?sig={sig}")));
 }

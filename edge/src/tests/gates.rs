@@ -87,7 +87,7 @@ async fn unknown_hosts_and_paths_are_404_and_other_methods_405() {
 async fn private_site_is_fully_usable_from_its_signed_link() {
     let harness = EdgeHarness::build().await;
     let route = private_site(&harness).await;
-    let sig = harness.link_key.signature(&route.host);
+    let sig = harness.link_key.signature(&route.host, route.link_generation);
     let page = harness.visit(&route, &format!("/?sig={sig}"), &[]).await;
     assert_eq!(page.text(), format!("<body><a href=\"b.html?sig={sig}\">{SECRET_TEXT}</a></body>"));
     assert_eq!(page.says("cache-control"), Some("private, max-age=60"));
@@ -124,7 +124,7 @@ async fn private_site_is_fully_usable_from_its_signed_link() {
 async fn nested_assets_of_a_private_site_are_allowed() {
     let harness = EdgeHarness::build().await;
     let route = private_site(&harness).await;
-    let sig = harness.link_key.signature(&route.host);
+    let sig = harness.link_key.signature(&route.host, route.link_generation);
     let root = format!("http://127.0.0.1:8081/site/{HOST}");
     let signed = format!("{root}/first.css?sig={sig}");
     // A style sheet that another imports is redirected to its signed address, so that this is the `Referer`
@@ -166,7 +166,7 @@ async fn without_sec_fetch_dest_the_file_type_decides_about_redirects() {
     let files =
         [("index.html", "x"), ("a.css", "x"), ("b.js", "x"), ("c.mjs", "x"), ("d.png", "x"), ("e.json", "x")];
     let route = Route { visibility: Visibility::Private, ..harness.site(&files).await };
-    let sig = harness.link_key.signature(&route.host);
+    let sig = harness.link_key.signature(&route.host, route.link_generation);
     let referer = format!("http://127.0.0.1:8081/site/{HOST}/first.css?sig={sig}");
     for (path, status) in
         [("/a.css", 302), ("/b.js", 302), ("/c.mjs", 302), ("/d.png", 200), ("/e.json", 200), ("/", 403)]
@@ -183,7 +183,7 @@ async fn redirect_locations_are_valid_urls_for_any_request() {
     let harness = EdgeHarness::build().await;
     let files = [("ünï/index.html", "x"), ("ünï/a.css", "x"), ("a b/index.html", "x")];
     let route = Route { visibility: Visibility::Private, ..harness.site(&files).await };
-    let sig = harness.link_key.signature(&route.host);
+    let sig = harness.link_key.signature(&route.host, route.link_generation);
     for (path, led_to) in
         [("/ünï", "/%C3%BCn%C3%AF/"), ("/%C3%BCn%c3%af", "/%C3%BCn%c3%af/"), ("/a%20b", "/a%20b/")]
     {
@@ -219,7 +219,7 @@ async fn links_of_a_private_page_are_signed_for_the_requested_url_style() {
         ("a/b.html", "<a href='../../x'>"),
     ];
     let route = Route { visibility: Visibility::Private, ..harness.site(&files).await };
-    let sig = harness.link_key.signature(&route.host);
+    let sig = harness.link_key.signature(&route.host, route.link_generation);
     let by_path = harness.visit(&route, &format!("/?sig={sig}"), &[]).await;
     assert_eq!(by_path.text(), format!("<a href=\"/\"><a href=\"/site/my-page-a1b2/?sig={sig}\">"));
     let name = [("host", "my-page-a1b2.localhost")];

@@ -4,8 +4,8 @@ use std::io::Read;
 
 use bytes::Bytes;
 use domain::{
-    AccountId, ArtifactId, BlobHash, Chance, Encoding, Manifest, ManifestFile, ModerationStatus, Route, Time,
-    VersionId, Visibility, content_type_of,
+    AccountId, ArtifactId, BlobHash, Chance, Encoding, LinkGeneration, Manifest, ManifestFile,
+    ModerationStatus, Route, Time, VersionId, Visibility, content_type_of,
 };
 use poem::{Endpoint, Request};
 use store::Layout;
@@ -129,6 +129,7 @@ pub fn route(files: Vec<ManifestFile>) -> Route {
         artifact: ArtifactId::new(NOW, &chance),
         version: VersionId::new(NOW, &chance),
         visibility: Visibility::Public,
+        link_generation: LinkGeneration::FIRST,
         moderation: ModerationStatus::Pass,
         expires_at: None,
         is_suspended: false,

@@ -44,7 +44,7 @@ async fn host_style_closes_sites_by_path_too() {
     for (route, status) in [(&expired, 410), (&blocked, 451), (&private, 403)] {
         assert_eq!(harness.visit(route, "/", &[]).await.status, status);
     }
-    let sig = harness.link_key.signature(&private.host);
+    let sig = harness.link_key.signature(&private.host, private.link_generation);
     let seen = harness.visit(&private, &format!("/?sig={sig}"), &[]).await;
     let location = format!("http://{HOST}.localhost:8081/?sig={sig}");
     assert_eq!((seen.status, seen.says("location")), (301, Some(location.as_str())));

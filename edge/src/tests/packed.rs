@@ -93,7 +93,7 @@ async fn claim_or_visibility_change_rewrites_a_large_page_again() {
     let harness = EdgeHarness::build().await;
     let page = flood();
     let before = provisional(&harness, &page).await;
-    let sig = harness.link_key.signature(&before.host);
+    let sig = harness.link_key.signature(&before.host, before.link_generation);
     let claimed = Route { expires_at: None, ..before.clone() };
     let private = Route { visibility: Visibility::Private, ..claimed.clone() };
     let path = format!("/?sig={sig}");

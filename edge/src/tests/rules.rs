@@ -112,7 +112,7 @@ async fn private_sites_keep_their_signature_and_their_protection() {
                    \u{20} Cache-Control: public, s-maxage=9, max-age=30\n/app/*\n  X-Frame-Options: DENY\n\
                    /docs-page\n  ! Referrer-Policy\n  Referrer-Policy: no-referrer";
     let route = Route { visibility: Visibility::Private, ..site(&harness, headers).await };
-    let sig = format!("sig={}", harness.link_key.signature(&route.host));
+    let sig = format!("sig={}", harness.link_key.signature(&route.host, route.link_generation));
     let seen = harness.visit(&route, &format!("/old?{sig}"), &[]).await;
     assert_eq!(seen.says("location"), Some(format!("/site/{HOST}/new?y=1&{sig}").as_str()));
     assert_eq!(seen.says("cache-control"), Some("private, max-age=60"));

@@ -110,7 +110,7 @@ pub(crate) async fn staged_only_at(
     host: &Host,
 ) -> anyhow::Result<Option<Route>> {
     let sql = "SELECT artifact.id AS artifact_id, artifact.account_id, artifact.visibility,
-            artifact.updated_at, account.expires_at, account.suspended_at, (
+            artifact.link_generation, artifact.updated_at, account.expires_at, account.suspended_at, (
                 SELECT id FROM versions WHERE artifact_id = artifact.id ORDER BY seq DESC LIMIT 1
             ) AS version_id
         FROM artifacts AS artifact JOIN accounts AS account ON account.id = artifact.account_id
@@ -157,6 +157,7 @@ struct StagedOnlyRow {
     artifact_id: String,
     account_id: String,
     visibility: String,
+    link_generation: i32,
     updated_at: i64,
     expires_at: Option<i64>,
     suspended_at: Option<i64>,
@@ -173,6 +174,7 @@ impl StagedOnlyRow {
             artifact: rows::parse(&self.artifact_id, "an artifact id")?,
             version: rows::parse(&version, "a version id")?,
             visibility: rows::visibility(&self.visibility)?,
+            link_generation: rows::link_generation(self.link_generation)?,
             moderation: ModerationStatus::Pass,
             expires_at: self.expires_at.map(Time::from_millis),
             is_suspended: self.suspended_at.is_some(),

@@ -69,6 +69,7 @@ pub(super) fn settle(
         balance: batch.balance(),
         expires_at: batch.account.expires_at.map(domain::Time::from_millis),
         visibility: rows::visibility(&artifact.visibility)?,
+        link_generation: rows::link_generation(artifact.link_generation)?,
         receipt,
     })))
 }
@@ -135,6 +136,7 @@ fn new_artifact(
         versions_kept: None,
         versions_days: None,
         purged_at: None,
+        link_generation: 0,
     }
 }
 

@@ -48,6 +48,8 @@ const LATER_COLUMNS: &[(&str, &str)] = &[
     ("accounts", "name"),
     ("tokens", "secret_start"),
     ("tokens", "last_used_from"),
+    ("artifacts", "link_generation"),
+    ("routes", "link_generation"),
 ];
 
 impl StoreHarness {

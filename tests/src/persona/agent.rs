@@ -108,6 +108,10 @@ impl Agent {
         self.with_token(&joined.string("token"))
     }
 
+    pub fn rotate_private_link(&self, slug: &str) -> Call {
+        self.post(&format!("/v1/artifacts/{slug}/private-link"))
+    }
+
     pub fn rotate_claim_link(&self) -> Call {
         self.post("/v1/account/claim-link")
     }

@@ -23,6 +23,7 @@ fn forms<'a>(member_id: &str, token_id: &str, code: &str) -> Vec<(String, Vec<(&
         ("/pages/my-page/visibility".into(), vec![("visibility", "private")]),
         ("/pages/my-page/duplicate".into(), vec![("slug", "my-copy")]),
         ("/pages/my-page/rename".into(), vec![("slug", "my-name")]),
+        ("/pages/my-page/private-link".into(), vec![]),
         ("/pages/my-page/delete".into(), vec![]),
         ("/credit/top-up".into(), vec![("amount_usd", "5")]),
         ("/credit/checkout".into(), vec![("amount_usd", "5")]),

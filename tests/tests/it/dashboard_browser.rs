@@ -249,10 +249,21 @@ async fn make_private(session: &BrowserSession, agent: &Agent) -> String {
     session.inspect("page-private").await;
     let shown = session.browser.text("#address").await;
     assert_eq!(shown, agent.artifact("my-page").await.expect(200).string("signed_url"));
+    let shown = replace_link(session, agent, &shown).await;
     session.open_tab("Credit").await;
     assert!(session.browser.text(".figures").await.contains("$4.50"));
     session.inspect("credit").await;
     shown
+}
+
+/// Replaces the link of the open page after a confirmation, and returns the new one.
+async fn replace_link(session: &BrowserSession, agent: &Agent, old: &str) -> String {
+    session.confirm("[data-dialog=private-link]", "link-replace").await;
+    assert!(session.notice().await.contains("Link replaced"));
+    let new = session.browser.text("#address").await;
+    assert_ne!(new, old);
+    assert_eq!(new, agent.artifact("my-page").await.expect(200).string("signed_url"));
+    new
 }
 
 /// The signed link shows the page. The bare address shows nothing of it.

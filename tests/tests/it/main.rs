@@ -85,6 +85,7 @@ mod partial_publishes;
 mod payment;
 mod people;
 mod people_browser;
+mod private_links;
 mod program;
 mod publish;
 mod publish_bodies;

@@ -60,6 +60,7 @@ impl<'w> Team<'w> {
             ("add a version", agent.add_version("my-page", PAGE)),
             ("activate", agent.activate("my-page", 1)),
             ("set the visibility", agent.set_visibility("my-page", "unlisted")),
+            ("replace the private link", agent.rotate_private_link("my-page")),
             ("delete", agent.delete("my-page")),
             ("upload", address(self.world, &self.staged).field("html", PAGE)),
             ("mint a token", agent.mint(&json!({}))),
@@ -84,6 +85,7 @@ impl<'w> Team<'w> {
         vec![
             post("/pages/my-page/activate").form(&[("version", "1")]),
             post("/pages/my-page/visibility").form(&[("visibility", "unlisted")]),
+            post("/pages/my-page/private-link").form(&[]),
             post("/pages/my-page/delete").form(&[]),
             post("/credit/top-up").form(&[("amount_usd", "5")]),
             post("/credit/checkout").form(&[("amount_usd", "5")]),

@@ -33,7 +33,8 @@ const DELETE_TIMEOUT: Duration = Duration::from_secs(2);
 const OTHER_BUS_WAIT_MAX: Duration = Duration::from_secs(LOST_AFTER_S + HEARTBEAT_INTERVAL.as_secs());
 const OTHER_BUS_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// The newest format of stored data that this release reads. It rises when a release stores data that the
-/// previous one cannot read. 1: bundles. 2: jobs of publishes with a condition.
+/// previous one cannot read. 1: bundles. 2: jobs of publishes with a condition, and
+/// generations of private links.
 const FORMAT: i64 = 2;
 /// Processes of older releases read each other's attempts here.
 const NO_RATES: &str = "[]";

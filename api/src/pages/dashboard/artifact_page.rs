@@ -16,6 +16,7 @@ use super::chart::{Chart, OnDay};
 use super::deleted::purged_flash;
 use super::page::{DashboardPage, Frame, Tab, kept_alive, slug_of, to_show, to_sign_in};
 use super::pager::{Pager, page_of};
+use super::private_link;
 use super::question::{Question, QuestionOption};
 use super::visibility::{Price, VisibilityControl};
 use crate::html::faults::Faults;
@@ -38,6 +39,8 @@ pub struct ArtifactPage<'a> {
     pub preview: Option<String>,
     pub live: Option<LiveFacts>,
     pub is_private: bool,
+    /// Whether to replace the link of a private page.
+    pub replace_link: Option<Question>,
     pub visibility: Visibility,
     pub moderation: Option<ModerationStatus>,
     pub notice: Option<Notice>,
@@ -240,6 +243,7 @@ impl<'a> ArtifactPage<'a> {
             live: LiveFacts::of(detail, beside.now),
             url: beside.url.clone(),
             is_private: artifact.visibility == Visibility::Private,
+            replace_link: private_link::question(frame, artifact),
             visibility: artifact.visibility,
             moderation: artifact.live.map(|live| live.moderation),
             notice: artifact.live.and(Notice::of(&detail.moderation)),

@@ -85,6 +85,7 @@ fn label(action: &str) -> &'static str {
         "agent.joined" => "Agent joined",
         "artifact.activated" => "Version made live",
         "artifact.deleted" => "Page deleted",
+        "artifact.private_link_rotated" => "Private link replaced",
         "artifact.renamed" => "Page renamed",
         "artifact.appealed" => "Moderation decision appealed",
         "artifact.published" => "Page published",

@@ -23,6 +23,7 @@ pub mod mint_form;
 pub mod naming;
 pub mod page;
 pub mod pager;
+pub mod private_link;
 pub mod question;
 pub mod rename;
 pub mod team;

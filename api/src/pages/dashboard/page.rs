@@ -240,6 +240,7 @@ pub fn done(request: &Request) -> Option<&'static str> {
         "appealed" => "Appeal sent. A moderator will review the page.",
         "deleted" => "Page deleted. You can restore it for 30 days.",
         "renamed" => "Page renamed. Its URL is still the same.",
+        "link-replaced" => "Link replaced. The old one no longer works.",
         "duplicated" => "Page duplicated.",
         "bulk-deleted" => "Pages deleted. You can restore them for 30 days.",
         "bulk-public" => "The pages are now public.",

@@ -5,10 +5,10 @@ use domain::link::{Addresses, UrlStyle, VersionLinks};
 use domain::signing_key::LinkKey;
 use domain::{
     Account, AccountId, AccountStatus, AccountSummary, Artifact, ArtifactId, AuditEntry, AuditId, BlobHash,
-    Chance, Day, DayUse, Invite, InviteCode, JobId, LedgerEntry, LiveVersion, Maker, Manifest, ManifestFile,
-    Message, Micro, ModerationStatus, MonthCharges, MonthlyUse, Origin, Paged, PaymentMethod, Reason,
-    Refusal, Retention, Rights, Role, Scopes, StoredBytes, Tariff, Time, Token, TokenId, TokenName, UserId,
-    Version, VersionId, Via, Visibility,
+    Chance, Day, DayUse, Invite, InviteCode, JobId, LedgerEntry, LinkGeneration, LiveVersion, Maker,
+    Manifest, ManifestFile, Message, Micro, ModerationStatus, MonthCharges, MonthlyUse, Origin, Paged,
+    PaymentMethod, Reason, Refusal, Retention, Rights, Role, Scopes, StoredBytes, Tariff, Time, Token,
+    TokenId, TokenName, UserId, Version, VersionId, Via, Visibility,
 };
 use service::{
     ArtifactDetail, Caller, CallerIdentity, DayViews, DeletedArtifact, Differences, FileDifference, Member,
@@ -30,6 +30,7 @@ use super::list_query::ListQuery;
 use super::mint_form::{DAYS_OFFERED, MintForm};
 use super::page::{AccountLink, DashboardPage, Frame, Tab, arrears_of, done};
 use super::pager::Pager;
+use super::private_link;
 use super::question::AskPage;
 use super::rename::RenamePage;
 use super::team::{self, InviteForm, InviteRow, MemberRow, TeamPage};
@@ -76,6 +77,7 @@ fn artifact(
         slug: slug.parse().unwrap(),
         host: format!("{slug}-a1b2").parse().unwrap(),
         visibility,
+        link_generation: LinkGeneration::FIRST,
         live,
         title: None,
         created_at: now(),
@@ -318,6 +320,20 @@ fn version_links(artifact: &Artifact) -> VersionLinks {
         artifact: artifact.id,
         host: artifact.host.clone(),
         visibility: artifact.visibility,
+        link_generation: artifact.link_generation,
+    }
+}
+
+fn version(seq: u32, message: Option<&str>) -> Version {
+    Version {
+        id: VersionId::from_ulid(1.into()),
+        seq,
+        total_bytes: 1_234 * u64::from(seq),
+        file_count: seq,
+        created_via: domain::CreatedVia::ALL[seq as usize % 3],
+        message: message.map(|text| text.parse::<Message>().unwrap()),
+        created_at: Time::from_millis(now().millis() - i64::from(4 - seq) * 5_000_000),
+        moderation: if seq == 1 { ModerationStatus::Review } else { ModerationStatus::Pass },
     }
 }
 
@@ -331,16 +347,6 @@ fn artifact_pages() -> Vec<(String, String)> {
     let many: Vec<_> = paths.iter().map(|path| file(path, "<svg/>")).collect();
     let few = vec![file("index.html", "<p>"), file("a folder/ü.css", "p {}"), file("_redirects", "/a /b")];
     let page = |artifact: &Artifact, files: &[ManifestFile]| {
-        let version = |seq, message: Option<&str>| Version {
-            id: VersionId::from_ulid(1.into()),
-            seq,
-            total_bytes: 1_234 * u64::from(seq),
-            file_count: seq,
-            created_via: domain::CreatedVia::ALL[seq as usize % 3],
-            message: message.map(|text| text.parse::<Message>().unwrap()),
-            created_at: Time::from_millis(now().millis() - i64::from(4 - seq) * 5_000_000),
-            moderation: if seq == 1 { ModerationStatus::Review } else { ModerationStatus::Pass },
-        };
         let versions = vec![version(3, Some("Fix the <title>")), version(2, None), version(1, Some("First"))];
         let versions = Paged { rows: versions, ..Paged::empty() };
         let detail = ArtifactDetail {
@@ -372,6 +378,7 @@ fn artifact_pages() -> Vec<(String, String)> {
     };
     let question = artifact_page::question(&frame, &public);
     let version_question = version_deletion::question(&frame, &public, 1);
+    let link_question = private_link::question(&frame, &private).unwrap();
     let back = frame.path("/pages/my-page");
     vec![
         ("dashboard-page".into(), page(&public, &few)),
@@ -379,6 +386,7 @@ fn artifact_pages() -> Vec<(String, String)> {
         ("dashboard-page-private".into(), page(&private, &few)),
         ("dashboard-page-staged".into(), page(&staged, &[])),
         sample("page-delete", &AskPage { frame: &frame, question: &question, back: &back }),
+        sample("link-replace", &AskPage { frame: &frame, question: &link_question, back: &back }),
         sample("version-delete", &AskPage { frame: &frame, question: &version_question, back: &back }),
     ]
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::shell::Shell;
 
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 22] = [
     "signup",
     "publish",
     "list",
@@ -13,6 +13,7 @@ const COMMANDS: [&str; 21] = [
     "rollback",
     "activate",
     "visibility",
+    "private-link",
     "delete",
     "open",
     "account",

@@ -1,4 +1,4 @@
-//! `handbill publish --private`.
+//! `handbill publish --private` and `handbill private-link`.
 
 use handbill_tests::{Mode, World, program};
 
@@ -56,4 +56,21 @@ async fn max_price_limits_the_publish_and_the_month_together() {
     assert_eq!(shell.run(&["list", "--json"]).await.ok().json(), handbill_tests::json!([]));
     let signed = shell.run(&[&publish[..], &["--max-price", "0.505"]].concat()).await.ok().line();
     assert_serves(&world.visitor().open(&signed).await, PAGE);
+}
+
+#[tokio::test]
+async fn link_of_a_private_page_is_replaced_once_confirmed() {
+    let world = world().await;
+    let shell = Shell::signed_up(&world).await;
+    shell.write("page.html", PAGE);
+    shell.run(&["publish", "page.html", "--slug", "my-page"]).await.ok();
+    let public = shell.run(&["private-link", "my-page", "--yes"]).await.failed(1);
+    assert!(public.err.contains("handbill visibility SLUG private"), "{public:?}");
+    let old = shell.run(&["visibility", "my-page", "private", "--yes"]).await.ok().line();
+    shell.run(&["private-link", "my-page"]).await.failed(2);
+    assert_serves(&world.visitor().open(&old).await, PAGE);
+    let new = shell.run(&["private-link", "my-page", "--yes"]).await.ok();
+    assert!(new.err.contains("no longer works"), "{new:?}");
+    assert_eq!(world.visitor().open(&old).await.status, 403);
+    assert_serves(&world.visitor().open(&new.line()).await, PAGE);
 }

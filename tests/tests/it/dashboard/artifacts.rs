@@ -143,6 +143,26 @@ in_both_modes! {
         }
     }
 
+    async fn link_of_a_private_page_is_replaced_after_confirmation(world: World) {
+        let (agent, owner) = claimed_by(&world, "olga").await;
+        let member = joined_as(&world, &owner, "mia", "member").await;
+        agent.publish("my-page", PAGE).await.expect(201);
+        let dashboard = DashboardDriver::of(&member, &agent);
+        assert!(!dashboard.open("/pages/my-page").await.contains("Replace link"));
+        assert_page(&dashboard.post("/pages/my-page/private-link", &[]).await, 409);
+        let hidden = agent.set_visibility("my-page", "private").paying("dev:0.5").await.expect(200);
+        assert_has(&dashboard.open("/pages/my-page").await, &["Replace link", "/pages/my-page/private-link"]);
+        let question = dashboard.open("/pages/my-page/private-link").await;
+        assert_has(&question, &["Replace the signed link of my-page?", "stop working at once", "Cancel"]);
+        world.visitor().open(&hidden.string("signed_url")).await.expect(200);
+        let replaced = dashboard.submit("/pages/my-page/private-link", &[]).await;
+        let new = agent.artifact("my-page").await.string("signed_url");
+        assert_has(&replaced, &["Link replaced", &new]);
+        world.visitor().open(&hidden.string("signed_url")).await.expect(403);
+        world.visitor().open(&new).await.expect(200);
+        assert_has(&DashboardDriver::of(&owner, &agent).open("/audit").await, &["Private link replaced"]);
+    }
+
     async fn page_is_deleted_after_confirmation(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
         let url = agent.publish("my-page", PAGE).await.expect(201).string("url");

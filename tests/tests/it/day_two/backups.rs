@@ -364,7 +364,8 @@ async fn age(backup: &Path) {
         ALTER TABLE audit DROP COLUMN address; ALTER TABLE sessions DROP COLUMN address;
         ALTER TABLE sessions DROP COLUMN user_agent;
         ALTER TABLE accounts DROP COLUMN suspended_at; ALTER TABLE accounts DROP COLUMN suspension_reason;
-        ALTER TABLE routes DROP COLUMN suspended_at; DROP INDEX blobs_by_bundle; DROP TABLE bundles;
+        ALTER TABLE routes DROP COLUMN suspended_at; ALTER TABLE routes DROP COLUMN link_generation;
+        ALTER TABLE artifacts DROP COLUMN link_generation; DROP INDEX blobs_by_bundle; DROP TABLE bundles;
         ALTER TABLE blobs DROP COLUMN bundle; ALTER TABLE blobs DROP COLUMN bundle_offset;
         DELETE FROM seaql_migrations WHERE version >= 'm0007';
         PRAGMA wal_checkpoint(TRUNCATE)";

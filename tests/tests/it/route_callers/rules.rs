@@ -117,6 +117,8 @@ pub fn rules() -> Vec<Rule> {
         of_account("POST /v1/artifacts/{slug}/appeal", WRITE, Member, 409),
         // The live version, and an artifact that is not deleted.
         of_account("DELETE /v1/artifacts/{slug}/versions/{seq}", WRITE, Member, 409),
+        // A public artifact.
+        of_account("POST /v1/artifacts/{slug}/private-link", WRITE, Member, 409),
         of_account("POST /v1/artifacts/{slug}/restore", WRITE, Member, 404),
         of_account("DELETE /v1/artifacts/{slug}", WRITE, Member, 200),
         of_account("GET /v1/tokens", TOKENS, Member, 200).pinned(200),
