@@ -40,6 +40,9 @@ mod m0028_oauth;
 mod m0030_titles_and_names;
 mod m0030_titles_and_names_indexes;
 mod m0033_token_marks;
+mod m0035_ledger_by_time;
+mod m0035_monthly_views;
+mod m0035_statistics;
 
 pub struct Migrator;
 
@@ -78,6 +81,9 @@ impl MigratorTrait for Migrator {
             Box::new(m0030_titles_and_names::Migration),
             Box::new(m0030_titles_and_names_indexes::Migration),
             Box::new(m0033_token_marks::Migration),
+            Box::new(m0035_ledger_by_time::Migration),
+            Box::new(m0035_monthly_views::Migration),
+            Box::new(m0035_statistics::Migration),
         ]
     }
 }

@@ -5,10 +5,10 @@
 use std::collections::HashMap;
 
 use domain::{
-    AccountId, Artifact, ArtifactFilter, ArtifactId, ArtifactOrder, ArtifactState, Cursor, Day, Page, Paged,
-    Slug,
+    AccountId, Artifact, ArtifactFilter, ArtifactId, ArtifactOrder, ArtifactState, Cursor, Month, Page,
+    Paged, Slug,
 };
-use sea_orm::sea_query::{Alias, Expr, ExprTrait, Func, LikeExpr, Query, SelectStatement};
+use sea_orm::sea_query::{Expr, ExprTrait, Func, IntoCondition, LikeExpr};
 use sea_orm::{
     ColumnTrait, Condition, EntityTrait, FromQueryResult, IntoSimpleExpr, JoinType, QueryFilter, QuerySelect,
     RelationDef, Select,
@@ -19,7 +19,6 @@ use crate::pages::Keys;
 use crate::rows;
 use crate::rows::artifact::{live, live_versions};
 
-const MONTH_VIEWS: &str = "month_views";
 const ESCAPE: char = '!';
 
 /// The artifacts that a search looks through.
@@ -28,8 +27,8 @@ pub struct Searched {
     pub account: AccountId,
     /// A pinned token finds only its own artifact.
     pub pinned_to: Option<ArtifactId>,
-    /// Views are those since this day.
-    pub views_since: Day,
+    /// Views are those of this month.
+    pub views_in: Month,
 }
 
 /// A position in the list.
@@ -63,7 +62,7 @@ impl ArtifactStore<'_> {
             .columns([entity::artifact::Column::Id, entity::artifact::Column::Slug])
             .expr_as(rank(filter.order), "rank");
         if filter.order == ArtifactOrder::Views {
-            join_views(QuerySelect::query(&mut positions), searched);
+            positions = positions.join(JoinType::LeftJoin, views(searched));
         }
         let positions: Vec<Position> =
             keys(filter.order).cut(positions, page).into_model().all(reader).await?;
@@ -197,20 +196,17 @@ fn rank(order: ArtifactOrder) -> Expr {
     }
 }
 
-/// Adds each artifact's views.
-fn join_views(query: &mut SelectStatement, searched: Searched) {
-    use entity::daily_view::Column;
-    let sums = Query::select()
-        .column(Column::Host)
-        .expr_as(Func::cast_as(Func::sum(Expr::col(Column::Views)), "BIGINT"), Alias::new("views"))
-        .from(entity::daily_view::Entity)
-        .and_where(Column::AccountId.eq(searched.account.to_string()))
-        .and_where(Column::Day.gte(searched.views_since.number()))
-        .group_by_col(Column::Host)
-        .to_owned();
-    let same_host = Expr::col((MONTH_VIEWS, Column::Host))
-        .eq(Expr::col((entity::artifact::Entity, entity::artifact::Column::Host)));
-    query.join_subquery(JoinType::LeftJoin, sums, Alias::new(MONTH_VIEWS), same_host);
+/// An artifact's views.
+fn views(searched: Searched) -> RelationDef {
+    use entity::monthly_view::{Column, Entity};
+    let (account, month) = (searched.account.to_string(), searched.views_in.to_string());
+    let same_host: RelationDef = entity::artifact::Entity::belongs_to(Entity)
+        .from(entity::artifact::Column::Host)
+        .to(Column::Host)
+        .into();
+    same_host.on_condition(move |_, _| {
+        Column::AccountId.eq(account.as_str()).and(Column::Month.eq(month.as_str())).into_condition()
+    })
 }
 
 impl IntoSimpleExpr for ListColumn {
@@ -218,7 +214,7 @@ impl IntoSimpleExpr for ListColumn {
         match self {
             ListColumn::Of(column) => column.into_simple_expr(),
             ListColumn::Views => {
-                let views = Expr::col((MONTH_VIEWS, entity::daily_view::Column::Views));
+                let views = entity::monthly_view::Column::Views.into_simple_expr();
                 Func::coalesce([views, Expr::cust("CAST(0 AS BIGINT)")]).into()
             }
         }
