@@ -43,6 +43,8 @@ struct Position {
 #[derive(Clone, Copy)]
 enum ListColumn {
     Of(entity::artifact::Column),
+    /// The same, but as an expression that no index has.
+    Unindexed(entity::artifact::Column),
     Views,
 }
 
@@ -56,16 +58,20 @@ impl ArtifactStore<'_> {
     ) -> anyhow::Result<Paged<Artifact>> {
         let reader = &self.0.database.reader;
         let found = matching(searched, filter);
-        let total = if page.is_counted { Some(self.count_found(found.clone()).await?) } else { None };
         let mut positions = found
+            .clone()
             .select_only()
             .columns([entity::artifact::Column::Id, entity::artifact::Column::Slug])
             .expr_as(rank(filter.order), "rank");
         if filter.order == ArtifactOrder::Views {
             positions = positions.join(JoinType::LeftJoin, views(searched));
         }
-        let positions: Vec<Position> =
-            keys(filter.order).cut(positions, page).into_model().all(reader).await?;
+        let positions = keys(filter).cut(positions, page).into_model::<Position>();
+        // A search reads the titles of all pages for either of them, so they run at the same time.
+        let (total, positions) = tokio::try_join!(
+            async { if page.is_counted { self.count_found(found).await.map(Some) } else { Ok(None) } },
+            async { Ok(positions.all(reader).await?) }
+        )?;
         let paged = page.of(positions, |position| position.cursor(filter.order));
         let mut artifacts = self.at(searched.account, &paged.rows).await?;
         // An artifact that was deleted in the meantime is left out.
@@ -156,10 +162,9 @@ fn contains(word: &str) -> Condition {
     let title = || entity::version::Column::Title.into_simple_expr();
     let slug = entity::artifact::Column::Slug.into_simple_expr();
     let lowered = pattern(&word.to_lowercase());
-    Condition::any()
-        .add(slug.like(lowered.clone()))
-        .add(Expr::from(Func::lower(title())).like(lowered))
-        .add(title().like(pattern(word)))
+    let found =
+        Condition::any().add(slug.like(lowered.clone())).add(Expr::from(Func::lower(title())).like(lowered));
+    if word.is_ascii() { found } else { found.add(title().like(pattern(word))) }
 }
 
 fn pattern(word: &str) -> LikeExpr {
@@ -174,14 +179,17 @@ fn pattern(word: &str) -> LikeExpr {
     LikeExpr::new(pattern).escape(ESCAPE)
 }
 
-fn keys(order: ArtifactOrder) -> Keys<ListColumn> {
+/// A search for words reads every page. Databases would read them one by one in the order of an index, in the
+/// hope of finding enough soon, which takes several times longer if few pages are found.
+fn keys(filter: &ArtifactFilter) -> Keys<ListColumn> {
     use entity::artifact::Column;
+    let column = if filter.words.is_empty() { ListColumn::Of } else { ListColumn::Unindexed };
     let id = ListColumn::Of(Column::Id);
-    match order {
-        ArtifactOrder::Changed => Keys::NewestFirst(ListColumn::Of(Column::UpdatedAt), id),
-        ArtifactOrder::Created => Keys::NewestFirst(ListColumn::Of(Column::CreatedAt), id),
+    match filter.order {
+        ArtifactOrder::Changed => Keys::NewestFirst(column(Column::UpdatedAt), id),
+        ArtifactOrder::Created => Keys::NewestFirst(column(Column::CreatedAt), id),
         ArtifactOrder::Views => Keys::NewestFirst(ListColumn::Views, id),
-        ArtifactOrder::Name => Keys::Named(ListColumn::Of(Column::Slug)),
+        ArtifactOrder::Name => Keys::Named(column(Column::Slug)),
     }
 }
 
@@ -213,6 +221,9 @@ impl IntoSimpleExpr for ListColumn {
     fn into_simple_expr(self) -> Expr {
         match self {
             ListColumn::Of(column) => column.into_simple_expr(),
+            ListColumn::Unindexed(column) => {
+                Func::coalesce([column.into_simple_expr(), column.into_simple_expr()]).into()
+            }
             ListColumn::Views => {
                 let views = entity::monthly_view::Column::Views.into_simple_expr();
                 Func::coalesce([views, Expr::cust("CAST(0 AS BIGINT)")]).into()

@@ -44,22 +44,18 @@ impl ViewStore<'_> {
         hosts: &[Host],
         from: Day,
     ) -> anyhow::Result<HashMap<Host, Vec<(Day, u64)>>> {
-        use entity::daily_view::Column;
-        let found: Vec<(String, i64, i64)> = entity::daily_view::Entity::find()
-            .select_only()
-            .columns([Column::Host, Column::Day, Column::Views])
+        use entity::daily_view::{Column, Entity};
+        let found = Entity::find()
             .filter(Column::Host.is_in(hosts.iter().map(Host::as_str)))
-            .filter(Column::AccountId.eq(account.to_string()))
             .filter(Column::Day.gte(from.number()))
             .order_by_asc(Column::Host)
             .order_by_asc(Column::Day)
-            .into_tuple()
             .all(&self.0.database.reader)
             .await?;
         let mut views: HashMap<Host, Vec<(Day, u64)>> = HashMap::new();
-        for (host, day, count) in found {
-            let of_host = views.entry(rows::parse(&host, "a host")?).or_default();
-            of_host.push((Day::from_number(day), rows::count(count)));
+        for row in of_account(account, found) {
+            let of_host = views.entry(rows::parse(&row.host, "a host")?).or_default();
+            of_host.push((Day::from_number(row.day), rows::count(row.views)));
         }
         Ok(views)
     }
@@ -91,11 +87,11 @@ impl ViewStore<'_> {
         use entity::daily_view::{Column, Entity};
         let found = Entity::find()
             .filter(Column::Host.eq(host.as_str()))
-            .filter(Column::AccountId.eq(account.to_string()))
             .filter(Column::Day.between(days.start().number(), days.end().number()))
             .all(&self.0.database.reader)
             .await?;
-        Ok(found.into_iter().map(|row| (Day::from_number(row.day), rows::count(row.views))).collect())
+        let views = of_account(account, found);
+        Ok(views.map(|row| (Day::from_number(row.day), rows::count(row.views))).collect())
     }
 
     /// The months in which the account has published or was viewed, newest first.
@@ -265,6 +261,16 @@ impl LedgerStore<'_> {
             .await?;
         Ok(found > 0)
     }
+}
+
+/// Rows of other accounts are left out here and not by the query. With the account in its condition, SQLite
+/// would read all of the account's days from an index instead of those of the hosts.
+fn of_account(
+    account: AccountId,
+    found: Vec<entity::daily_view::Model>,
+) -> impl Iterator<Item = entity::daily_view::Model> {
+    let account = account.to_string();
+    found.into_iter().filter(move |row| row.account_id == account)
 }
 
 fn in_month(account: AccountId, month: Month) -> Select<entity::monthly_view::Entity> {

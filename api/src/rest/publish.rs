@@ -76,10 +76,6 @@ impl Publish {
     async fn publish(
         &self,
         caller: Token,
-        /// `false` stores the version without making it live, and also creates the artifact if it is new.
-        /// Nothing is served at `url` until you activate a version, so you can first set the visibility of a
-        /// new artifact.
-        activate: Query<Option<bool>>,
         /// Pays a 402. Use the value from the challenge's `instructions`, such as `dev:0.005`.
         #[oai(name = "X-PAYMENT")]
         payment: Header<PaymentOffer>,
@@ -96,6 +92,10 @@ impl Publish {
         /// published.
         #[oai(name = "If-None-Match")]
         if_none_match: Header<IfNoneMatch>,
+        /// `false` stores the version without making it live, and also creates the artifact if it is new.
+        /// Nothing is served at `url` until you activate a version, so you can first set the visibility of a
+        /// new artifact.
+        activate: Query<Option<bool>>,
         /// `true` only rehearses the publish: it runs all checks and returns the price, the warnings and how
         /// the files differ from the live version. Nothing is stored or charged. A refusal is the one that
         /// the publish would get. `Idempotency-Key` is ignored, and `X-PAYMENT` is checked but not charged. A

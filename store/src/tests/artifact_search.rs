@@ -88,7 +88,8 @@ impl StoreHarness {
             let day = day.number();
             self.sql(&format!(
                 "INSERT INTO daily_views (host, day, account_id, views)
-                 SELECT {slug} || '-0000', {day}, '{account}', (n * 7919) % {count} + {day} % 7 FROM {numbers}"
+                 SELECT {slug} || '-0000', {day}, '{account}', (n * 7919) % {count} + {day} % 7
+                 FROM {numbers}"
             ))
             .await;
         }
@@ -249,6 +250,13 @@ async fn sqlite_reads_the_list_by_its_indexes() {
         ORDER BY updated_at DESC, id DESC LIMIT 51";
     let steps = harness.plan(listed).await;
     assert!(steps.len() == 1 && steps[0].contains("artifacts_by_change"), "{steps:?}");
+    let searched = listed.replace("ORDER BY updated_at", "ORDER BY COALESCE(updated_at, updated_at)");
+    let steps = harness.plan(&searched).await;
+    assert!(steps.iter().any(|step| step.contains("TEMP B-TREE FOR ORDER BY")), "{steps:?}");
+    let lines = "SELECT host, day, account_id, views FROM daily_views
+        WHERE host IN ('x', 'y') AND day >= 3 ORDER BY host, day";
+    let steps = harness.plan(lines).await;
+    assert!(steps.len() == 1 && steps[0].contains("(host=? AND day>?)"), "{steps:?}");
     let titled =
         "SELECT artifacts.id FROM artifacts LEFT JOIN versions ON artifacts.live_version_id = versions.id
         WHERE deleted_at IS NULL AND artifacts.account_id = 'x' AND lower(versions.title) LIKE '%y%'";

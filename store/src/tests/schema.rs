@@ -176,7 +176,8 @@ on_both_databases! {
         // What processes of the release before write.
         let count = async |day: i64, views: u32| {
             let sql = format!(
-                "INSERT INTO daily_views (host, day, account_id, views) VALUES ('{host}', {day}, '{account}', {views})
+                "INSERT INTO daily_views (host, day, account_id, views)
+                 VALUES ('{host}', {day}, '{account}', {views})
                  ON CONFLICT (host, day) DO UPDATE SET views = daily_views.views + excluded.views"
             );
             harness.sql(&sql).await;
@@ -186,7 +187,8 @@ on_both_databases! {
             count(day, views).await;
         }
         harness.store.migrate().await.unwrap();
-        let sum = async || harness.store.views().by_host(account, std::slice::from_ref(&host), month).await.unwrap();
+        let hosts = [host.clone()];
+        let sum = async || harness.store.views().by_host(account, &hosts, month).await.unwrap();
         assert_eq!(sum().await[&host], 3);
         for (day, views) in [(today, 4), (today + 1, 8), (today + 40, 100)] {
             count(day, views).await;

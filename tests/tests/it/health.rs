@@ -152,7 +152,9 @@ async fn occupied_ops_address_is_reported_in_one_line_before_the_start() {
     ];
     let refused = second.command(&["serve"], &settings).await;
     assert_eq!(refused.status.code(), Some(1), "{refused:?}");
-    let response = format!("handbill: cannot listen on {taken} (setting ops.listen): Address already in use (os error 98)\n");
+    let response = format!(
+        "handbill: cannot listen on {taken} (setting ops.listen): Address already in use (os error 98)\n"
+    );
     assert_eq!(refused.output, response);
 }
 

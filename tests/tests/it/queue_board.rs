@@ -474,10 +474,7 @@ in_both_modes! {
         let listed = admin(&world, &["jobs", "rescan", "--state", "cancelled"]).await;
         assert!(listed.output.contains(&id), "{listed:?}");
         admin(&world, &["retry", "rescan", &id]).await;
-        let resumed = admin(&world, &["resume", "rescan"]).await;
-        assert!(resumed.output.contains("Resumed rescan."), "{resumed:?}");
-        let again = admin(&world, &["resume", "rescan"]).await;
-        assert!(again.output.contains("Nothing to do: rescan was not paused."), "{again:?}");
+        admin(&world, &["resume", "rescan"]).await;
         becomes_state(&world, &format!("/internal/queues/rescan/jobs/{id}"), "done").await;
 
         let schedules = admin(&world, &["schedules"]).await;

@@ -188,7 +188,7 @@ impl FailedRow {
     /// `None` if the page was changed. A bug is logged; the other pages' results are shown nevertheless.
     fn of(page: ChangedPage) -> Option<Self> {
         let RefusedCall(refusal) = page.result.err()?.into();
-        Some(Self { slug: page.slug.to_string(), why: sentence(&refusal.to_string()) })
+        Some(Self { slug: page.slug.to_string(), why: sentence(&refusal.message()) })
     }
 }
 
