@@ -38,7 +38,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use config::{Settings, Sources};
+use config::{Log, Settings, Sources};
 use store::ScrubCare;
 use telemetry::{TraceSettings, Traces};
 use tokio::runtime::Handle;
@@ -101,7 +101,7 @@ fn run(command: &ServerCommand, form: Form, settings: &Settings) -> anyhow::Resu
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("start the runtime")?;
     let traces = open_traces(command, settings, runtime.handle())?;
-    logging::start(&settings.log, traces.as_ref())?;
+    logging::start(&log_of(command, settings), traces.as_ref())?;
     let executed = runtime.block_on(execute(command, form, settings));
     if let Some(traces) = traces {
         runtime.block_on(traces.finish());
@@ -134,6 +134,16 @@ async fn execute(command: &ServerCommand, form: Form, settings: &Settings) -> an
         ServerCommand::Admin(command) => return admin::execute(command, form, settings).await,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The log of an operator's command has only warnings unless the settings choose a filter, because the command
+/// prints by itself what it has done.
+fn log_of(command: &ServerCommand, settings: &Settings) -> Log {
+    let mut log = settings.log.clone();
+    if matches!(command, ServerCommand::Admin(_)) && log.filter == Log::DEFAULT_FILTER {
+        "warn".clone_into(&mut log.filter);
+    }
+    log
 }
 
 /// Only long-running processes have traces.

@@ -217,9 +217,8 @@ pub struct Publish {
     pub new: bool,
     /// Make the page private, and print its signed link. Costs a monthly fee, which is always confirmed.
     ///
-    /// An existing page becomes private before the publish. A new page becomes private right after it, so
-    /// that it is public for a moment, at a URL that is not printed before. If that fails, the new page is
-    /// deleted.
+    /// An existing page becomes private before the publish. A new page goes live once it is private. If it
+    /// cannot become private, it is deleted.
     #[arg(long)]
     pub private: bool,
     /// Open the page in the browser.

@@ -26,6 +26,7 @@ pub mod ledger_entry;
 pub mod membership;
 pub mod moderation_decision;
 pub mod monthly_limit;
+pub mod monthly_view;
 pub mod oauth_device;
 pub mod oauth_grant;
 pub mod report;

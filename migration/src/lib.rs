@@ -41,6 +41,9 @@ mod m0030_titles_and_names;
 mod m0030_titles_and_names_indexes;
 mod m0033_token_marks;
 mod m0034_link_generations;
+mod m0035_ledger_by_time;
+mod m0035_monthly_views;
+mod m0035_statistics;
 
 pub struct Migrator;
 
@@ -80,6 +83,9 @@ impl MigratorTrait for Migrator {
             Box::new(m0030_titles_and_names_indexes::Migration),
             Box::new(m0033_token_marks::Migration),
             Box::new(m0034_link_generations::Migration),
+            Box::new(m0035_ledger_by_time::Migration),
+            Box::new(m0035_monthly_views::Migration),
+            Box::new(m0035_statistics::Migration),
         ]
     }
 }

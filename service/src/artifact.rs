@@ -42,7 +42,7 @@ impl Service {
         let searched = Searched {
             account: caller.account,
             pinned_to: caller.pinned_to(),
-            views_since: self.0.clock.now().month().start().day(),
+            views_in: self.0.clock.now().month(),
         };
         Ok(self.0.store.artifacts().search(searched, filter, page).await?)
     }

@@ -171,7 +171,8 @@ pub trait Board: Send + Sync {
     /// No worker starts a job of the queue until it is resumed; running jobs finish. Pausing twice keeps the
     /// first pause.
     async fn pause(&self, queue: Queue, by: &OperatorName) -> anyhow::Result<()>;
-    async fn resume(&self, queue: Queue) -> anyhow::Result<()>;
+    /// Returns whether the queue was paused.
+    async fn resume(&self, queue: Queue) -> anyhow::Result<bool>;
     /// Whether an operator has paused the queue, as of at most a second ago. Cheap enough to call for each
     /// request.
     async fn is_paused(&self, queue: Queue) -> bool;
@@ -229,10 +230,11 @@ impl Service {
         Ok(())
     }
 
-    pub async fn resume_queue(&self, queue: Queue, by: &OperatorName) -> ServiceResult<()> {
-        self.0.board.resume(queue).await?;
+    /// Returns whether the queue was paused.
+    pub async fn resume_queue(&self, queue: Queue, by: &OperatorName) -> ServiceResult<bool> {
+        let was_paused = self.0.board.resume(queue).await?;
         tracing::info!(queue.name = queue.name(), operator.name = %by, "an operator resumes a queue");
-        Ok(())
+        Ok(was_paused)
     }
 
     pub async fn schedules(&self) -> ServiceResult<Vec<ScheduleInfo>> {

@@ -93,16 +93,14 @@ impl Service {
             month,
             used: self.0.store.views().in_month(account, month).await?,
             charged: self.0.store.ledger().charges_of(account, month).await?,
-            top_pages: self.top_pages(caller, &days).await?,
+            top_pages: self.top_pages(caller, month).await?,
             days,
         })
     }
 
-    /// The pages with the most views on these days, those with the most first.
-    async fn top_pages(&self, caller: &Caller, days: &[DayUse]) -> ServiceResult<Vec<PageViews>> {
-        let (Some(first), Some(last)) = (days.first(), days.last()) else { return Ok(vec![]) };
-        let days = first.day..=last.day;
-        let most = self.0.store.views().most_viewed(caller.account, &days, TOP_PAGES_MAX).await?;
+    /// The pages with the most views in a month, those with the most first.
+    async fn top_pages(&self, caller: &Caller, month: Month) -> ServiceResult<Vec<PageViews>> {
+        let most = self.0.store.views().most_viewed(caller.account, month, TOP_PAGES_MAX).await?;
         let hosts: Vec<Host> = most.iter().map(|(host, _)| host.clone()).collect();
         let mut slugs = self.0.store.artifacts().slugs_at(caller.account, &hosts).await?;
         let page = |(host, views)| PageViews { slug: slugs.remove(&host), host, views };
@@ -124,8 +122,8 @@ impl Service {
     /// Views of each of these pages this month.
     pub async fn views_by_host(&self, caller: &Caller, hosts: &[Host]) -> ServiceResult<HashMap<Host, u64>> {
         caller.may(Scope::ArtifactsRead)?;
-        let since = self.0.clock.now().month().start().day();
-        Ok(self.0.store.views().by_host(caller.account, hosts, since).await?)
+        let month = self.0.clock.now().month();
+        Ok(self.0.store.views().by_host(caller.account, hosts, month).await?)
     }
 
     /// Views of each of these pages in the last `days` days, today included.

@@ -5,10 +5,10 @@
 use std::collections::HashMap;
 
 use domain::{
-    AccountId, Artifact, ArtifactFilter, ArtifactId, ArtifactOrder, ArtifactState, Cursor, Day, Page, Paged,
-    Slug,
+    AccountId, Artifact, ArtifactFilter, ArtifactId, ArtifactOrder, ArtifactState, Cursor, Month, Page,
+    Paged, Slug,
 };
-use sea_orm::sea_query::{Alias, Expr, ExprTrait, Func, LikeExpr, Query, SelectStatement};
+use sea_orm::sea_query::{Expr, ExprTrait, Func, IntoCondition, LikeExpr};
 use sea_orm::{
     ColumnTrait, Condition, EntityTrait, FromQueryResult, IntoSimpleExpr, JoinType, QueryFilter, QuerySelect,
     RelationDef, Select,
@@ -19,7 +19,6 @@ use crate::pages::Keys;
 use crate::rows;
 use crate::rows::artifact::{live, live_versions};
 
-const MONTH_VIEWS: &str = "month_views";
 const ESCAPE: char = '!';
 
 /// The artifacts that a search looks through.
@@ -28,8 +27,8 @@ pub struct Searched {
     pub account: AccountId,
     /// A pinned token finds only its own artifact.
     pub pinned_to: Option<ArtifactId>,
-    /// Views are those since this day.
-    pub views_since: Day,
+    /// Views are those of this month.
+    pub views_in: Month,
 }
 
 /// A position in the list.
@@ -44,6 +43,8 @@ struct Position {
 #[derive(Clone, Copy)]
 enum ListColumn {
     Of(entity::artifact::Column),
+    /// The same, but as an expression that no index has.
+    Unindexed(entity::artifact::Column),
     Views,
 }
 
@@ -57,16 +58,20 @@ impl ArtifactStore<'_> {
     ) -> anyhow::Result<Paged<Artifact>> {
         let reader = &self.0.database.reader;
         let found = matching(searched, filter);
-        let total = if page.is_counted { Some(self.count_found(found.clone()).await?) } else { None };
         let mut positions = found
+            .clone()
             .select_only()
             .columns([entity::artifact::Column::Id, entity::artifact::Column::Slug])
             .expr_as(rank(filter.order), "rank");
         if filter.order == ArtifactOrder::Views {
-            join_views(QuerySelect::query(&mut positions), searched);
+            positions = positions.join(JoinType::LeftJoin, views(searched));
         }
-        let positions: Vec<Position> =
-            keys(filter.order).cut(positions, page).into_model().all(reader).await?;
+        let positions = keys(filter).cut(positions, page).into_model::<Position>();
+        // A search reads the titles of all pages for either of them, so they run at the same time.
+        let (total, positions) = tokio::try_join!(
+            async { if page.is_counted { self.count_found(found).await.map(Some) } else { Ok(None) } },
+            async { Ok(positions.all(reader).await?) }
+        )?;
         let paged = page.of(positions, |position| position.cursor(filter.order));
         let mut artifacts = self.at(searched.account, &paged.rows).await?;
         // An artifact that was deleted in the meantime is left out.
@@ -157,10 +162,9 @@ fn contains(word: &str) -> Condition {
     let title = || entity::version::Column::Title.into_simple_expr();
     let slug = entity::artifact::Column::Slug.into_simple_expr();
     let lowered = pattern(&word.to_lowercase());
-    Condition::any()
-        .add(slug.like(lowered.clone()))
-        .add(Expr::from(Func::lower(title())).like(lowered))
-        .add(title().like(pattern(word)))
+    let found =
+        Condition::any().add(slug.like(lowered.clone())).add(Expr::from(Func::lower(title())).like(lowered));
+    if word.is_ascii() { found } else { found.add(title().like(pattern(word))) }
 }
 
 fn pattern(word: &str) -> LikeExpr {
@@ -175,14 +179,17 @@ fn pattern(word: &str) -> LikeExpr {
     LikeExpr::new(pattern).escape(ESCAPE)
 }
 
-fn keys(order: ArtifactOrder) -> Keys<ListColumn> {
+/// A search for words reads every page. Databases would read them one by one in the order of an index, in the
+/// hope of finding enough soon, which takes several times longer if few pages are found.
+fn keys(filter: &ArtifactFilter) -> Keys<ListColumn> {
     use entity::artifact::Column;
+    let column = if filter.words.is_empty() { ListColumn::Of } else { ListColumn::Unindexed };
     let id = ListColumn::Of(Column::Id);
-    match order {
-        ArtifactOrder::Changed => Keys::NewestFirst(ListColumn::Of(Column::UpdatedAt), id),
-        ArtifactOrder::Created => Keys::NewestFirst(ListColumn::Of(Column::CreatedAt), id),
+    match filter.order {
+        ArtifactOrder::Changed => Keys::NewestFirst(column(Column::UpdatedAt), id),
+        ArtifactOrder::Created => Keys::NewestFirst(column(Column::CreatedAt), id),
         ArtifactOrder::Views => Keys::NewestFirst(ListColumn::Views, id),
-        ArtifactOrder::Name => Keys::Named(ListColumn::Of(Column::Slug)),
+        ArtifactOrder::Name => Keys::Named(column(Column::Slug)),
     }
 }
 
@@ -197,28 +204,28 @@ fn rank(order: ArtifactOrder) -> Expr {
     }
 }
 
-/// Adds each artifact's views.
-fn join_views(query: &mut SelectStatement, searched: Searched) {
-    use entity::daily_view::Column;
-    let sums = Query::select()
-        .column(Column::Host)
-        .expr_as(Func::cast_as(Func::sum(Expr::col(Column::Views)), "BIGINT"), Alias::new("views"))
-        .from(entity::daily_view::Entity)
-        .and_where(Column::AccountId.eq(searched.account.to_string()))
-        .and_where(Column::Day.gte(searched.views_since.number()))
-        .group_by_col(Column::Host)
-        .to_owned();
-    let same_host = Expr::col((MONTH_VIEWS, Column::Host))
-        .eq(Expr::col((entity::artifact::Entity, entity::artifact::Column::Host)));
-    query.join_subquery(JoinType::LeftJoin, sums, Alias::new(MONTH_VIEWS), same_host);
+/// An artifact's views.
+fn views(searched: Searched) -> RelationDef {
+    use entity::monthly_view::{Column, Entity};
+    let (account, month) = (searched.account.to_string(), searched.views_in.to_string());
+    let same_host: RelationDef = entity::artifact::Entity::belongs_to(Entity)
+        .from(entity::artifact::Column::Host)
+        .to(Column::Host)
+        .into();
+    same_host.on_condition(move |_, _| {
+        Column::AccountId.eq(account.as_str()).and(Column::Month.eq(month.as_str())).into_condition()
+    })
 }
 
 impl IntoSimpleExpr for ListColumn {
     fn into_simple_expr(self) -> Expr {
         match self {
             ListColumn::Of(column) => column.into_simple_expr(),
+            ListColumn::Unindexed(column) => {
+                Func::coalesce([column.into_simple_expr(), column.into_simple_expr()]).into()
+            }
             ListColumn::Views => {
-                let views = Expr::col((MONTH_VIEWS, entity::daily_view::Column::Views));
+                let views = entity::monthly_view::Column::Views.into_simple_expr();
                 Func::coalesce([views, Expr::cust("CAST(0 AS BIGINT)")]).into()
             }
         }

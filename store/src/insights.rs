@@ -9,7 +9,9 @@ use domain::{
     Paged, Reason,
 };
 use sea_orm::sea_query::{Expr, ExprTrait, Func};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{
+    ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+};
 
 use crate::handles::{LedgerStore, ViewStore};
 use crate::pages::{self, Keys};
@@ -20,29 +22,19 @@ const DAY_MILLIS: i64 = 24 * 3600 * 1000;
 const MADE_ON: &str = "made_on";
 
 impl ViewStore<'_> {
-    /// The views of each of these pages since a day.
+    /// The views of each of these pages in a month.
     pub async fn by_host(
         self,
         account: AccountId,
         hosts: &[Host],
-        from: Day,
+        month: Month,
     ) -> anyhow::Result<HashMap<Host, u64>> {
-        use entity::daily_view::Column;
-        let found: Vec<(String, i64)> = entity::daily_view::Entity::find()
-            .select_only()
-            .column(Column::Host)
-            .expr(sum_of(Expr::col(Column::Views)))
+        use entity::monthly_view::Column;
+        let found = in_month(account, month)
             .filter(Column::Host.is_in(hosts.iter().map(Host::as_str)))
-            .filter(Column::AccountId.eq(account.to_string()))
-            .filter(Column::Day.gte(from.number()))
-            .group_by(Column::Host)
-            .into_tuple()
             .all(&self.0.database.reader)
             .await?;
-        found
-            .into_iter()
-            .map(|(host, views)| Ok((rows::parse(&host, "a host")?, rows::count(views))))
-            .collect()
+        found.iter().map(host_and_views).collect()
     }
 
     /// The views of each of these pages on each day since one, without days that have none.
@@ -52,52 +44,37 @@ impl ViewStore<'_> {
         hosts: &[Host],
         from: Day,
     ) -> anyhow::Result<HashMap<Host, Vec<(Day, u64)>>> {
-        use entity::daily_view::Column;
-        let found: Vec<(String, i64, i64)> = entity::daily_view::Entity::find()
-            .select_only()
-            .columns([Column::Host, Column::Day, Column::Views])
+        use entity::daily_view::{Column, Entity};
+        let found = Entity::find()
             .filter(Column::Host.is_in(hosts.iter().map(Host::as_str)))
-            .filter(Column::AccountId.eq(account.to_string()))
             .filter(Column::Day.gte(from.number()))
             .order_by_asc(Column::Host)
             .order_by_asc(Column::Day)
-            .into_tuple()
             .all(&self.0.database.reader)
             .await?;
         let mut views: HashMap<Host, Vec<(Day, u64)>> = HashMap::new();
-        for (host, day, count) in found {
-            let of_host = views.entry(rows::parse(&host, "a host")?).or_default();
-            of_host.push((Day::from_number(day), rows::count(count)));
+        for row in of_account(account, found) {
+            let of_host = views.entry(rows::parse(&row.host, "a host")?).or_default();
+            of_host.push((Day::from_number(row.day), rows::count(row.views)));
         }
         Ok(views)
     }
 
-    /// The hosts of the account with the most views on these days, those with the most first.
+    /// The hosts of the account with the most views in a month, those with the most first.
     pub async fn most_viewed(
         self,
         account: AccountId,
-        days: &RangeInclusive<Day>,
+        month: Month,
         at_most: u64,
     ) -> anyhow::Result<Vec<(Host, u64)>> {
-        use entity::daily_view::Column;
-        let views = sum_of(Expr::col(Column::Views));
-        let found: Vec<(String, i64)> = entity::daily_view::Entity::find()
-            .select_only()
-            .column(Column::Host)
-            .expr(views.clone())
-            .filter(Column::AccountId.eq(account.to_string()))
-            .filter(Column::Day.between(days.start().number(), days.end().number()))
-            .group_by(Column::Host)
-            .order_by_desc(views)
+        use entity::monthly_view::Column;
+        let found = in_month(account, month)
+            .order_by_desc(Column::Views)
             .order_by_asc(Column::Host)
             .limit(at_most)
-            .into_tuple()
             .all(&self.0.database.reader)
             .await?;
-        found
-            .into_iter()
-            .map(|(host, views)| Ok((rows::parse(&host, "a host")?, rows::count(views))))
-            .collect()
+        found.iter().map(host_and_views).collect()
     }
 
     /// The views of a page on these days. Days without any are left out.
@@ -110,11 +87,11 @@ impl ViewStore<'_> {
         use entity::daily_view::{Column, Entity};
         let found = Entity::find()
             .filter(Column::Host.eq(host.as_str()))
-            .filter(Column::AccountId.eq(account.to_string()))
             .filter(Column::Day.between(days.start().number(), days.end().number()))
             .all(&self.0.database.reader)
             .await?;
-        Ok(found.into_iter().map(|row| (Day::from_number(row.day), rows::count(row.views))).collect())
+        let views = of_account(account, found);
+        Ok(views.map(|row| (Day::from_number(row.day), rows::count(row.views))).collect())
     }
 
     /// The months in which the account has published or was viewed, newest first.
@@ -284,6 +261,27 @@ impl LedgerStore<'_> {
             .await?;
         Ok(found > 0)
     }
+}
+
+/// Rows of other accounts are left out here and not by the query. With the account in its condition, SQLite
+/// would read all of the account's days from an index instead of those of the hosts.
+fn of_account(
+    account: AccountId,
+    found: Vec<entity::daily_view::Model>,
+) -> impl Iterator<Item = entity::daily_view::Model> {
+    let account = account.to_string();
+    found.into_iter().filter(move |row| row.account_id == account)
+}
+
+fn in_month(account: AccountId, month: Month) -> Select<entity::monthly_view::Entity> {
+    use entity::monthly_view::{Column, Entity};
+    Entity::find()
+        .filter(Column::AccountId.eq(account.to_string()))
+        .filter(Column::Month.eq(month.to_string()))
+}
+
+fn host_and_views(row: &entity::monthly_view::Model) -> anyhow::Result<(Host, u64)> {
+    Ok((rows::parse(&row.host, "a host")?, rows::count(row.views)))
 }
 
 /// PostgreSQL sums BIGINTs to NUMERIC. The counts fit into a BIGINT.

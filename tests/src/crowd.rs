@@ -19,6 +19,20 @@ impl World {
         .await;
     }
 
+    /// Adds views of crowded artifacts, on each of the last days.
+    pub async fn crowd_with_views(&self, handle: &str, days: u32) {
+        self.write_rows(&format!(
+            "{}
+             INSERT INTO daily_views (host, day, account_id, views)
+             SELECT artifacts.host, artifacts.created_at / 86400000 + 1 - n, artifacts.account_id,
+                1 + artifacts.updated_at % 97 + n
+             FROM artifacts, accounts, numbers
+             WHERE accounts.handle = '{handle}' AND artifacts.account_id = accounts.id",
+            numbers(days)
+        ))
+        .await;
+    }
+
     /// Adds this many versions to an artifact, numbered from 10.
     pub async fn crowd_with_versions(&self, host: &str, count: u32) {
         self.write_rows(&format!(

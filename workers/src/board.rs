@@ -116,7 +116,7 @@ impl Board for Queues {
         self.note_pause(queue, by).await
     }
 
-    async fn resume(&self, queue: Queue) -> anyhow::Result<()> {
+    async fn resume(&self, queue: Queue) -> anyhow::Result<bool> {
         self.end_pause(queue).await
     }
 

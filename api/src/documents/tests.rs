@@ -363,7 +363,7 @@ fn a_publish_is_described_with_its_bodies_and_its_parameters() {
     let names: Vec<_> = publish["parameters"].as_array().unwrap().iter().map(|it| &it["name"]).collect();
     let (headers, parameters) = names.split_at(4);
     assert_eq!(headers, ["X-PAYMENT", "Idempotency-Key", "If-Match", "If-None-Match"]);
-    assert_eq!(parameters, ["dry_run", "wait", "slug", "message"]);
+    assert_eq!(parameters, ["activate", "dry_run", "wait", "slug", "message"]);
     assert!(publish["security"].as_array().unwrap().contains(&json!({ "token": [] })));
     assert_eq!(document["paths"]["/v1/signup"]["post"]["security"], json!([]));
     let example = &publish["responses"]["402"]["content"]["application/json; charset=utf-8"]["example"];

@@ -3,6 +3,7 @@
 
 use domain::{Activation, CreatedVia, Message, PublishCondition, Refusal, Slug, Target};
 use poem::web::Data;
+use poem_openapi::param::Query;
 use poem_openapi::payload::Json;
 use poem_openapi::types::ToJSON;
 use poem_openapi::{ApiResponse, OpenApi};
@@ -37,7 +38,7 @@ pub enum Published {
     /// With `dry_run=true`: what the publish would do.
     #[oai(status = 200)]
     Rehearsed(Json<wire::RehearsalResult>),
-    /// The files are published and served at `url`.
+    /// The files are published and served at `url`, unless `activate=false` only stored them.
     #[oai(status = 201)]
     Published(
         Json<wire::PublishResult>,
@@ -91,6 +92,10 @@ impl Publish {
         /// published.
         #[oai(name = "If-None-Match")]
         if_none_match: Header<IfNoneMatch>,
+        /// `false` stores the version without making it live, and also creates the artifact if it is new.
+        /// Nothing is served at `url` until you activate a version, so you can first set the visibility of a
+        /// new artifact.
+        activate: Query<Option<bool>>,
         /// `true` only rehearses the publish: it runs all checks and returns the price, the warnings and how
         /// the files differ from the live version. Nothing is stored or charged. A refusal is the one that
         /// the publish would get. `Idempotency-Key` is ignored, and `X-PAYMENT` is checked but not charged. A
@@ -108,12 +113,17 @@ impl Publish {
         service: Data<&Service>,
     ) -> ApiResult<Published, PublishCall> {
         let condition = condition_header::condition(if_match.0, if_none_match.0)?;
-        let (payment, key, activation) = (payment.0, key.0.0, Activation::Live);
+        let (payment, key, activation) = (payment.0, key.0.0, activation_of(*activate));
         let extent = PublishExtent::of(dry_run, wait);
         let options = PublishOptions { payment, key, activation, condition, extent, client };
         let upload = NamedBody { body, named: NamedUpload { slug: slug.0, message: message.0 } };
         Ok(publish(&service, &caller.0, Addressed::ByBody, upload, options).await?)
     }
+}
+
+/// What the parameter `activate` asks for.
+pub fn activation_of(activate: Option<bool>) -> Activation {
+    if activate == Some(false) { Activation::Staged } else { Activation::Live }
 }
 
 /// The parts of a publish that are not in its body.

@@ -1,7 +1,7 @@
 //! Adding versions and choosing the live one. Adding is a publish and costs the same. Activating must never
 //! cost anything.
 
-use domain::{Activation, Message, Slug};
+use domain::{Message, Slug};
 use poem::web::Data;
 use poem_openapi::OpenApi;
 use poem_openapi::param::Query;
@@ -9,7 +9,7 @@ use poem_openapi::payload::Json;
 use service::{Addressed, Service};
 
 use super::Tag;
-use super::publish::{NamedBody, PublishOptions, Published, publish};
+use super::publish::{NamedBody, PublishOptions, Published, activation_of, publish};
 use crate::http::api_result::{ApiResult, refusals};
 use crate::http::call_header::{Header, IdempotencyKey, PaymentOffer};
 use crate::http::caller::Token;
@@ -87,9 +87,9 @@ impl Versions {
         client: ClientWait,
         service: Data<&Service>,
     ) -> ApiResult<Published, Add> {
-        let activation = if *activate == Some(false) { Activation::Staged } else { Activation::Live };
         let condition = condition_header::condition(if_match.0, if_none_match.0)?;
         let (payment, key, extent) = (payment.0, key.0.0, PublishExtent::of(dry_run, wait));
+        let activation = activation_of(*activate);
         let options = PublishOptions { payment, key, activation, condition, extent, client };
         let upload = NamedBody { body, named: NamedUpload { slug: named.0, message: message.0 } };
         Ok(publish(&service, &caller.0, Addressed::Existing(&slug.0), upload, options).await?)

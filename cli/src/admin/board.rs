@@ -37,8 +37,11 @@ pub(super) async fn resume(
     queue: Queue,
     by: &OperatorName,
 ) -> Result<(), Failure> {
-    service.resume_queue(queue, by).await?;
-    form.print(|| format!("Resumed {}.", queue.name()), || operator_json::resumed(queue));
+    let text = match service.resume_queue(queue, by).await? {
+        true => format!("Resumed {}.", queue.name()),
+        false => format!("Nothing to do: {} was not paused.", queue.name()),
+    };
+    form.print(|| text, || operator_json::resumed(queue));
     Ok(())
 }
 

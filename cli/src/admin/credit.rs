@@ -1,6 +1,7 @@
 //! `handbill admin credit`.
 
 use api::operator_json;
+use client::show::dollars;
 use domain::{JobId, Micro, Origin, Via};
 use service::{CreditGrant, Failure, Granted, Service};
 
@@ -26,12 +27,13 @@ pub(super) async fn grant(service: &Service, form: Form, order: &CreditOrder) ->
 
 fn text(granted: &Granted) -> String {
     let Granted { handle, amount, balance, .. } = granted;
+    let balance = dollars(*balance);
     if !granted.is_new {
         return format!(
-            "Nothing to do: this credit was already applied. The balance of {handle} is USD {balance}."
+            "Nothing to do: this credit was already applied. The balance of {handle} is {balance}."
         );
     }
     let done = if *amount < Micro::ZERO { "Removed" } else { "Added" };
     let size = if *amount < Micro::ZERO { -*amount } else { *amount };
-    format!("{done} USD {size}. The balance of {handle} is USD {balance}.")
+    format!("{done} {}. The balance of {handle} is {balance}.", dollars(size))
 }

@@ -131,12 +131,16 @@ pub(super) fn version_before(detail: &ArtifactDetail) -> Option<u32> {
 
 pub async fn activate(context: &Context, slug: &Slug, version: u32) -> Result<(), Failure> {
     let server = context.server()?;
-    let request = Request::set(Method::POST, format!("{}/activate", path_of(slug)));
-    let reply = server.call(&request.json(json!({ "version": version }))).await?;
+    let reply = make_live(&server, slug, version).await?;
     let link = link_of(&server, slug, reply.read()?).await;
     context.console.print_reply(&reply, |_: Artifact| link)?;
     context.console.note(&format!("Version {version} of {slug} is live."));
     Ok(())
+}
+
+pub(super) async fn make_live(server: &Server, slug: &Slug, version: u32) -> Result<Reply, Failure> {
+    let request = Request::set(Method::POST, format!("{}/activate", path_of(slug)));
+    server.call(&request.json(json!({ "version": version }))).await
 }
 
 /// The link that opens a page, even after a call whose response lacks the signed link of a private page.

@@ -1,9 +1,12 @@
 //! Sends a publish, prints only the URL to standard output, and notes such as what is left of the allowance
 //! to standard error.
 
+use std::mem;
+
 use domain::{SitePath, Slug, Tariff};
 use indicatif::ProgressBar;
 
+use super::artifacts::make_live;
 use super::content::{paths_in, read_on_thread, snapshot_on_thread};
 use super::folder::Target;
 use super::visibility::{Privacy, hidden_publish, hide_new_page, prepare_private};
@@ -112,11 +115,18 @@ impl<'a> Publisher<'a> {
         let paths = paths_in(&content);
         // A page that somebody else makes meanwhile must not become private, or be deleted.
         self.args.new = true;
-        let done = self.send(content).await?;
+        // It goes live once it is private.
+        let is_only_staged = mem::replace(&mut self.args.stage, true);
+        let done = self.send(content).await;
+        self.args.stage = is_only_staged;
+        let done = done?;
         let slug = slug_of(&done.published.host)?;
         month.take_over(&self.purse);
         let hidden = hide_new_page(self.context, &self.server, &slug, &mut month).await?;
         self.purse.take_over(&month);
+        if !is_only_staged {
+            make_live(&self.server, &slug, done.published.version).await?;
+        }
         let credit = credit_of(&self.server).await;
         self.done(hidden_publish(&done.reply, &hidden, credit)?, done.files, &paths)
     }
@@ -136,7 +146,7 @@ impl<'a> Publisher<'a> {
         let own_key = || context.chance.ulid(context.clock.now()).to_string();
         let key = args.idempotency_key.clone().unwrap_or_else(own_key);
         let (path, slug) = match &self.target.slug {
-            Some(slug) if args.stage => (format!("/v1/artifacts/{slug}/versions"), None),
+            Some(slug) if args.stage && !args.new => (format!("/v1/artifacts/{slug}/versions"), None),
             slug => ("/v1/publish".to_owned(), slug.clone()),
         };
         let condition = match args.if_version {

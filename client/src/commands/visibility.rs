@@ -93,11 +93,11 @@ fn print_spent(context: &Context, before: Micro, after: Option<Micro>) {
     context.console.note(&format!("Spent {spent} of credit, {left} left."));
 }
 
-/// What is left to do once a private page is published.
+/// What is left to do once a private page is stored.
 pub enum Privacy {
     /// The page is private already, or may stay as it is.
     Settled,
-    /// The page is new. It becomes private right after its publish, with the price confirmed before.
+    /// The page is new. It is staged, becomes private, and then goes live. The price is confirmed before.
     ForNewPage(Purse),
 }
 
@@ -135,8 +135,8 @@ async fn existing_page(server: &Server, slug: &Slug) -> Result<Option<Artifact>,
     }
 }
 
-/// Makes a page private that was just published. If that fails, the page is deleted, because nobody wanted it
-/// to be public.
+/// Makes a new page private that is not live yet. If that fails, the page is deleted, because it would be
+/// public as soon as somebody made it live.
 pub async fn hide_new_page(
     context: &Context,
     server: &Server,
@@ -155,8 +155,8 @@ pub async fn hide_new_page(
             failure.explained(message, "solve this, then publish again")
         }
         Err(_) => {
-            let message = format!("{slug} is published, but could not be made private: {message}");
-            let hint = format!("delete it with `handbill delete {slug}`; it is public until then");
+            let message = format!("{slug} is stored, but could not be made private: {message}");
+            let hint = format!("delete it with `handbill delete {slug}`; it would be public once it is live");
             failure.explained(message, hint)
         }
     })

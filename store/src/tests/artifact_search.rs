@@ -5,17 +5,19 @@ use std::time::Instant;
 use domain::{
     Artifact, ArtifactFilter, ArtifactOrder, ArtifactState, PageStart, PageTitle, Paged, Visibility,
 };
+use sea_orm::DbBackend;
 
 use super::*;
 use crate::Searched;
 
 const PAGES: u32 = 10_000;
 const ROWS: u32 = 50;
+const DAYS: usize = 30;
 /// A debug build on a busy machine takes longer than a server does.
 const BOUND: Duration = Duration::from_millis(500);
 
 fn searched(account: AccountId) -> Searched {
-    Searched { account, pinned_to: None, views_since: START.month().start().day() }
+    Searched { account, pinned_to: None, views_in: START.month() }
 }
 
 async fn search(
@@ -56,7 +58,7 @@ impl StoreHarness {
             .await;
     }
 
-    /// Pages with a version each, of which every second has a title, and every tenth has views.
+    /// Pages with a version each, of which every second has a title. All have views on each day of a month.
     async fn crowd_of_pages(&self, account: AccountId, count: u32) {
         let numbers = format!(
             "(WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {count})
@@ -79,13 +81,17 @@ impl StoreHarness {
                  SELECT {version}, {artifact}, '{account}', 1, '{manifest}', 100, 1, 'api', 'pass', 'scan', {at},
                     0, 0, CASE WHEN n % 2 = 0 THEN 'Report number ' || CAST(n AS TEXT) END FROM {numbers}"
             ),
-            format!(
-                "INSERT INTO daily_views (host, day, account_id, views)
-                 SELECT {slug} || '-0000', {day}, '{account}', n FROM {numbers} WHERE n % 10 = 0",
-                day = START.day().number()
-            ),
         ] {
             self.sql(&sql).await;
+        }
+        for day in START.month().days().take(DAYS) {
+            let day = day.number();
+            self.sql(&format!(
+                "INSERT INTO daily_views (host, day, account_id, views)
+                 SELECT {slug} || '-0000', {day}, '{account}', (n * 7919) % {count} + {day} % 7
+                 FROM {numbers}"
+            ))
+            .await;
         }
     }
 }
@@ -209,7 +215,10 @@ on_both_databases! {
     async fn ten_thousand_pages_are_listed_quickly_in_every_order(harness: &StoreHarness) {
         let account = harness.claimed().await;
         harness.crowd_of_pages(account, PAGES).await;
-        harness.sql("ANALYZE").await;
+        if harness.store.database.writer.get_database_backend() == DbBackend::Postgres {
+            // As autovacuum does. SQLite gathers no statistics.
+            harness.sql("VACUUM ANALYZE").await;
+        }
         let in_state = |state| ArtifactFilter { state: Some(state), ..Default::default() };
         let mut filters: Vec<_> = ArtifactOrder::ALL.into_iter().map(ordered).collect();
         filters.extend([
@@ -241,7 +250,16 @@ async fn sqlite_reads_the_list_by_its_indexes() {
         ORDER BY updated_at DESC, id DESC LIMIT 51";
     let steps = harness.plan(listed).await;
     assert!(steps.len() == 1 && steps[0].contains("artifacts_by_change"), "{steps:?}");
-    let views = "SELECT host, SUM(views) FROM daily_views WHERE account_id = 'x' AND day >= 3 GROUP BY host";
-    let steps = harness.plan(views).await;
-    assert!(steps[0].contains("COVERING INDEX daily_views_of_pages"), "{steps:?}");
+    let searched = listed.replace("ORDER BY updated_at", "ORDER BY COALESCE(updated_at, updated_at)");
+    let steps = harness.plan(&searched).await;
+    assert!(steps.iter().any(|step| step.contains("TEMP B-TREE FOR ORDER BY")), "{steps:?}");
+    let lines = "SELECT host, day, account_id, views FROM daily_views
+        WHERE host IN ('x', 'y') AND day >= 3 ORDER BY host, day";
+    let steps = harness.plan(lines).await;
+    assert!(steps.len() == 1 && steps[0].contains("(host=? AND day>?)"), "{steps:?}");
+    let titled =
+        "SELECT artifacts.id FROM artifacts LEFT JOIN versions ON artifacts.live_version_id = versions.id
+        WHERE deleted_at IS NULL AND artifacts.account_id = 'x' AND lower(versions.title) LIKE '%y%'";
+    let steps = harness.plan(titled).await;
+    assert!(steps[1].contains("COVERING INDEX versions_shown"), "{steps:?}");
 }

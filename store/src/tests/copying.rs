@@ -42,7 +42,8 @@ fn rows_of(counts: &[TableCount], table: &str) -> u64 {
 async fn all_tables_are_copied_and_referenced_tables_come_first() {
     let harness = sqlite().await;
     let tables = "SELECT name FROM sqlite_master WHERE type = 'table'
-                  AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT IN ('seaql_migrations', 'route_log', 'route_changes')";
+                  AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+                  AND name NOT IN ('seaql_migrations', 'route_log', 'route_changes', 'monthly_views')";
     let in_schema: BTreeSet<String> = harness.names(tables).await.into_iter().collect();
     let copied: BTreeSet<String> = TABLES.iter().map(|table| (*table).to_owned()).collect();
     assert_eq!(copied, in_schema);

@@ -79,9 +79,9 @@ on_both_databases! {
         assert_eq!(views.in_month(account, START.month().next()).await.unwrap().views, 0);
 
         let recent = days_before(1).day()..=START.day();
-        let most = views.most_viewed(account, &recent, 10).await.unwrap();
+        let most = views.most_viewed(account, START.month(), 10).await.unwrap();
         assert_eq!(most, [(busy.clone(), 5), (gone.clone(), 2), (quiet.clone(), 1)]);
-        assert_eq!(views.most_viewed(account, &recent, 1).await.unwrap(), [(busy.clone(), 5)]);
+        assert_eq!(views.most_viewed(account, START.month(), 1).await.unwrap(), [(busy.clone(), 5)]);
         let slugs = harness.store.artifacts().slugs_at(account, &[busy.clone(), gone, quiet]).await.unwrap();
         assert_eq!((slugs.len(), slugs[&busy].as_str()), (2, "busy"));
         assert_eq!(

@@ -10,7 +10,8 @@ const BLOCKED: ModerationStatus = ModerationStatus::Blocked;
 const PASS: ModerationStatus = ModerationStatus::Pass;
 
 /// Tables that the older schema does not have.
-const LATER_TABLES: [&str; 16] = [
+const LATER_TABLES: [&str; 17] = [
+    "monthly_views",
     "oauth_grants",
     "oauth_devices",
     "former_versions",
@@ -59,7 +60,7 @@ impl StoreHarness {
 
     /// Restores the schema of the previous release, with all rows.
     async fn take_back_to_an_older_schema(&self) {
-        self.drop_route_triggers().await;
+        self.drop_triggers().await;
         for index in [
             "versions_without_verdict",
             "versions_by_rules",
@@ -81,6 +82,7 @@ impl StoreHarness {
             "artifacts_by_change",
             "versions_shown",
             "daily_views_of_pages",
+            "ledger_entries_by_time",
         ] {
             self.sql(&format!("DROP INDEX {index}")).await;
         }
@@ -106,17 +108,20 @@ impl StoreHarness {
         self.sql("DELETE FROM seaql_migrations WHERE version > 'm0004'").await;
     }
 
-    async fn drop_route_triggers(&self) {
+    async fn drop_triggers(&self) {
         let drops: &[&str] = match self.store.database.writer.get_database_backend() {
             DbBackend::Postgres => &[
                 "DROP FUNCTION record_route_change() CASCADE",
                 "DROP FUNCTION record_former_version() CASCADE",
+                "DROP FUNCTION add_to_monthly_views() CASCADE",
             ],
             _ => &[
                 "DROP TRIGGER routes_inserted",
                 "DROP TRIGGER routes_updated",
                 "DROP TRIGGER routes_deleted",
                 "DROP TRIGGER routes_repointed",
+                "DROP TRIGGER daily_views_inserted",
+                "DROP TRIGGER daily_views_updated",
             ],
         };
         for drop in drops {
@@ -164,6 +169,33 @@ on_both_databases! {
         // Versions of this release have no verdict at first, whatever the older rows contain.
         let new = harness.publish(account, "new", b"three").await;
         assert_eq!(harness.rules_of(&new).await, None);
+    }
+
+    async fn views_of_an_older_schema_and_of_older_processes_are_in_the_sums(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let host = harness.publish(account, "page", b"one").await.host;
+        let (month, today) = (START.month(), START.day().number());
+        // What processes of the release before write.
+        let count = async |day: i64, views: u32| {
+            let sql = format!(
+                "INSERT INTO daily_views (host, day, account_id, views)
+                 VALUES ('{host}', {day}, '{account}', {views})
+                 ON CONFLICT (host, day) DO UPDATE SET views = daily_views.views + excluded.views"
+            );
+            harness.sql(&sql).await;
+        };
+        harness.take_back_to_an_older_schema().await;
+        for (day, views) in [(today - 40, 100), (today - 1, 1), (today, 2)] {
+            count(day, views).await;
+        }
+        harness.store.migrate().await.unwrap();
+        let hosts = [host.clone()];
+        let sum = async || harness.store.views().by_host(account, &hosts, month).await.unwrap();
+        assert_eq!(sum().await[&host], 3);
+        for (day, views) in [(today, 4), (today + 1, 8), (today + 40, 100)] {
+            count(day, views).await;
+        }
+        assert_eq!(sum().await[&host], 15);
     }
 
     async fn schema_extended_by_a_later_release_is_accepted(harness: &StoreHarness) {
@@ -258,7 +290,7 @@ async fn sqlite_has_an_index_on_every_foreign_key() {
     assert!(keys.len() > 10, "the schema was not read: {keys:?}");
     for (table, column) in keys {
         let steps = harness.plan(&format!("SELECT 1 FROM {table} WHERE {column} = 'x'")).await;
-        let is_sought = steps.len() == 1 && steps[0].starts_with("SEARCH ") && steps[0].contains(" INDEX ");
+        let is_sought = steps.len() == 1 && steps[0].starts_with("SEARCH ") && steps[0].contains(" USING ");
         assert!(is_sought, "{table}.{column}: {steps:?}");
     }
 }

@@ -256,7 +256,7 @@ impl Board for NoBoard {
         bail!("no board")
     }
 
-    async fn resume(&self, _queue: Queue) -> anyhow::Result<()> {
+    async fn resume(&self, _queue: Queue) -> anyhow::Result<bool> {
         bail!("no board")
     }
 

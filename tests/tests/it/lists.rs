@@ -296,6 +296,7 @@ in_both_modes! {
     async fn ten_thousand_pages_are_listed_fast_and_on_small_pages(world: World) {
         let (agent, owner) = claimed_by(&world, "olga").await;
         world.crowd_with_artifacts(&agent.handle(), 10_000).await;
+        world.crowd_with_views(&agent.handle(), 30).await;
         let path = format!("/dashboard/{}", agent.handle());
         let mut took = Vec::new();
         for query in ["", "?sort=name", "?sort=views", "?sort=created", "?q=page-0099", "?state=staged"] {

@@ -47,6 +47,29 @@ in_both_modes! {
         assert_eq!(usage.number("private_artifacts.monthly_cost_usd"), 0.5);
     }
 
+    async fn new_page_is_staged_made_private_and_then_activated(world: World) {
+        let (agent, visitor) = (world.agent().await, world.visitor());
+        let stage = || agent.post("/v1/publish?activate=false").field("slug", "my-page").field("html", PAGE);
+        let staged = stage().await.expect(201);
+        let url = staged.string("url");
+        assert_eq!(visitor.open(&url).await.status, 404);
+        agent.set_visibility("my-page", "private").await.refused(402, "payment_required");
+        assert_eq!(visitor.open(&url).await.status, 404);
+        let paid = agent.set_visibility("my-page", "private").paying("dev:0.5").await.expect(200);
+        let signed = paid.string("signed_url");
+        for url in [&url, &signed] {
+            assert_eq!(visitor.open(url).await.status, 404);
+        }
+        agent.activate("my-page", 1).await.expect(200);
+        assert_eq!(visitor.open(&url).await.status, 403);
+        assert_serves(&visitor.open(&signed).await, PAGE);
+        assert_eq!(sound_ledger(&world, &agent).await.len(), 2);
+        // On a page that has a live version, the parameter does what it does on `POST …/versions`.
+        assert_eq!(stage().await.expect(201).integer("version"), 2);
+        assert_eq!(agent.artifact("my-page").await.expect(200).integer("version"), 1);
+        agent.post("/v1/publish?activate=perhaps").field("html", PAGE).await.refused(400, "invalid_request");
+    }
+
     #[settings("HANDBILL_LIMITS__PROVISIONAL_LIFETIME" = "365d")]
     async fn visibility_is_charged_once_a_month_regardless_of_changes(world: World) {
         let agent = world.agent().await;

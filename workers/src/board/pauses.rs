@@ -93,12 +93,14 @@ impl Queues {
         self.refresh_pauses().await
     }
 
-    pub(super) async fn end_pause(&self, queue: Queue) -> anyhow::Result<()> {
+    pub(super) async fn end_pause(&self, queue: Queue) -> anyhow::Result<bool> {
         let text = "DELETE FROM handbill_pauses WHERE queue = $1";
-        on_either!(&self.database, pool => sqlx::query(text).bind(queue.name()).execute(pool).await.map(drop))
-            .context("resuming a queue")?;
+        let ended = on_either!(&self.database, pool => {
+            sqlx::query(text).bind(queue.name()).execute(pool).await.map(|done| done.rows_affected())
+        })
+        .context("resuming a queue")?;
         self.refresh_pauses().await?;
         self.wakes.wake(queue);
-        Ok(())
+        Ok(ended > 0)
     }
 }

@@ -139,7 +139,7 @@ pub async fn steer(
     let (queue, by) = (queue_in(request)?, &operator(request)?.name);
     let done = match form.action.as_str() {
         "pause" => service.pause_queue(queue, by).await.map(|()| Done::Paused(queue))?,
-        "resume" => service.resume_queue(queue, by).await.map(|()| Done::Resumed(queue))?,
+        "resume" => service.resume_queue(queue, by).await.map(|_| Done::Resumed(queue))?,
         "requeue-dead" => Done::Requeued(queue, service.requeue_dead(queue, by).await?),
         "requeue-these" => {
             let error =

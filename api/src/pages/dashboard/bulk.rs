@@ -94,7 +94,7 @@ pub async fn start(
     if count == changed.len() {
         return Ok(found_at(&dashboard.path(&format!("?done={}", done_after(change)))));
     }
-    let failed = changed.into_iter().filter_map(FailedRow::of).collect::<Result<_, RefusedCall>>()?;
+    let failed = changed.into_iter().filter_map(FailedRow::of).collect();
     let template = BulkOutcomePage { frame: &dashboard.frame, changed: count, failed };
     render_page(request, &service, None, &template)
 }
@@ -185,14 +185,10 @@ fn explained(to: Visibility) -> &'static str {
 }
 
 impl FailedRow {
-    /// `None` if the page was changed.
-    fn of(page: ChangedPage) -> Option<Result<Self, RefusedCall>> {
-        let failure = page.result.err()?;
-        let slug = page.slug.to_string();
-        Some(match failure.handle() {
-            Ok(refusal) => Ok(Self { slug, why: sentence(&refusal.to_string()) }),
-            Err(bug) => Err(service::Failure::Bug(bug).into()),
-        })
+    /// `None` if the page was changed. A bug is logged; the other pages' results are shown nevertheless.
+    fn of(page: ChangedPage) -> Option<Self> {
+        let RefusedCall(refusal) = page.result.err()?.into();
+        Some(Self { slug: page.slug.to_string(), why: sentence(&refusal.message()) })
     }
 }
 
@@ -210,6 +206,15 @@ mod tests {
         assert_eq!(read.change, PageChange::Show(Visibility::Private));
         assert_eq!(read.slugs.iter().map(Slug::as_str).collect::<Vec<_>>(), ["my-page", "plans"]);
         assert!(Selected::read(fields("change=delete")).unwrap().slugs.is_empty());
+    }
+
+    #[test]
+    fn page_that_fails_by_a_bug_is_listed_with_an_internal_error() {
+        let slug: Slug = "my-page".parse().unwrap();
+        let failed = |result| FailedRow::of(ChangedPage { slug: slug.clone(), result });
+        assert!(failed(Ok(())).is_none());
+        let row = failed(Err(service::Failure::Bug(anyhow::anyhow!("secret detail")))).unwrap();
+        assert_eq!((row.slug.as_str(), row.why.as_str()), ("my-page", "Something went wrong on our side."));
     }
 
     #[test]

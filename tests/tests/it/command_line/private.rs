@@ -1,9 +1,45 @@
 //! `handbill publish --private` and `handbill private-link`.
 
-use handbill_tests::{Mode, World, program};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use handbill_tests::{Agent, Mode, Visitor, World, in_both_modes, program};
 
 use super::shell::{Shell, world};
 use crate::expectations::{PAGE, assert_serves, page_saying};
+
+in_both_modes! {
+    // Each step of the command takes long enough to be observed.
+    #[settings("HANDBILL_TEST_FAULTS" = "settle.before_commit:pause_ms=300")]
+    async fn new_page_is_never_public_while_it_is_published_privately(world: World) {
+        let agent = world.agent().await;
+        let shell = Shell::new(&world).env("HANDBILL_TOKEN", agent.token());
+        shell.write("page.html", PAGE);
+        let is_over = Arc::new(AtomicBool::new(false));
+        let watching = tokio::spawn(watch(agent.clone(), world.visitor(), is_over.clone()));
+        let published =
+            shell.run(&["publish", "page.html", "--slug", "my-page", "--private", "--yes"]).await.ok();
+        is_over.store(true, Ordering::Relaxed);
+        let seen = watching.await.unwrap();
+        assert!(seen.contains(&404) && !seen.contains(&200), "{seen:?}");
+        assert_serves(&world.visitor().open(&published.line()).await, PAGE);
+        let charged = world.ledger().await;
+        let months = charged.iter().filter(|entry| entry.reason.starts_with("visibility:"));
+        assert_eq!(months.count(), 1, "{charged:?}");
+    }
+}
+
+/// The status of a page at its plain URL, again and again from its first version on.
+async fn watch(agent: Agent, visitor: Visitor, is_over: Arc<AtomicBool>) -> Vec<u16> {
+    let mut seen = Vec::new();
+    while !is_over.load(Ordering::Relaxed) {
+        let page = agent.artifact("my-page").await;
+        if page.status == 200 {
+            seen.push(visitor.open(&page.string("url")).await.status);
+        }
+    }
+    seen
+}
 
 #[tokio::test]
 async fn a_new_page_is_published_privately_once_the_price_is_confirmed() {

@@ -345,6 +345,8 @@ async fn age(backup: &Path) {
     let address = format!("sqlite://{}", database.display());
     let mut connection = SqliteConnection::connect(&address).await.unwrap();
     let undone = "DROP INDEX artifacts_by_change; DROP INDEX versions_shown; DROP INDEX daily_views_of_pages;
+        DROP TRIGGER daily_views_inserted; DROP TRIGGER daily_views_updated; DROP TABLE monthly_views;
+        DROP INDEX ledger_entries_by_time;
         ALTER TABLE versions DROP COLUMN title; ALTER TABLE accounts DROP COLUMN name;
         ALTER TABLE tokens DROP COLUMN secret_start; ALTER TABLE tokens DROP COLUMN last_used_from;
         DROP INDEX accounts_with_retention; DROP INDEX artifacts_with_retention;
