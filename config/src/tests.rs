@@ -42,23 +42,6 @@ fn shown(settings: &Settings, key: &str) -> (String, Source) {
 }
 
 #[test]
-fn unset_addresses_are_those_of_the_listeners() {
-    let under = |listen: &str| {
-        let set = [
-            ("HANDBILL_DEV_MODE", "false"),
-            ("HANDBILL_API__LISTEN", listen),
-            ("HANDBILL_EDGE__LISTEN", "[::]:9091"),
-        ];
-        let settings = with_variables(&set).unwrap();
-        assert_eq!(settings.edge.serve_url, "http://[::1]:9091");
-        assert_eq!(shown(&settings, "api.base_url").1, Source::Derived("api.listen"));
-        settings.api.base_url
-    };
-    assert_eq!(under("127.0.0.2:9090"), "http://127.0.0.2:9090");
-    assert_eq!(under("0.0.0.0:9090"), "http://127.0.0.1:9090");
-}
-
-#[test]
 fn the_defaults_are_the_documented_ones() {
     let settings = with_variables(&[]).unwrap();
     assert!(settings.dev_mode);

@@ -1,7 +1,7 @@
 //! Parses and shows each kind of setting. Values from files and from the environment arrive here as text and
 //! follow the same rules.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -24,22 +24,6 @@ pub(crate) trait Value: Sized {
 /// A public base URL: http or https, without a trailing slash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WebAddress(pub String);
-
-impl WebAddress {
-    /// The address of a listener on this machine. `None` stands for a listener with a fault.
-    pub fn of_listener(listen: Option<SocketAddr>) -> Self {
-        Self(listen.map_or_else(String::new, |mut listen| {
-            if listen.ip().is_unspecified() {
-                listen.set_ip(if listen.is_ipv4() {
-                    Ipv4Addr::LOCALHOST.into()
-                } else {
-                    Ipv6Addr::LOCALHOST.into()
-                });
-            }
-            format!("http://{listen}")
-        }))
-    }
-}
 
 /// The name of a host or a domain in lower case, without scheme and port.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,9 +7,9 @@ use std::time::Duration;
 use ipnet::IpNet;
 
 use crate::reader::Reader;
-use crate::section::connections::{ConnectionLimits, connection_limits};
+use crate::section::connections::{ConnectionLimits, connection_limits, own_address};
 use crate::section::mode::Mode;
-use crate::value::{AtATime, UploadBytes, Wait, WebAddress};
+use crate::value::{AtATime, UploadBytes, Wait};
 
 /// The settings of the API.
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ pub struct ApiLoad {
 impl Api {
     pub(crate) fn read(reader: &mut Reader, mode: Option<Mode>) -> Option<Self> {
         let listen = reader.required("api.listen");
-        let base_url = reader.derived("api.base_url", "api.listen", || WebAddress::of_listener(listen));
+        let base_url = reader.derived("api.base_url", "api.listen", || own_address(listen));
         let trusted_proxies = reader.required::<Vec<IpNet>>("api.trusted_proxies");
         let connections = connection_limits!(reader, "api");
         let load = ApiLoad::read(reader);

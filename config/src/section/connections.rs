@@ -1,6 +1,9 @@
-//! The connection limits of a listener. Everything on a connection must have a limit.
+//! The connection limits of a listener, and its own address. Everything on a connection must have a limit.
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
+
+use crate::value::{Value, WebAddress};
 
 /// The limits of a listener. Both listeners have the same keys.
 #[derive(Clone, Debug)]
@@ -50,3 +53,34 @@ macro_rules! connection_limits {
     }};
 }
 pub(crate) use connection_limits;
+
+/// The URL of a listener for clients on this machine. Empty for a listener with a fault.
+pub(crate) fn own_address(listen: Option<SocketAddr>) -> WebAddress {
+    let url = listen.map(|listen| {
+        let ip = match listen.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+            ip => ip,
+        };
+        format!("http://{}", SocketAddr::new(ip, listen.port()))
+    });
+    url.and_then(|url| WebAddress::parse(&url)).unwrap_or_else(|| WebAddress(String::new()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listener_is_reached_at_its_address_or_on_this_machine() {
+        for (listen, url) in [
+            ("127.0.0.2:9090", "http://127.0.0.2:9090"),
+            ("0.0.0.0:9090", "http://127.0.0.1:9090"),
+            ("[::]:9091", "http://[::1]:9091"),
+            ("0.0.0.0:80", "http://127.0.0.1"),
+        ] {
+            assert_eq!(own_address(Some(listen.parse().unwrap())).0, url);
+        }
+        assert_eq!(own_address(None).0, "");
+    }
+}

@@ -9,9 +9,9 @@ use domain::link::UrlStyle;
 use ipnet::IpNet;
 
 use crate::reader::Reader;
-use crate::section::connections::{ConnectionLimits, connection_limits};
+use crate::section::connections::{ConnectionLimits, connection_limits, own_address};
 use crate::section::mode::Mode;
-use crate::value::{AtATime, HostName, Value, Wait, WebAddress};
+use crate::value::{AtATime, HostName, Value, Wait};
 
 /// The settings of the edge.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ impl Edge {
     /// `api_proxies` are the API's trusted proxies.
     pub(crate) fn read(reader: &mut Reader, mode: Option<Mode>, api_proxies: &[IpNet]) -> Option<Self> {
         let listen = reader.required("edge.listen");
-        let serve_url = reader.derived("edge.serve_url", "edge.listen", || WebAddress::of_listener(listen));
+        let serve_url = reader.derived("edge.serve_url", "edge.listen", || own_address(listen));
         let domain = reader.required::<HostName>("edge.domain");
         let url_style = reader.required("edge.url_style");
         let allow_same_site = reader.required("edge.allow_same_site");
