@@ -53,7 +53,8 @@ impl Api {
         if let (Some(mode), Some(listen)) = (mode, listen) {
             mode.guard_listener(reader, "api.listen", listen);
         }
-        if let Some(mode) = mode {
+        // A derived address has the fault of its listener, if any.
+        if let Some(mode) = mode.filter(|_| base_url != own_address(listen)) {
             mode.guard_address(reader, "api.base_url", &base_url.0);
         }
         if let (Some(mode), Some(proxies)) = (mode, &trusted_proxies) {

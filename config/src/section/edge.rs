@@ -61,7 +61,7 @@ impl Edge {
         if let (Some(mode), Some(listen)) = (mode, listen) {
             mode.guard_listener(reader, "edge.listen", listen);
         }
-        if let Some(mode) = mode {
+        if let Some(mode) = mode.filter(|_| serve_url != own_address(listen)) {
             mode.guard_address(reader, "edge.serve_url", &serve_url.0);
         }
         if let Some(mode) = mode {
