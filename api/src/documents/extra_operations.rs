@@ -266,10 +266,11 @@ const OPERATIONS: &[ExtraOperation] = &[
     },
     ExtraOperation {
         summary: "Call the MCP endpoint",
-        description: "The Model Context Protocol over stateless streamable HTTP: one JSON-RPC 2.0 message for each request, \
-                      without a session id; `GET` returns 405. Up to version 2025-03-26 of the protocol, the body may \
-                      also be an array of at most 10 messages. `tools/list` lists the tools, `tools/call` calls one. A \
-                      tool that refuses a call returns 200 with `isError: true` and the error as JSON in its content.",
+        description: "The Model Context Protocol over stateless streamable HTTP: one JSON-RPC 2.0 message \
+                      for each request, without a session id; `GET` returns 405. Up to version 2025-03-26 \
+                      of the protocol, the body may also be an array of at most 10 messages. `tools/list` \
+                      lists the tools, `tools/call` calls one. A tool that refuses a call returns 200 with \
+                      `isError: true` and the error as JSON in its content.",
         access: Access::Token,
         request: Some(DescribedBody {
             content_types: &[PLAIN_JSON],

@@ -51,8 +51,8 @@ pub fn fault_of(message: &[u8]) -> MessageFault {
         Some(b'{') => MessageFault {
             id: id_of(message),
             ..invalid_request(
-                "a message must have \"jsonrpc\": \"2.0\", a \"method\", and an \"id\" (a string or an integer) \
-                 unless it is a notification",
+                "a message must have \"jsonrpc\": \"2.0\", a \"method\", and an \"id\" (a string or an \
+                 integer) unless it is a notification",
             )
         },
         _ => invalid_request("a message must be an object"),
