@@ -38,7 +38,7 @@ impl Browser {
             self.show_on(screen).await;
             self.prefer(scheme).await;
             self.assert_fits(name).await;
-            self.assert_without_barriers(name, &rules_of(scheme)).await;
+            self.assert_without_barriers(name).await;
             if std::env::var_os(PICTURES_VARIABLE).is_some() {
                 let picture = format!("{name}-{screen:?}-{scheme:?}.png").to_lowercase();
                 keep(&picture, &self.picture(screen).await);
@@ -56,7 +56,7 @@ impl Browser {
         self.assert_fits(name).await;
         for scheme in [Scheme::Light, Scheme::Dark] {
             self.prefer(scheme).await;
-            self.assert_without_barriers(name, &rules_of(scheme)).await;
+            self.assert_without_barriers(name).await;
         }
         self.show_on(Screen::Desktop).await;
         self.prefer(Scheme::Light).await;
@@ -68,7 +68,7 @@ impl Browser {
         assert!(widths[0].as_u64() <= widths[1].as_u64(), "{name} is {} wide on {}", widths[0], widths[1]);
     }
 
-    async fn assert_without_barriers(&self, name: &str, rules: &Value) {
+    async fn assert_without_barriers(&self, name: &str) {
         // axe needs scripts to run. The page's own scripts were not loaded.
         let scripts = self.scripts();
         self.with_scripts(Scripts::Run).await;
@@ -76,7 +76,7 @@ impl Browser {
         if self.evaluate("'axe' in window").await != json!(true) {
             self.evaluate(&format!("void (() => {{ {} }})()", *AXE)).await;
         }
-        let found = self.evaluate(&format!("axe.run({rules}).then(found => found.violations)")).await;
+        let found = self.evaluate("axe.run().then(found => found.violations)").await;
         self.with_scripts(scripts).await;
         let violations: Vec<String> = found.as_array().expect("a list").iter().map(barrier).collect();
         assert!(violations.is_empty(), "{name} has barriers:\n{}", violations.join("\n"));
@@ -98,20 +98,6 @@ impl Browser {
         let picture = self.screenshot().await;
         self.show_on(screen).await;
         picture
-    }
-}
-
-/// What axe checks: in the light scheme all its rules, in the dark one those on colours, because nothing else changes.
-/// Frames show published pages, which are not part of ours.
-fn rules_of(scheme: Scheme) -> Value {
-    let rules = json!({ "iframes": false, "resultTypes": ["violations"] });
-    match scheme {
-        Scheme::Light => rules,
-        Scheme::Dark => {
-            let mut of_colours = rules;
-            of_colours["runOnly"] = json!(["color-contrast", "link-in-text-block"]);
-            of_colours
-        }
     }
 }
 
