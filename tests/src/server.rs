@@ -9,6 +9,7 @@ pub mod outage;
 pub mod postgres;
 pub mod redis;
 pub mod s3;
+pub mod sqlite;
 
 /// Whether the servers of the production mode are available. If not, reports that the test is skipped.
 #[must_use]

@@ -1,6 +1,7 @@
 //! Sets up a world: starts and migrates the servers first, then starts the program.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU32;
 
@@ -9,7 +10,7 @@ use crate::clock::WorldClock;
 use crate::port::Port;
 use crate::server::outage::{Kind, OwnServer};
 use crate::server::postgres::OwnDatabase;
-use crate::server::{card, redis, s3};
+use crate::server::{card, redis, s3, sqlite};
 use crate::{CardServer, Collector, S3};
 
 /// A kernel file system in which nobody can create a directory.
@@ -95,9 +96,17 @@ impl Setup {
         self
     }
 
-    /// Starts everything and waits until it responds.
+    /// Starts everything and waits until it responds. In the embedded mode the program finds a database of the
+    /// newest schema; after [`Self::prepare`] it finds none.
     pub async fn start(self) -> World {
+        let (mode, program) = (self.mode, self.program);
         let world = self.prepare().await;
+        if mode == Mode::Embedded && world.env.contains_key("HANDBILL_DATA_DIR") {
+            let database_url = |path: &Path| format!("sqlite://{}", path.display());
+            let template =
+                sqlite::template(program, async |path| world.migrate(database_url(path)).await).await;
+            sqlite::copy(&template, &world.folder().join("data"));
+        }
         world.start_program().await;
         world
     }
