@@ -50,7 +50,8 @@ pub fn routes(facts: &Facts, complete: impl FnOnce() -> String + Send + 'static)
     let skill = Skill::new(facts.clone()).render().unwrap_or_default();
     let (server, catalog) = (discovery::server(facts), discovery::catalog(facts));
     let skills = discovery::skills(facts, &skill);
-    let openapi = lazy(complete);
+    let own = facts.clone();
+    let openapi = lazy(move || examples::with_addresses(&own, &complete()));
     let of_openapi = |make: fn(&str) -> String| {
         let openapi = openapi.clone();
         lazy(move || make(&openapi))

@@ -110,7 +110,7 @@ pub use findings::Finding;
 pub use first_publish::FirstPublish;
 pub use insights::{DayViews, MonthReport, PageViews, RecentViews};
 pub use job_state::JobState;
-pub use limits::{LimitState, reporting_limits};
+pub use limits::{LimitState, report_limits, reporting_limits};
 pub use metering::Metered;
 pub use moderation::{DecisionMade, DecisionRequest, Moderated, ReportTaken};
 pub use moderation_notice::{ModerationNotice, RULES, rule_description};

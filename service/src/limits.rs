@@ -42,6 +42,11 @@ pub async fn reporting_limits<F: Future>(call: F) -> (F::Output, Vec<LimitState>
     COUNTED.scope(RefCell::default(), call).await
 }
 
+/// Reports limits by which a part of the current call was counted in another task.
+pub fn report_limits<'a>(limits: impl IntoIterator<Item = &'a LimitState>) {
+    limits.into_iter().for_each(|limit| limit.record());
+}
+
 impl LimitState {
     fn after_take(limit: &RateLimit, remaining: Remaining) -> Self {
         let (quota, window) = match limit.budget {

@@ -90,7 +90,7 @@ impl Service {
         caller.may_write(Scope::ArtifactsWrite, now)?;
         let artifacts = self.0.store.artifacts();
         let found = match host {
-            Some(host) => artifacts.find_deleted_at(caller.account, host, now).await?,
+            Some(host) => artifacts.find_deleted_at(caller.account, slug, host, now).await?,
             None => artifacts.find_deleted(caller.account, slug, now).await?,
         };
         self.restore_by_id(caller, found.ok_or_else(|| not_restorable(caller))?).await

@@ -53,17 +53,20 @@ pub(crate) fn unified_diff(files: &[FilePair]) -> String {
 impl Diff {
     fn add_file(&mut self, FilePair { path, before, after }: &FilePair) -> Result<(), Full> {
         let (old_name, new_name) = (quoted('a', path), quoted('b', path));
-        self.push(&format!("diff --git {old_name} {new_name}\n"))?;
-        match (before, after) {
-            (None, _) => self.push("new file mode 100644\n")?,
-            (_, None) => self.push("deleted file mode 100644\n")?,
+        let header = format!("diff --git {old_name} {new_name}\n");
+        let exists = [before.is_some(), after.is_some()];
+        let named = |exists, name| if exists { name } else { "/dev/null".to_owned() };
+        let (old_name, new_name) = (named(exists[0], old_name), named(exists[1], new_name));
+        let (Some(before), Some(after)) = (text_of(before.as_ref()), text_of(after.as_ref())) else {
+            // A header would make git refuse the whole diff.
+            return self.push(&format!("# Binary files {old_name} and {new_name} differ\n"));
+        };
+        self.push(&header)?;
+        match exists {
+            [false, _] => self.push("new file mode 100644\n")?,
+            [_, false] => self.push("deleted file mode 100644\n")?,
             _ => {}
         }
-        let names = [before.as_ref().map(|_| old_name), after.as_ref().map(|_| new_name)];
-        let [old_name, new_name] = names.map(|name| name.unwrap_or_else(|| "/dev/null".to_owned()));
-        let (Some(before), Some(after)) = (text_of(before.as_ref()), text_of(after.as_ref())) else {
-            return self.push(&format!("Binary files {old_name} and {new_name} differ\n"));
-        };
         let (before, after) = (lines_of(before), lines_of(after));
         let hunks = group_diff_ops(changes(&before, &after, self.deadline), CONTEXT_LINES);
         if hunks.is_empty() {
@@ -216,11 +219,8 @@ new file mode 100644
 +new\r
 +line
 \\ No newline at end of file
-diff --git a/x.bin b/x.bin
-Binary files a/x.bin and b/x.bin differ
-diff --git a/y.txt b/y.txt
-new file mode 100644
-Binary files /dev/null and b/y.txt differ
+# Binary files a/x.bin and b/x.bin differ
+# Binary files /dev/null and b/y.txt differ
 ";
         assert_eq!(unified_diff(&files), expected);
     }

@@ -130,14 +130,16 @@ impl ArtifactStore<'_> {
         self.last_deleted(account, slug, now, Condition::all().add(Column::PurgedAt.is_null())).await
     }
 
-    /// The same, by the host instead of the slug.
+    /// The one with this host.
     pub async fn find_deleted_at(
         self,
         account: AccountId,
+        slug: &Slug,
         host: &Host,
         now: Time,
     ) -> anyhow::Result<Option<ArtifactId>> {
         let found = rows::artifact::deleted_since(account, now.minus(RESTORABLE_FOR))
+            .filter(Column::Slug.eq(slug.as_str()))
             .filter(Column::Host.eq(host.as_str()))
             .filter(Column::PurgedAt.is_null())
             .one(&self.0.database.reader)

@@ -40,11 +40,15 @@ impl ArtifactStore<'_> {
         if is_claimed && rows::count(owner.artifact_count) >= artifacts_max {
             return Err(Refusal::QuotaExceeded { limit: format!("{artifacts_max} artifacts") }.into());
         }
-        (row.deleted_at, row.updated_at) = (None, change.now.millis());
+        if let Some(deleted_at) = row.deleted_at.take() {
+            reopen(&transaction, &row.id, deleted_at).await?;
+        }
+        row.updated_at = change.now.millis();
         bring_back(&transaction, change, &owner, &row).await?;
         change.note(&transaction, "artifact.restored", &row.host, String::new()).await?;
+        let restored = rows::artifact::with_live_version(&transaction, row).await?;
         transaction.commit().await.context("commit a restore")?;
-        Ok(Some(rows::artifact::with_live_version(&self.0.database.writer, row).await?))
+        Ok(Some(restored))
     }
 
     /// The account's artifacts that can be restored, last deleted first. They were updated last when they
@@ -65,6 +69,25 @@ impl ArtifactStore<'_> {
         let found = query.all(&self.0.database.reader).await.context("list deleted artifacts")?;
         found.into_iter().map(|row| rows::artifact(row, None)).collect()
     }
+}
+
+/// Opens the reports and appeals again that the deletion closed. Otherwise an owner could close them.
+async fn reopen(transaction: &DatabaseTransaction, artifact: &str, deleted_at: i64) -> anyhow::Result<()> {
+    entity::report::Entity::update_many()
+        .col_expr(entity::report::Column::HandledAt, Expr::value(None::<i64>))
+        .filter(entity::report::Column::ArtifactId.eq(artifact))
+        .filter(entity::report::Column::HandledAt.eq(deleted_at))
+        .exec(transaction)
+        .await
+        .context("open the reports on a restored artifact")?;
+    entity::appeal::Entity::update_many()
+        .col_expr(entity::appeal::Column::HandledAt, Expr::value(None::<i64>))
+        .filter(entity::appeal::Column::ArtifactId.eq(artifact))
+        .filter(entity::appeal::Column::HandledAt.eq(deleted_at))
+        .exec(transaction)
+        .await
+        .context("open the appeals on a restored artifact")?;
+    Ok(())
 }
 
 /// Writes the artifact, its count and its route.

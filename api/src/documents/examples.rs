@@ -1,7 +1,22 @@
 //! Examples for the OpenAPI document, composed from one example for each field name. All examples so share
-//! the same page, account and price, and a new body needs none of its own.
+//! the same page, account and price, and a new body needs none of its own. They have the addresses of the
+//! default settings, and a served document has those of its server.
 
 use serde_json::{Map, Value, json};
+
+use super::Facts;
+
+const API: &str = "http://127.0.0.1:8080";
+const PAGE: &str = "http://127.0.0.1:8081/site/my-page-a1b2/";
+const VERSION: &str = "http://127.0.0.1:8081/site/my-page-a1b2-0z9y8x7w/";
+
+/// A document whose examples have the addresses of this server.
+pub fn with_addresses(facts: &Facts, document: &str) -> String {
+    let document = document.replace(PAGE, &facts.page_url).replace(VERSION, &facts.version_url);
+    ["/claim/", "/invite/"].iter().fold(document, |document, path| {
+        document.replace(&format!("{API}{path}"), &format!("{}{path}", facts.base_url))
+    })
+}
 
 /// An example of a schema. None if one of its fields has no example.
 pub fn of(schema: &Value, components: &Value) -> Option<Value> {
@@ -92,7 +107,7 @@ fn of_owner(owner: &str, name: &str) -> Option<Value> {
         ("Queue", "next") => json!("1769860800000.my-page-a1b2"),
         ("DecisionLog", "next") => json!("01KC4GZJ2Q8W5T7RXN3VB6M9DE"),
         ("WaitingPage" | "SamePage", "account") => json!("acct_7f3k9m2q8x1z"),
-        ("PublishResult", "entry_url") => json!("http://127.0.0.1:8081/site/my-page-a1b2/report.html"),
+        ("PublishResult", "entry_url") => format!("{PAGE}report.html").into(),
         ("PublishResult", "reason") => json!("This version has not been checked yet."),
         ("PublishResult", "moderation_status") => json!("pending"),
         ("RehearsalResult", "added") => json!("img/logo.png"),
@@ -102,10 +117,8 @@ fn of_owner(owner: &str, name: &str) -> Option<Value> {
         ("Differences", "to") => json!(4),
         ("ChangedFile", "change") => json!("changed"),
         ("ChangedFile", "size_before" | "size_after") => json!(2048),
-        ("Version", "url") => json!("http://127.0.0.1:8081/site/my-page-a1b2-0z9y8x7w/"),
-        ("Version", "signed_url") => {
-            json!("http://127.0.0.1:8081/site/my-page-a1b2-0z9y8x7w/?sig=0123456789abcdef")
-        }
+        ("Version", "url") => json!(VERSION),
+        ("Version", "signed_url") => format!("{VERSION}?sig=0123456789abcdef").into(),
         ("Warning", "code") => json!("missing_file"),
         ("Warning", "target") => json!("img/logo.png"),
         ("Warning", "message") => json!("the site has no img/logo.png"),
@@ -229,14 +242,12 @@ fn of_ids(name: &str) -> Option<Value> {
         "slug" => json!("my-page"),
         "title" => json!("My page"),
         "host" => json!("my-page-a1b2"),
-        "version_url" => json!("http://127.0.0.1:8081/site/my-page-a1b2-0z9y8x7w/"),
-        "signed_version_url" => {
-            json!("http://127.0.0.1:8081/site/my-page-a1b2-0z9y8x7w/?sig=0123456789abcdef")
-        }
-        "url" => json!("http://127.0.0.1:8081/site/my-page-a1b2/"),
-        "signed_url" => json!("http://127.0.0.1:8081/site/my-page-a1b2/?sig=0123456789abcdef"),
-        "claim_url" => json!("http://127.0.0.1:8080/claim/Ab3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY"),
-        "invite_url" => json!("http://127.0.0.1:8080/invite/Ab3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY"),
+        "version_url" => json!(VERSION),
+        "signed_version_url" => format!("{VERSION}?sig=0123456789abcdef").into(),
+        "url" => json!(PAGE),
+        "signed_url" => format!("{PAGE}?sig=0123456789abcdef").into(),
+        "claim_url" => format!("{API}/claim/Ab3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY").into(),
+        "invite_url" => format!("{API}/invite/Ab3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY").into(),
         "code" => json!("Ab3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY"),
         "token" => json!("svc_sk_0123456789abcdefghijABCDEFGHIJxy"),
         "name" => json!("nightly build"),

@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use domain::link::Addresses;
-use domain::{CardTerms, DevPaymentTerms, FileSet, Host, InviteTerms, Micro, PaymentMethods, Slug, Tariff};
+use domain::{
+    CardTerms, DevPaymentTerms, FileSet, Host, InviteTerms, Micro, PaymentMethods, SiteLabel, Slug, Tariff,
+};
 
 use crate::wire::CreditPurchase;
 
@@ -18,6 +20,8 @@ pub struct Facts {
     pub serve_url: String,
     /// The URL of a page with the host `my-page-a1b2`.
     pub page_url: String,
+    /// The URL of one of its versions.
+    pub version_url: String,
     pub rails: PaymentMethods,
     pub publish_price: Micro,
     pub visibility_price: Micro,
@@ -51,6 +55,9 @@ impl Facts {
             page_url: "my-page-a1b2"
                 .parse()
                 .map_or_else(|_| String::new(), |host: Host| addresses.page(&host)),
+            version_url: "my-page-a1b2-0z9y8x7w"
+                .parse()
+                .map_or_else(|_| String::new(), |label: SiteLabel| addresses.site(&label)),
             rails: tariff.rails(),
             publish_price: tariff.publish_price,
             visibility_price: tariff.visibility_price,

@@ -13,7 +13,7 @@ use futures::StreamExt;
 use poem::error::ReadBodyError;
 use poem::http::{HeaderValue, Method, StatusCode, header};
 use poem::{Body, Endpoint, Request, Response};
-use service::{Caller, Service};
+use service::{Caller, LimitState, Service};
 use tracing::Span;
 
 use super::batch::{self, BatchResponses};
@@ -51,9 +51,16 @@ pub struct McpExchange {
     pub permit: RequestPermit,
     /// The trace of the request. The library runs a tool in its own task.
     pub trace: Span,
-    /// The scope that a tool lacked, set by the tool.
-    pub missing: Arc<OnceLock<Scope>>,
+    pub findings: Arc<Findings>,
     pub client: ClientWait,
+}
+
+/// What the handling of a message found out for the headers of its response. The library runs it in a task of
+/// its own.
+#[derive(Default)]
+pub struct Findings {
+    missing: OnceLock<Scope>,
+    limits: OnceLock<Vec<LimitState>>,
 }
 
 /// The endpoint around the protocol's library.
@@ -69,9 +76,25 @@ impl McpExchange {
         let caller = service.authenticate(bearer, origin).await?;
         let (memory, permit) = (BodyShare::of(request), RequestPermit::of(request));
         let trace = request.data().map_or_else(Span::none, |Traced(span)| span.clone());
-        let (dev_payment, missing) = (DevPayment::of(request, &service), Arc::default());
+        let (dev_payment, findings) = (DevPayment::of(request, &service), Arc::default());
         let client = request.data().cloned().unwrap_or_default();
-        Ok(Self { service, caller, dev_payment, memory, permit, trace, missing, client })
+        Ok(Self { service, caller, dev_payment, memory, permit, trace, findings, client })
+    }
+
+    /// Runs a call and records the limits that it was counted by. A message has at most one such call.
+    pub async fn counting<F: Future>(&self, call: F) -> F::Output {
+        let (output, limits) = service::reporting_limits(call).await;
+        let _ = self.findings.limits.set(limits);
+        output
+    }
+
+    /// Records the scope that a call lacked.
+    pub fn record_missing(&self, RefusedCall(refusal): &RefusedCall) {
+        if let Refusal::InsufficientScope(right) = &**refusal
+            && let Some(scope) = right.scope()
+        {
+            let _ = self.findings.missing.set(scope);
+        }
     }
 }
 
@@ -99,14 +122,15 @@ impl<E: Endpoint<Output = Response>> McpEndpoint<E> {
         message: &Bytes,
         exchange: McpExchange,
     ) -> poem::Result<Response> {
-        let (missing, granted) = (exchange.missing.clone(), exchange.caller.oauth_scopes());
+        let (findings, granted) = (exchange.findings.clone(), exchange.caller.oauth_scopes());
         request.set_body(message.clone());
         request.headers_mut().insert(header::ACCEPT, ACCEPT);
         request.headers_mut().remove(header::AUTHORIZATION);
         request.headers_mut().remove(header::COOKIE);
         request.extensions_mut().insert(exchange);
         let response = readable(self.protocol.call(request).await?, message).await?;
-        Ok(match (missing.get(), granted) {
+        service::report_limits(findings.limits.get().into_iter().flatten());
+        Ok(match (findings.missing.get(), granted) {
             (Some(missing), Some(granted)) => step_up(response, granted.with(*missing)),
             _ => response,
         })

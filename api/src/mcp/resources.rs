@@ -24,8 +24,8 @@ const BYTES_MAX: u64 = 1_048_576;
 
 /// A page of the list. Pages without a live version are left out.
 pub async fn list(exchange: &McpExchange, cursor: Option<String>) -> Result<ListResourcesResult, ErrorData> {
-    let listed = artifacts(exchange, cursor).await;
-    listed.map_err(|refused| error_of(&refused, &exchange.service.addresses().base_url))
+    let listed = exchange.counting(artifacts(exchange, cursor)).await;
+    listed.map_err(|refused| refused_by(exchange, &refused))
 }
 
 async fn artifacts(
@@ -58,15 +58,20 @@ pub fn template() -> ResourceTemplate {
 }
 
 pub async fn read(exchange: &McpExchange, uri: &str) -> Result<ReadResourceResult, ErrorData> {
-    match contents(exchange, uri).await {
+    match exchange.counting(contents(exchange, uri)).await {
         Ok(contents) => Ok(ReadResourceResult::new(vec![contents])),
         Err(refused) if matches!(*refused.0, Refusal::NotFound(_)) => {
             let mut data = linked_json_of(&refused.0, &exchange.service.addresses().base_url);
             data["uri"] = uri.into();
             Err(ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, refused.0.message(), Some(data)))
         }
-        Err(refused) => Err(error_of(&refused, &exchange.service.addresses().base_url)),
+        Err(refused) => Err(refused_by(exchange, &refused)),
     }
+}
+
+fn refused_by(exchange: &McpExchange, refused: &RefusedCall) -> ErrorData {
+    exchange.record_missing(refused);
+    error_of(refused, &exchange.service.addresses().base_url)
 }
 
 async fn contents(exchange: &McpExchange, uri: &str) -> Result<ResourceContents, RefusedCall> {

@@ -114,16 +114,12 @@ fn definition<T: Tool>(tariff: &Tariff) -> rmcp::model::Tool {
 }
 
 async fn run<T: Tool>(exchange: &McpExchange, request: ToolRequest) -> CallToolResponse {
-    let outcome = call_tool::<T>(exchange, request).await;
+    let outcome = exchange.counting(call_tool::<T>(exchange, request)).await;
     // The log line of the request cannot show this: for HTTP, a refused tool call is a success.
     let code = outcome.as_ref().map_or_else(|refused| refused.0.code(), ToolOutcome::as_str);
     tracing::info!(mcp.tool = T::NAME, mcp.outcome = code, "tool called");
-    if let Err(RefusedCall(refusal)) = &outcome
-        && let Refusal::InsufficientScope(right) = &**refusal
-        && let Some(scope) = right.scope()
-    {
-        // Only one tool runs in an exchange.
-        let _ = exchange.missing.set(scope);
+    if let Err(refused) = &outcome {
+        exchange.record_missing(refused);
     }
     let call = ToolCall { tool: T::NAME, base_url: &exchange.service.addresses().base_url };
     outcome::response(call, outcome)

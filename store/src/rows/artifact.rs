@@ -219,7 +219,8 @@ pub(crate) async fn outdated_versions(
             AND (days IS NULL OR created_at < $2 - CAST(days AS BIGINT) * 86400000)
             AND id <> COALESCE(live_version_id, '')
             AND (live_version_id IS NOT NULL OR newness > 1)
-            AND NOT (moderated_by = 'moderator' AND moderation_status IN ('blocked', 'review'))
+            AND moderation_status <> 'blocked'
+            AND NOT (moderated_by = 'moderator' AND moderation_status = 'review')
             AND NOT EXISTS (
                 SELECT 1 FROM reports WHERE reports.version_id = version.id AND reports.handled_at IS NULL)
         ORDER BY created_at, id LIMIT $3";

@@ -95,6 +95,18 @@ on_both_databases! {
         assert_eq!((harness.seqs(&live).await, harness.seqs(&draft).await), (vec![2, 1], vec![2]));
     }
 
+    async fn version_that_the_scanner_blocked_stays_as_after_a_purge(harness: &StoreHarness) {
+        let account = harness.claimed().await;
+        let blocked = harness.publish(account, "page", b"1").await;
+        harness.scanned(&blocked, ModerationStatus::Blocked, START).await;
+        for content in [&b"12"[..], b"123"] {
+            harness.publish(account, "page", content).await;
+        }
+        harness.keep(account, "page", newest(1)).await;
+        assert_eq!(harness.clean(account, START).await, 1);
+        assert_eq!(harness.seqs(&blocked).await, [3, 1]);
+    }
+
     async fn rule_of_the_artifact_replaces_that_of_the_account(harness: &StoreHarness) {
         let account = harness.claimed().await;
         let mut pages = Vec::new();

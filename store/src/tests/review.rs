@@ -346,6 +346,19 @@ on_both_databases! {
         assert_eq!((open.len(), open[0].host.as_str()), (1, page.host.as_str()));
     }
 
+    async fn a_restore_opens_the_reports_that_the_deletion_closed(harness: &StoreHarness) {
+        let page = harness.publish(harness.claimed().await, "page", b"one").await;
+        harness.scanned(&page, ModerationStatus::Pass, START).await;
+        harness.reported(&page, START).await;
+        let waiting = slugs(&harness.waiting(WaitingFor::Review).await);
+        assert_eq!(waiting, ["page"]);
+        let later = |hours| harness.change(page.account, START.plus(hours * HOUR));
+        harness.store.artifacts().delete(&later(1), &page.slug).await.unwrap();
+        assert!(harness.waiting(WaitingFor::Review).await.is_empty());
+        harness.store.artifacts().restore(&later(2), page.artifact, 10).await.unwrap().unwrap();
+        assert_eq!(slugs(&harness.waiting(WaitingFor::Review).await), waiting);
+    }
+
     async fn case_shows_everything_known_about_the_page(harness: &StoreHarness) {
         let account = harness.account().await;
         let first = harness.publish(account, "page", b"one").await;

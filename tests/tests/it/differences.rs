@@ -53,6 +53,11 @@ in_both_modes! {
             assert_eq!(patch.header("Content-Type"), "text/x-diff; charset=utf-8");
             assert_eq!(applied(&from, &patch), sorted(to), "{query}: {patch:?}");
         }
+        // Binary files are only named, and the rest still applies.
+        let site = |dot: &[u8], text| vec![("dot.png", dot.to_vec()), ("index.html", page_saying(text).into())];
+        let agent = two_versions(&world.agent().await, site(b"\0\x01", "one"), site(b"\0\x02", "two")).await;
+        let patch = unified(&agent, "from=1").await.expect(200);
+        assert_eq!(applied(&site(b"\0\x01", "one"), &patch), sorted(site(b"\0\x01", "two")));
     }
 
     async fn binary_files_and_long_diffs_are_marked(world: World) {
@@ -62,7 +67,7 @@ in_both_modes! {
         let two = vec![("dot.png", b"\0\x02".to_vec()), ("index.html", page), ("long.txt", long)];
         let agent = two_versions(&world.agent().await, one, two).await;
         let patch = unified(&agent, "from=1").await.expect(200).text();
-        let binary = "diff --git a/dot.png b/dot.png\nBinary files a/dot.png and b/dot.png differ\n";
+        let binary = "# Binary files a/dot.png and b/dot.png differ\n";
         assert!(patch.starts_with(binary));
         assert!(patch.len() <= 1_048_576 && patch.len() > 1_000_000, "{}", patch.len());
         let last = patch.lines().last().unwrap();

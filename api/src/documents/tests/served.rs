@@ -1,11 +1,14 @@
 //! The documents as the API serves them.
 
+use domain::Tariff;
+use domain::link::{Addresses, UrlStyle};
 use poem::Endpoint;
 use poem::http::StatusCode;
 use poem::test::TestClient;
 use serde_json::Value;
 
 use crate::documents::Facts;
+use crate::documents::discovery::LINKS;
 use crate::routes::assemble;
 
 fn served() -> TestClient<impl Endpoint> {
@@ -103,5 +106,43 @@ async fn agent_documents_are_served_as_text_for_get_and_head_only() {
         let head = served().head(path).send().await;
         head.assert_status_is_ok();
         head.assert_text("").await;
+    }
+}
+
+#[tokio::test]
+async fn examples_and_documents_for_programs_have_the_addresses_of_the_server() {
+    let addresses = Addresses {
+        base_url: "https://api.example".into(),
+        serve_url: "https://pages.example".into(),
+        edge_domain: "pages.example".into(),
+        url_style: UrlStyle::Host,
+    };
+    let client = TestClient::new(assemble(&Facts::of(&addresses, &Tariff::default())).0);
+    let get = async |path: &str| {
+        let response = client.get(path).send().await;
+        response.assert_status_is_ok();
+        response.0
+    };
+    for path in ["/openapi.json", "/openapi-3.1.json", "/skill/reference.md", "/docs/reference/artifacts"] {
+        let document = get(path).await.into_body().into_string().await.unwrap();
+        for foreign in ["127.0.0.1:8081", "127.0.0.1:8080/"] {
+            assert!(!document.contains(foreign), "{foreign} in {path}");
+        }
+        assert!(document.contains("https://my-page-a1b2.pages.example/"), "{path}");
+        assert!(document.contains("https://my-page-a1b2-0z9y8x7w.pages.example/"), "{path}");
+    }
+    for (path, content_type, names) in [
+        ("/server.json", "application/json; charset=utf-8", "https://api.example/mcp"),
+        (
+            "/.well-known/agent-skills/index.json",
+            "application/json; charset=utf-8",
+            "https://api.example/skill",
+        ),
+        ("/.well-known/api-catalog", LINKS, "https://api.example/openapi.json"),
+    ] {
+        let response = get(path).await;
+        assert_eq!(response.content_type(), Some(content_type), "{path}");
+        let document: Value = response.into_body().into_json().await.unwrap();
+        assert!(document.to_string().contains(names), "{path}: {document}");
     }
 }

@@ -65,6 +65,8 @@ read on with from_line = to_line + 1. Free. list_files lists the paths.";
         let lines = AskedLines::of(from_line, to_line)?;
         let version = version.map_or(VersionChoice::Live, |WholeNumber(seq)| VersionChoice::Numbered(seq));
         let file = exchange.service.version_file(&exchange.caller, &slug, version, &path).await?;
+        let mut memory = exchange.memory.enter();
+        memory.grow(usize::try_from(file.file.size_bytes).unwrap_or(usize::MAX)).await?;
         let bytes = exchange.service.read_file(&file).await?;
         let text = std::str::from_utf8(&bytes).map_err(|_| not_text(&file))?;
         Ok(lines.cut(&file, text)?)
@@ -97,13 +99,14 @@ impl AskedLines {
         VersionFile { version, file }: &VersionFile,
         text: &str,
     ) -> Result<wire::FileText, Refusal> {
-        let lines: Vec<&str> = text.split_inclusive('\n').collect();
-        if self.from > lines.len().max(1) {
-            return Err(Refusal::invalid("from_line", format!("is after the last line, {}", lines.len())));
+        let lines = || text.split_inclusive('\n');
+        let line_count = lines().count();
+        if self.from > line_count.max(1) {
+            return Err(Refusal::invalid("from_line", format!("is after the last line, {line_count}")));
         }
-        let asked = &lines[self.from - 1..self.to.min(lines.len()).max(self.from - 1)];
+        let asked = || lines().take(self.to).skip(self.from - 1);
         let (mut content, mut count) = (String::new(), 0);
-        for line in asked {
+        for line in asked() {
             if content.len() + line.len() > BYTES_MAX {
                 break;
             }
@@ -111,7 +114,7 @@ impl AskedLines {
             count += 1;
         }
         // A line that is too long on its own is cut. Otherwise nothing of it could be read.
-        if let (0, Some(line)) = (count, asked.first()) {
+        if let (0, Some(line)) = (count, asked().next()) {
             content.push_str(&line[..line.floor_char_boundary(BYTES_MAX)]);
             count = 1;
         }
@@ -120,10 +123,10 @@ impl AskedLines {
             version: *version,
             content_type: file.content_type.clone(),
             size_bytes: file.size_bytes,
-            line_count: lines.len() as u64,
+            line_count: line_count as u64,
             from_line: self.from as u64,
             to_line: (self.from + count - 1) as u64,
-            truncated: content.len() < asked.iter().map(|line| line.len()).sum(),
+            truncated: content.len() < asked().map(str::len).sum(),
             content,
         })
     }

@@ -62,6 +62,11 @@ in_both_modes! {
         let needed = "error=\"insufficient_scope\", scope=\"artifacts:write artifacts:read account:manage\"";
         assert!(challenge.contains(needed) && challenge.contains("resource_metadata="), "{challenge}");
         assert_eq!(refused.at("result.structuredContent.code"), "insufficient_scope");
+        let code = app.code_with(&owner.human, &owner.handle, &[("scope", "artifacts:write")]).await;
+        let writer = app.with(&app.exchange(&code, &[]).await.expect(200));
+        let refused = writer.ask_mcp("resources/list", &json!({})).await.expect(403);
+        let challenge = refused.header("WWW-Authenticate");
+        assert!(challenge.contains("scope=\"artifacts:write artifacts:read\""), "{challenge}");
         // In a batch the status is that of the whole.
         let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": invite });
         let batch = app.with(&tokens).mcp(&json!([call])).await.expect(200);
