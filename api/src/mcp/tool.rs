@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use domain::{Refusal, Tariff};
+use domain::Tariff;
 use poem_openapi::types::{ToJSON, Type};
 use rmcp::model::{CallToolResponse, JsonObject, ToolAnnotations};
 use serde::de::DeserializeOwned;

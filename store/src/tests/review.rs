@@ -350,13 +350,12 @@ on_both_databases! {
         let page = harness.publish(harness.claimed().await, "page", b"one").await;
         harness.scanned(&page, ModerationStatus::Pass, START).await;
         harness.reported(&page, START).await;
-        let waiting = slugs(&harness.waiting(WaitingFor::Review).await);
-        assert_eq!(waiting, ["page"]);
-        let later = |hours| harness.change(page.account, START.plus(hours * HOUR));
-        harness.store.artifacts().delete(&later(1), &page.slug).await.unwrap();
+        assert_eq!(slugs(&harness.waiting(WaitingFor::Review).await), ["page"]);
+        let change = harness.change_by_token(page.account).await;
+        harness.store.artifacts().delete(&change, &page.slug).await.unwrap();
         assert!(harness.waiting(WaitingFor::Review).await.is_empty());
-        harness.store.artifacts().restore(&later(2), page.artifact, 10).await.unwrap().unwrap();
-        assert_eq!(slugs(&harness.waiting(WaitingFor::Review).await), waiting);
+        harness.store.artifacts().restore(&change, page.artifact, 10).await.unwrap().unwrap();
+        assert_eq!(slugs(&harness.waiting(WaitingFor::Review).await), ["page"]);
     }
 
     async fn case_shows_everything_known_about_the_page(harness: &StoreHarness) {

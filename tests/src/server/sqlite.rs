@@ -1,5 +1,5 @@
-//! An SQLite database for each embedded world, copied from a template that is migrated once for each build of the
-//! program. Migrations take half of the processor time of a start.
+//! An SQLite database for each embedded world, copied from a template that is migrated once for each
+//! build of the program. Migrations take half of the processor time of a start.
 
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
@@ -11,8 +11,8 @@ use sqlx::{Connection, Executor};
 /// The name of an embedded database in its data directory.
 const FILE: &str = "handbill.db";
 
-/// A migrated database beside the program. `migrate` migrates the database at a path to the newest schema. It is
-/// called once for each build of the program, or more often by tests that start together.
+/// A migrated database beside the program. `migrate` migrates the database at a path to the newest schema.
+/// It is called once for each build of the program, or more often by tests that start together.
 pub async fn template(program: &str, migrate: impl AsyncFnOnce(&Path)) -> PathBuf {
     let template = Path::new(program).with_extension("db");
     let changed = |path: &Path| fs::metadata(path).and_then(|meta| meta.modified());

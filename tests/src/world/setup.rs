@@ -96,8 +96,8 @@ impl Setup {
         self
     }
 
-    /// Starts everything and waits until it responds. In the embedded mode the program finds a database of the
-    /// newest schema; after [`Self::prepare`] it finds none.
+    /// Starts everything and waits until it responds. In the embedded mode the program finds a database of
+    /// the newest schema; after [`Self::prepare`] it finds none.
     pub async fn start(self) -> World {
         let (mode, program) = (self.mode, self.program);
         let world = self.prepare().await;

@@ -54,7 +54,9 @@ in_both_modes! {
             assert_eq!(applied(&from, &patch), sorted(to), "{query}: {patch:?}");
         }
         // Binary files are only named, and the rest still applies.
-        let site = |dot: &[u8], text| vec![("dot.png", dot.to_vec()), ("index.html", page_saying(text).into())];
+        let site = |dot: &[u8], text| {
+            vec![("dot.png", dot.to_vec()), ("index.html", page_saying(text).into())]
+        };
         let agent = two_versions(&world.agent().await, site(b"\0\x01", "one"), site(b"\0\x02", "two")).await;
         let patch = unified(&agent, "from=1").await.expect(200);
         assert_eq!(applied(&site(b"\0\x01", "one"), &patch), sorted(site(b"\0\x01", "two")));

@@ -34,7 +34,8 @@ in_both_modes! {
         let agent = world.agent().await;
         let published = agent.publish("my-page", "<h1>Hello</h1>").await.expect(201);
         assert_eq!(limit_headers(&published), ("\"publish\";r=59;t=1".into(), "\"publish\";q=60;w=60".into()));
-        let site = json!({ "slug": "my-page", "html": "<h1>Hello again</h1>" });
+        let files = json!([{ "path": "index.html", "content": "<h1>Hello again</h1>" }]);
+        let site = json!({ "slug": "my-page", "files": files });
         let by_tool = agent.call_tool("publish_artifact", &site).await.expect(200);
         assert_eq!(limit_headers(&by_tool), ("\"publish\";r=58;t=2".into(), "\"publish\";q=60;w=60".into()));
         let unlimited = agent.artifacts().await.expect(200);
