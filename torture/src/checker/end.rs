@@ -70,7 +70,7 @@ fn check_objects(scene: &Scene) {
             let hashes = |files: &crate::model::files::FileSet| {
                 files.files.values().map(|content| BlobHash::of(content).to_string()).collect::<Vec<_>>()
             };
-            model.contents().for_each(|files| published.extend(hashes(files)));
+            model.surely_published().for_each(|files| published.extend(hashes(files)));
             let artifacts = model.artifacts();
             let versions: BTreeSet<OpId> = artifacts.iter().flat_map(Artifacts::versions).collect();
             let contents = versions.iter().filter_map(|version| model.files_of(*version)).flat_map(hashes);

@@ -45,6 +45,8 @@ pub struct SiteModel {
     states: BTreeSet<State>,
     open: BTreeMap<OpId, Open>,
     contents: BTreeMap<OpId, Arc<FileSet>>,
+    /// Publishes of earlier rounds that may never have happened.
+    unsure: BTreeSet<OpId>,
     names: BTreeMap<OpId, Names>,
     pub addresses: Addresses,
     reads: BTreeMap<u64, BTreeSet<Artifacts>>,
@@ -68,6 +70,7 @@ impl Default for SiteModel {
             states: BTreeSet::from([State::default()]),
             open: BTreeMap::new(),
             contents: BTreeMap::new(),
+            unsure: BTreeSet::new(),
             names: BTreeMap::new(),
             addresses: Addresses::default(),
             reads: BTreeMap::new(),
@@ -185,6 +188,11 @@ impl SiteModel {
         self.contents.values()
     }
 
+    /// The contents of every version that surely existed, also of deleted ones.
+    pub fn surely_published(&self) -> impl Iterator<Item = &Arc<FileSet>> {
+        self.contents.iter().filter(|(id, _)| !self.unsure.contains(id)).map(|(_, files)| files)
+    }
+
     /// Artifacts with their names, including deleted ones.
     pub fn named(&self) -> impl Iterator<Item = (OpId, &Names)> {
         self.names.iter().map(|(made_by, names)| (*made_by, names))
@@ -248,11 +256,14 @@ impl SiteModel {
         let mut uses = std::mem::take(&mut self.uses);
         for (id, open) in std::mem::take(&mut self.open) {
             let count = self.states.iter().filter(|state| state.happened.contains_key(&id)).count();
+            let is_sure = count == self.states.len();
             if open.change.files().is_some() && count > 0 {
-                uses.push(Use { began: open.began, ended: None, is_sure: count == self.states.len() });
+                uses.push(Use { began: open.began, ended: None, is_sure });
             }
             if count == 0 {
                 self.contents.remove(&id);
+            } else if !is_sure {
+                self.unsure.insert(id);
             }
         }
         self.states = self

@@ -209,3 +209,14 @@ fn refusals_need_a_state_that_explains_them() {
     site.acknowledge(SECOND, None, None).unwrap();
     assert_eq!(codes(&site), [None, None, missing, missing]);
 }
+
+#[test]
+fn publish_without_a_response_that_a_purge_may_have_followed_is_not_surely_published() {
+    let mut site = published();
+    site.begin(SECOND, publish());
+    site.begin(THIRD, Change::Purge);
+    site.acknowledge(THIRD, None, None).unwrap();
+    site.see("nothing", |page| page.is_none()).unwrap();
+    site.settle();
+    assert_eq!((site.contents().count(), site.surely_published().count()), (2, 1));
+}
