@@ -35,6 +35,7 @@ pub mod representation;
 pub mod same_site;
 pub mod service_of;
 pub mod session_cookie;
+pub mod short_list;
 pub mod terms;
 pub mod trace;
 pub mod unified_diff;

@@ -27,7 +27,7 @@ use crate::wire::ListedRow;
 /// How many rows of a whole list are read at once.
 const ROWS_AT_ONCE: u32 = 500;
 const LIMIT: &str = "limit";
-const AFTER: &str = "after";
+pub const AFTER: &str = "after";
 /// The earlier name of `after` in some operators' lists.
 const BEFORE: &str = "before";
 
@@ -83,7 +83,6 @@ impl Paging {
         Self { start, rows_max: limit.rows_max, address: limit.address }
     }
 
-    /// The first page to read.
     pub fn first_page(&self) -> Page {
         Page::new(self.start.clone(), self.rows_max.unwrap_or(ROWS_AT_ONCE))
     }
@@ -161,8 +160,7 @@ fn link(address: &Uri, base_url: &str, next: &str) -> String {
 impl<D: Type + ToJSON> Listed<D> {
     /// A page of a list whose cursors are not a [`Cursor`]. `next` is the cursor of the next page.
     pub fn page(document: &D, next: Option<&str>, limit: &Limit, service: &Service) -> Self {
-        let base_url = &service.addresses().base_url;
-        let link = next.map(|next| link(&limit.address, base_url, next));
+        let link = limit.link(next, service);
         Self::Listed(Streamed(Body::from(document.to_json_string()), PhantomData), link)
     }
 }
@@ -232,6 +230,11 @@ fn malformed_limit(field: &'static str) -> Refusal {
 }
 
 impl Limit {
+    /// The value of `Link`, if there is a next page.
+    pub fn link(&self, next: Option<&str>, service: &Service) -> Option<String> {
+        next.map(|next| link(&self.address, &service.addresses().base_url, next))
+    }
+
     fn read(text: Option<&str>) -> Result<Option<u32>, Refusal> {
         let number = text.map(|text| text.parse().map_err(|_| malformed_limit(LIMIT))).transpose()?;
         number.map(|number| rows_max(LIMIT, number)).transpose()

@@ -6,7 +6,7 @@ use poem::web::Data;
 use poem_openapi::param::Query;
 use poem_openapi::payload::Json;
 use poem_openapi::{ApiResponse, OpenApi};
-use service::Service;
+use service::{Membership, Service};
 
 use super::Tag;
 use crate::html::NextPath;
@@ -15,7 +15,9 @@ use crate::http::caller::SignedIn;
 use crate::http::dev_mode::DevMode;
 use crate::http::json_body::JsonBody;
 use crate::http::origin::Client;
+use crate::http::paging::Limit;
 use crate::http::session_cookie;
+use crate::http::short_list::{cut, rows_after};
 use crate::wire;
 
 #[derive(Default)]
@@ -26,7 +28,7 @@ refusals! {
         InvalidRequest, InvalidBody, WeakPassword, UsernameTaken, TooLarge, UnsupportedMediaType, RateLimited;
     LogIn: InvalidRequest, InvalidBody, InvalidCredentials, TooLarge, UnsupportedMediaType, RateLimited;
     LogOut: ForeignPage;
-    GetMe: NotSignedIn;
+    GetMe: InvalidRequest, NotSignedIn;
     Dev: InvalidRequest, DevModeIsLocal, NotFound;
 }
 
@@ -100,6 +102,10 @@ enum Me {
         /// The session cookie with a new expiry. A session expires a fixed time after its last use.
         #[oai(header = "Set-Cookie")]
         Option<String>,
+        /// Sent with `limit`, when there are more accounts: the address of the next page, as `<address>;
+        /// rel="next"`.
+        #[oai(header = "Link")]
+        Option<String>,
     ),
 }
 
@@ -149,13 +155,26 @@ impl Auth {
 
     /// Get the signed-in person
     ///
-    /// Returns the person and their accounts.
+    /// Returns the person and their accounts: highest role first, then oldest first.
     #[oai(path = "/auth/me", method = "get", operation_id = "get_me")]
-    async fn me(&self, person: SignedIn, request: &Request, service: Data<&Service>) -> ApiResult<Me, GetMe> {
-        let memberships = service.memberships(&person.0).await?;
-        let me = wire::Me::new(&person.0, &memberships, service.addresses());
+    async fn me(
+        &self,
+        person: SignedIn,
+        /// The maximum number of accounts to return; the `Link` header then holds the next page. Without it,
+        /// the response has all of them.
+        limit: Limit,
+        /// The `id` of the account after which the page begins, from the `Link` header of the previous response.
+        #[oai(validator(max_length = 26))]
+        after: Query<Option<String>>,
+        request: &Request,
+        service: Data<&Service>,
+    ) -> ApiResult<Me, GetMe> {
+        let id = |one: &Membership| one.account.id.to_string();
+        let memberships = rows_after(service.memberships(&person.0).await?, after.0.as_deref(), id)?;
+        let (page, next) = cut(&limit, memberships, id);
+        let me = wire::Me::new(&person.0, &page, service.addresses());
         let cookie = session_cookie::kept_on(request, service.addresses());
-        Ok(Me::Me(Json(me), cookie))
+        Ok(Me::Me(Json(me), cookie, limit.link(next.as_deref(), &service)))
     }
 
     /// Sign in as anyone, in dev mode

@@ -4,9 +4,10 @@ use domain::Slug;
 use poem::http::{HeaderValue, StatusCode, header};
 use poem::web::Data;
 use poem::{IntoResponse, Request, Response};
+use poem_openapi::param::Query;
 use poem_openapi::payload::Json;
 use poem_openapi::registry::{
-    MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry,
+    MetaHeader, MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry,
 };
 use poem_openapi::{ApiResponse, OpenApi, ResponseContent};
 use service::{Caller, Service};
@@ -14,13 +15,17 @@ use service::{Caller, Service};
 use super::Tag;
 use crate::http::api_result::{ApiResult, refusals};
 use crate::http::caller::Token;
+use crate::http::paging::Limit;
 use crate::http::path_part::Path;
+use crate::http::short_list::cut;
 use crate::http::unified_diff::unified_diff;
 use crate::http::version_parameter::{FromVersion, ToVersion};
 use crate::wire;
 
 const DIFF: &str = "text/x-diff";
 const JSON: &str = "application/json";
+const NEXT_PAGE: &str = "Sent with `limit`, when more files differ: the address of the next page, as `<address>; \
+    rel=\"next\"`.";
 
 #[derive(Default)]
 pub struct Diffs;
@@ -31,7 +36,8 @@ refusals! {
 
 /// The response in one of its two forms.
 pub enum Compared {
-    Listed(Json<wire::Differences>),
+    /// With the value of `Link`.
+    Listed(Json<wire::Differences>, Option<String>),
     Unified(String),
 }
 
@@ -42,8 +48,7 @@ impl Diffs {
     /// Returns the files that differ: each with its `path`, its `change` (`added`, `removed` or `changed`)
     /// and its sizes, ordered by path. With `Accept: text/x-diff` the response is a unified diff of the text
     /// files, which `git apply` reads. It has at most 1 MB; a longer one ends with a line that says so. Needs
-    /// the scope
-    /// `artifacts:read`.
+    /// the scope `artifacts:read`.
     #[oai(path = "/v1/artifacts/:slug/diff", method = "get", operation_id = "diff_versions")]
     async fn diff(
         &self,
@@ -54,13 +59,24 @@ impl Diffs {
         from: FromVersion,
         /// The version to compare with: its `seq`, or `live`. If omitted, the live one.
         to: ToVersion,
+        /// The maximum number of files to return; the `Link` header then holds the next page. Without it, the
+        /// response has all of them. It does not limit a unified diff.
+        limit: Limit,
+        /// The path after which the page begins, from the `Link` header of the previous response.
+        #[oai(validator(max_length = 255))]
+        after: Query<Option<String>>,
         request: &Request,
         service: Data<&Service>,
     ) -> ApiResult<Compared, Compare> {
         let (caller, versions): (&Caller, _) = (&caller.0, [from.0, to.0]);
         let differences = service.differences(caller, &slug.0, versions).await?;
         if !asks_for_diff(request) {
-            return Ok(Compared::Listed(Json(wire::Differences::from(&differences))));
+            let mut document = wire::Differences::from(&differences);
+            let is_before = |path: &str| after.0.as_deref().is_some_and(|after| path <= after);
+            let rest = document.files.into_iter().skip_while(|file| is_before(&file.path));
+            let (page, next) = cut(&limit, rest, |file| file.path.clone());
+            document.files = page;
+            return Ok(Compared::Listed(Json(document), limit.link(next.as_deref(), &service)));
         }
         Ok(Compared::Unified(unified_diff(&service, request, &differences).await?))
     }
@@ -89,7 +105,12 @@ fn weighted(range: &str) -> (&str, f32) {
 impl IntoResponse for Compared {
     fn into_response(self) -> Response {
         let mut response = match self {
-            Self::Listed(json) => json.into_response(),
+            Self::Listed(json, link) => {
+                let mut response = json.into_response();
+                let link = link.and_then(|link| HeaderValue::from_str(&link).ok());
+                response.headers_mut().extend(link.map(|link| (header::LINK, link)));
+                response
+            }
             Self::Unified(text) => {
                 let content_type = format!("{DIFF}; charset=utf-8");
                 Response::builder().status(StatusCode::OK).content_type(&content_type).body(text)
@@ -111,7 +132,13 @@ impl ApiResponse for Compared {
                 status: Some(StatusCode::OK.as_u16()),
                 status_range: None,
                 content,
-                headers: vec![],
+                headers: vec![MetaHeader {
+                    name: "Link".to_owned(),
+                    description: Some(NEXT_PAGE.to_owned()),
+                    required: false,
+                    deprecated: false,
+                    schema: MetaSchemaRef::Inline(Box::new(MetaSchema::new("string"))),
+                }],
             }],
         }
     }

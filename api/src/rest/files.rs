@@ -12,6 +12,7 @@ use crate::http::caller::Token;
 use crate::http::file_content::FileContent;
 use crate::http::paging::{Limit, Listed};
 use crate::http::path_part::{FileName, Path};
+use crate::http::short_list::cut;
 use crate::http::version_parameter::VersionParameter;
 use crate::wire;
 
@@ -46,16 +47,9 @@ impl Files {
     ) -> ApiResult<Listed<Vec<wire::VersionFile>>, ReadFiles> {
         let VersionParameter(version) = version;
         let files = service.version_files(&caller.0, &slug.0, version).await?;
-        let rest =
-            files.manifest.files().iter().skip_while(|file| {
-                after.0.as_ref().is_some_and(|after| file.path.as_str() <= after.as_str())
-            });
-        let rows_max = limit.rows_max.map_or(usize::MAX, |rows| rows as usize);
-        let mut page: Vec<wire::VersionFile> =
-            rest.take(rows_max.saturating_add(1)).map(wire::VersionFile::from).collect();
-        let has_more = page.len() > rows_max;
-        page.truncate(rows_max);
-        let next = page.last().filter(|_| has_more).map(|file| file.path.clone());
+        let is_before = |path: &str| after.0.as_deref().is_some_and(|after| path <= after);
+        let rest = files.manifest.files().iter().skip_while(|file| is_before(file.path.as_str()));
+        let (page, next) = cut(&limit, rest.map(wire::VersionFile::from), |file| file.path.clone());
         Ok(Listed::page(&page, next.as_deref(), &limit, &service))
     }
 

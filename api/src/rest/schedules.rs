@@ -3,6 +3,7 @@
 use domain::{Missing, Refusal};
 use poem::web::Data;
 use poem_openapi::OpenApi;
+use poem_openapi::param::Query;
 use poem_openapi::payload::Json;
 use service::Service;
 
@@ -10,14 +11,16 @@ use super::Tag;
 use crate::http::api_result::{ApiResult, refusals};
 use crate::http::call_header::Header;
 use crate::http::operator::{DecidedBy, Operator};
+use crate::http::paging::{Limit, Listed};
 use crate::http::path_part::{Path, ScheduleName};
+use crate::http::short_list::{cut, rows_after};
 use crate::wire;
 
 #[derive(Default)]
 pub struct Schedules;
 
 refusals! {
-    List: NotFound;
+    List: InvalidRequest, NotFound;
     Run: InvalidRequest, NotFound;
 }
 
@@ -31,10 +34,19 @@ impl Schedules {
     async fn list(
         &self,
         _operator: Operator,
+        /// The maximum number of schedules to return; the `Link` header then holds the next page. Without it,
+        /// the response has all of them.
+        limit: Limit,
+        /// The name after which the page begins, from the `Link` header of the previous response.
+        #[oai(validator(max_length = 100))]
+        after: Query<Option<String>>,
         service: Data<&Service>,
-    ) -> ApiResult<Json<Vec<wire::Schedule>>, List> {
-        let schedules = service.schedules().await?;
-        Ok(Json(schedules.into_iter().map(wire::Schedule::from).collect()))
+    ) -> ApiResult<Listed<Vec<wire::Schedule>>, List> {
+        let name = |schedule: &wire::Schedule| schedule.name.clone();
+        let schedules = service.schedules().await?.into_iter().map(wire::Schedule::from).collect();
+        let rest = rows_after(schedules, after.0.as_deref(), name)?;
+        let (page, next) = cut(&limit, rest, name);
+        Ok(Listed::page(&page, next.as_deref(), &limit, &service))
     }
 
     /// Run a schedule now

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use handbill_tests::{Agent, Human, Method, Reply, Value, World, in_both_modes, json};
+use handbill_tests::{Agent, Call, Human, Method, Reply, Value, World, in_both_modes, json};
 
 use crate::teams::{claimed_by, joined_as};
 
@@ -122,6 +122,46 @@ in_both_modes! {
             }
         }
         world.stranger().get("/v1/artifacts?limit=0").await.refused(401, "unauthorized");
+    }
+
+    async fn short_lists_are_paged_too(world: World) {
+        let (agent, olga) = claimed_by(&world, "olga").await;
+        olga.claim(&world.agent().await.signup.unwrap().string("claim_url")).await.expect(200);
+        for text in ["one", "two"] {
+            let text = text.as_bytes();
+            let files = [("index.html", text), ("a.txt", text), ("b/c.txt", text), ("same.txt", b"same")];
+            agent.publish_files("my-site", &files).await.expect(201);
+        }
+        let operator = world.operator();
+        let diff = "/v1/artifacts/my-site/diff?from=1&";
+        let lists: [(&str, &dyn Fn(&str) -> Call, &str, usize); 3] = [
+            (diff, &|path| agent.get(path), "files", 3),
+            ("/auth/me?", &|path| olga.get(path), "accounts", 2),
+            ("/internal/schedules?", &|path| operator.call(Method::GET, path), "", 5),
+        ];
+        for (path, get, field, count) in lists {
+            let rows = |reply: &Reply| {
+                let list = if field.is_empty() { reply.json() } else { reply.at(field) };
+                list.as_array().unwrap().clone()
+            };
+            let whole = get(path).await.expect(200);
+            assert_eq!((rows(&whole).len(), next(&world, &whole)), (count, None), "{path}");
+            let (mut paged, mut wanted) = (Vec::new(), Some(format!("{path}limit=2")));
+            while let Some(path) = wanted {
+                let page = get(&path).await.expect(200);
+                assert!((1..=2).contains(&rows(&page).len()), "{path}");
+                paged.extend(rows(&page));
+                wanted = next(&world, &page);
+            }
+            assert_eq!(paged, rows(&whole), "{path}");
+            for limit in ["0", "1001"] {
+                get(&format!("{path}limit={limit}")).await.refused(400, "invalid_request").naming("limit");
+            }
+        }
+        for path in ["/auth/me?after=unknown", "/internal/schedules?after=unknown"] {
+            let get = if path.starts_with("/auth") { olga.get(path) } else { operator.call(Method::GET, path) };
+            get.await.refused(400, "invalid_request").naming("after");
+        }
     }
 
     async fn versions_are_listed_with_and_without_paging(world: World) {
