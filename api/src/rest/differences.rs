@@ -49,6 +49,7 @@ impl Diffs {
     /// and its sizes, ordered by path. With `Accept: text/x-diff` the response is a unified diff of the text
     /// files, which `git apply` reads. It has at most 1 MB; a longer one ends with a line that says so. Needs
     /// the scope `artifacts:read`.
+    #[allow(clippy::too_many_arguments, reason = "each is a documented part of the request")]
     #[oai(path = "/v1/artifacts/:slug/diff", method = "get", operation_id = "diff_versions")]
     async fn diff(
         &self,
