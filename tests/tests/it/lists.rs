@@ -14,6 +14,9 @@ const PAGE_BYTES_MAX: usize = 150_000;
 const SLOW: Duration = Duration::from_secs(1);
 const BROWSER: &str = "text/html";
 
+/// A request for a path of some list.
+type Get<'a> = &'a dyn Fn(&str) -> Call;
+
 /// The path to the next page, from a response's `Link`.
 fn next(world: &World, reply: &Reply) -> Option<String> {
     let link = reply.headers.get("Link")?.to_str().unwrap();
@@ -134,7 +137,7 @@ in_both_modes! {
         }
         let operator = world.operator();
         let diff = "/v1/artifacts/my-site/diff?from=1&";
-        let lists: [(&str, &dyn Fn(&str) -> Call, &str, usize); 3] = [
+        let lists: [(&str, Get<'_>, &str, usize); 3] = [
             (diff, &|path| agent.get(path), "files", 3),
             ("/auth/me?", &|path| olga.get(path), "accounts", 2),
             ("/internal/schedules?", &|path| operator.call(Method::GET, path), "", 5),
