@@ -91,11 +91,26 @@ pub async fn renew_if_due(context: &Context) -> Result<(), Failure> {
             let url = Some(shown(&url).to_owned());
             draft.save(Profile { url, token: Some(token), renewal: Some(renewal) })
         }
+        // The token still works for some minutes.
+        TokenReply::Refused { error, .. }
+            if is_temporary(&error) && renewal.expires_at > context.clock.now() =>
+        {
+            Ok(())
+        }
+        TokenReply::Refused { error, description } if is_temporary(&error) => Err(Failure::unreachable(
+            format!("the server cannot renew the sign-in of this profile now: {description}"),
+            "run the command again in a minute",
+        )),
         TokenReply::Refused { description, .. } => Err(Failure::signed_out(
             format!("the sign-in of this profile has ended: {description}"),
             "run `handbill login --yes` to sign in again",
         )),
     }
+}
+
+/// Whether a server that returns this error may accept the same request later.
+pub fn is_temporary(error: &str) -> bool {
+    ["temporarily_unavailable", "server_error"].contains(&error)
 }
 
 fn due(context: &Context) -> Result<Option<(reqwest::Url, Renewal)>, Failure> {

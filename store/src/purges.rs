@@ -61,16 +61,17 @@ impl ArtifactStore<'_> {
         }
         held_pages::release(&transaction, &row.id).await?;
         let mut held = Vec::new();
-        let mut after = 0;
+        let (mut after, mut is_any_deleted) = (0, false);
         loop {
             let page = versions_after(&transaction, &row.id, after).await?;
             let Some(last) = page.last() else { break };
             after = last.seq;
             let (kept, purged) = split_by_hold(&transaction, page).await?;
             held.extend(kept.iter().map(|version| version.seq));
+            is_any_deleted |= !purged.is_empty();
             remove(&transaction, &mut owner, &purged).await?;
         }
-        if row.purged_at.is_some() && held.is_empty() {
+        if row.purged_at.is_some() && held.is_empty() && !is_any_deleted {
             return Ok(None);
         }
         mark_purged(&transaction, &row, change.now).await?;

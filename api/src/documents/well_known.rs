@@ -14,11 +14,12 @@ use crate::http::refusal::RefusedCall;
 
 const ICON: &[u8] = include_bytes!("../../templates/favicon.ico");
 
-/// All other paths need a sign-in or change something. Claim and invite links are allowed, because chat
+/// The front page and the documents are allowed. All other paths need a sign-in or change something. Claim and invite links are allowed, because chat
 /// programs that honor the rules otherwise show no preview of a link. Their pages say `noindex`.
 const ROBOTS: &str = "\
 User-agent: *
 Allow: /$
+Allow: /.well-known/
 Allow: /assets/
 Allow: /claim/
 Allow: /docs
@@ -27,6 +28,7 @@ Allow: /skill
 Allow: /llms.txt
 Allow: /openapi.json
 Allow: /openapi-3.1.json
+Allow: /server.json
 Disallow: /
 ";
 

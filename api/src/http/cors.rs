@@ -17,8 +17,8 @@ const PATHS: [&str; 7] = [
     "/oauth/revoke",
     "/oauth/device_authorization",
 ];
-/// They create tokens for callers without one. Otherwise any page could sign up from its visitors' addresses.
-const CLOSED_PATHS: [&str; 2] = ["/v1/signup", "/v1/account/join"];
+/// They need no token. Otherwise any page could sign up, or report pages, from its visitors' addresses.
+const CLOSED_PATHS: [&str; 3] = ["/v1/signup", "/v1/account/join", "/v1/reports"];
 
 /// Any origin. It cannot be combined with credentials.
 const ANY: HeaderValue = HeaderValue::from_static("*");
@@ -106,6 +106,8 @@ mod tests {
         }
         for path in [
             "/auth/login",
+            "/v1/signup",
+            "/v1/reports",
             "/internal/views",
             "/mcpx",
             "/v1x",

@@ -27,7 +27,7 @@ use crate::wire::ListedRow;
 /// How many rows of a whole list are read at once.
 const ROWS_AT_ONCE: u32 = 500;
 const LIMIT: &str = "limit";
-pub const AFTER: &str = "after";
+const AFTER: &str = "after";
 /// The earlier name of `after` in some operators' lists.
 const BEFORE: &str = "before";
 

@@ -1,8 +1,6 @@
 //! Pages of lists that are in memory as a whole.
 
-use domain::Refusal;
-
-use crate::http::paging::{AFTER, Limit};
+use crate::http::paging::Limit;
 
 /// Cuts a page from the rest of a list in memory. Returns it with the cursor of the next page, which
 /// `cursor` makes of a row.
@@ -19,14 +17,10 @@ pub fn cut<T>(
     (page, next)
 }
 
-/// The rows after the one with this cursor, which `cursor_of` makes of a row.
-pub fn rows_after<T>(
-    rows: Vec<T>,
-    after: Option<&str>,
-    cursor_of: impl Fn(&T) -> String,
-) -> Result<Vec<T>, Refusal> {
-    let Some(after) = after else { return Ok(rows) };
-    let position = rows.iter().position(|row| cursor_of(row) == after);
-    let position = position.ok_or_else(|| Refusal::invalid(AFTER, "is not a cursor of this list"))?;
-    Ok(rows.into_iter().skip(position + 1).collect())
+/// Cuts a page from a list that hardly ever changes. Its cursor is the number of rows before the page.
+pub fn cut_at<T>(limit: &Limit, rows: Vec<T>, before: Option<u32>) -> (Vec<T>, Option<String>) {
+    let before = before.map_or(0, |before| before as usize);
+    let (page, next) = cut(limit, rows.into_iter().skip(before), |_| String::new());
+    let next = next.map(|_| before.saturating_add(page.len()).to_string());
+    (page, next)
 }

@@ -15,6 +15,8 @@ pub struct ToolCall<'a> {
     pub tool: &'a str,
     /// The address of the REST API.
     pub base_url: &'a str,
+    /// Whether the client got its token by OAuth.
+    pub is_of_oauth: bool,
 }
 
 /// What has come of a call that was not refused.
@@ -81,12 +83,18 @@ fn refused(call: ToolCall<'_>, refusal: Refusal) -> Value {
     let is_expired = refusal == Refusal::AccountExpired;
     let mut body = linked_json_of(&for_tool(call.tool, refusal), call.base_url);
     if is_expired {
-        // No tool signs up: a person must configure the new token in the client.
-        body["hint"] = json!(format!(
-            "tell your human that the account has expired and that the MCP client needs a new token, from POST \
-             {}/v1/signup; then publish again with it",
-            call.base_url
-        ));
+        // No tool signs up: a person must connect the client again, or configure the new token in it.
+        body["hint"] = json!(if call.is_of_oauth {
+            "tell your human that the account has expired, and to disconnect Handbill in the MCP client and connect \
+             it again; then publish again"
+                .to_owned()
+        } else {
+            format!(
+                "tell your human that the account has expired and that the MCP client needs a new token, from \
+                 POST {}/v1/signup; then publish again with it",
+                call.base_url
+            )
+        });
     }
     body
 }
@@ -118,7 +126,7 @@ mod tests {
     use super::*;
 
     fn call(tool: &str) -> ToolCall<'_> {
-        ToolCall { tool, base_url: "https://handbill.example" }
+        ToolCall { tool, base_url: "https://handbill.example", is_of_oauth: false }
     }
 
     fn text_of(response: &CallToolResponse) -> Value {
@@ -185,5 +193,8 @@ mod tests {
         let hint = body["hint"].as_str().unwrap();
         assert!(hint.starts_with("tell your human"), "{hint}");
         assert!(hint.contains("POST https://handbill.example/v1/signup"), "{hint}");
+        let by_oauth = ToolCall { is_of_oauth: true, ..call("publish_artifact") };
+        let body = text_of(&response(by_oauth, Err(Refusal::AccountExpired.into())));
+        assert!(body["hint"].as_str().unwrap().contains("connect it again"), "{body}");
     }
 }

@@ -121,7 +121,9 @@ async fn run<T: Tool>(exchange: &McpExchange, request: ToolRequest) -> CallToolR
     if let Err(refused) = &outcome {
         exchange.record_missing(refused);
     }
-    let call = ToolCall { tool: T::NAME, base_url: &exchange.service.addresses().base_url };
+    let (base_url, is_of_oauth) =
+        (&exchange.service.addresses().base_url, exchange.caller.oauth_scopes().is_some());
+    let call = ToolCall { tool: T::NAME, base_url, is_of_oauth };
     outcome::response(call, outcome)
 }
 

@@ -6,7 +6,7 @@ use poem::web::Data;
 use poem_openapi::param::Query;
 use poem_openapi::payload::Json;
 use poem_openapi::{ApiResponse, OpenApi};
-use service::{Membership, Service};
+use service::Service;
 
 use super::Tag;
 use crate::html::NextPath;
@@ -17,7 +17,7 @@ use crate::http::json_body::JsonBody;
 use crate::http::origin::Client;
 use crate::http::paging::Limit;
 use crate::http::session_cookie;
-use crate::http::short_list::{cut, rows_after};
+use crate::http::short_list::cut_at;
 use crate::wire;
 
 #[derive(Default)]
@@ -163,15 +163,13 @@ impl Auth {
         /// The maximum number of accounts to return; the `Link` header then holds the next page. Without it,
         /// the response has all of them.
         limit: Limit,
-        /// The `id` of the account after which the page begins, from the `Link` header of the previous response.
-        #[oai(validator(max_length = 26))]
-        after: Query<Option<String>>,
+        /// The number of accounts before the page, from the `Link` header of the previous response.
+        #[oai(validator(minimum(value = "0"), maximum(value = "1000000")))]
+        after: Query<Option<u32>>,
         request: &Request,
         service: Data<&Service>,
     ) -> ApiResult<Me, GetMe> {
-        let id = |one: &Membership| one.account.id.to_string();
-        let memberships = rows_after(service.memberships(&person.0).await?, after.0.as_deref(), id)?;
-        let (page, next) = cut(&limit, memberships, id);
+        let (page, next) = cut_at(&limit, service.memberships(&person.0).await?, after.0);
         let me = wire::Me::new(&person.0, &page, service.addresses());
         let cookie = session_cookie::kept_on(request, service.addresses());
         Ok(Me::Me(Json(me), cookie, limit.link(next.as_deref(), &service)))

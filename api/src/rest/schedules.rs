@@ -13,7 +13,7 @@ use crate::http::call_header::Header;
 use crate::http::operator::{DecidedBy, Operator};
 use crate::http::paging::{Limit, Listed};
 use crate::http::path_part::{Path, ScheduleName};
-use crate::http::short_list::{cut, rows_after};
+use crate::http::short_list::cut_at;
 use crate::wire;
 
 #[derive(Default)]
@@ -37,15 +37,13 @@ impl Schedules {
         /// The maximum number of schedules to return; the `Link` header then holds the next page. Without it,
         /// the response has all of them.
         limit: Limit,
-        /// The name after which the page begins, from the `Link` header of the previous response.
-        #[oai(validator(max_length = 100))]
-        after: Query<Option<String>>,
+        /// The number of schedules before the page, from the `Link` header of the previous response.
+        #[oai(validator(minimum(value = "0"), maximum(value = "1000000")))]
+        after: Query<Option<u32>>,
         service: Data<&Service>,
     ) -> ApiResult<Listed<Vec<wire::Schedule>>, List> {
-        let name = |schedule: &wire::Schedule| schedule.name.clone();
         let schedules = service.schedules().await?.into_iter().map(wire::Schedule::from).collect();
-        let rest = rows_after(schedules, after.0.as_deref(), name)?;
-        let (page, next) = cut(&limit, rest, name);
+        let (page, next) = cut_at(&limit, schedules, after.0);
         Ok(Listed::page(&page, next.as_deref(), &limit, &service))
     }
 

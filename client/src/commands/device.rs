@@ -13,7 +13,7 @@ use crate::browser;
 use crate::command::Login;
 use crate::context::Context;
 use crate::failure::{Failure, INSUFFICIENT_SCOPE};
-use crate::oauth::{CLIENT_ID, Issued, TokenReply, request_tokens};
+use crate::oauth::{CLIENT_ID, Issued, TokenReply, is_temporary, request_tokens};
 use crate::profile::Profile;
 use crate::request::Request;
 use crate::server::{Server, shown};
@@ -96,7 +96,8 @@ async fn wait(context: &Context, server: &Server, begun: &Begun) -> Result<Issue
         match request_tokens(server, &parameters, &context.clock).await? {
             TokenReply::Issued(issued) => return Ok(*issued),
             TokenReply::Refused { error, description } => match error.as_str() {
-                "authorization_pending" | "temporarily_unavailable" => {}
+                "authorization_pending" => {}
+                error if is_temporary(error) => {}
                 "slow_down" => interval += SLOWER_BY,
                 "access_denied" => {
                     let hint = "run `handbill login` again to try once more";

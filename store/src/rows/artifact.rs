@@ -194,7 +194,8 @@ pub(crate) struct OutdatedVersion {
 }
 
 /// Versions of the account's artifacts that no rule keeps, oldest first. They are neither live nor held by a
-/// moderator, and no report on them is open. If nothing is live, the newest version stays.
+/// moderator, have no blocked content, and no report on them is open. If nothing is live, the newest version
+/// stays.
 pub(crate) async fn outdated_versions(
     connection: &impl ConnectionTrait,
     account: AccountId,
@@ -223,6 +224,9 @@ pub(crate) async fn outdated_versions(
             AND NOT (moderated_by = 'moderator' AND moderation_status = 'review')
             AND NOT EXISTS (
                 SELECT 1 FROM reports WHERE reports.version_id = version.id AND reports.handled_at IS NULL)
+            AND NOT EXISTS (
+                SELECT 1 FROM blob_refs JOIN blocked_contents ON blocked_contents.hash = blob_refs.hash
+                WHERE blob_refs.version_id = version.id)
         ORDER BY created_at, id LIMIT $3";
     let values = [account.to_string().into(), now.millis().into(), i64::try_from(at_most)?.into()];
     let statement = Statement::from_sql_and_values(connection.get_database_backend(), sql, values);

@@ -30,7 +30,7 @@ impl StoreHarness {
         self.store.moderation().decide(&word, &self.chance).await.unwrap()
     }
 
-    async fn block_objecting_to(&self, published: &Published, content: &[u8]) {
+    pub(super) async fn block_objecting_to(&self, published: &Published, content: &[u8]) {
         let contents = vec![BlobHash::of(content)];
         let word = ModeratorDecision { contents, ..self.word_of_ada(published, ModerationDecision::Block) };
         self.store.moderation().decide(&word, &self.chance).await.unwrap();
@@ -185,6 +185,23 @@ on_both_databases! {
         let purge = harness.change_by_token(account).await;
         harness.store.artifacts().purge(&purge, page.artifact).await.unwrap().unwrap();
         assert_eq!(held().await.unwrap(), []);
+    }
+
+    async fn a_repeated_purge_deletes_what_is_no_longer_held(harness: &StoreHarness) {
+        let (one, other) = (harness.claimed().await, harness.claimed().await);
+        let page = harness.publish(one, "page", b"bad").await;
+        harness.publish(one, "page", b"good").await;
+        let copy = harness.publish(other, "copy", b"bad").await;
+        harness.block_objecting_to(&copy, b"bad").await;
+        let purge = harness.change_by_token(one).await;
+        let purged = async || harness.store.artifacts().purge(&purge, page.artifact).await.unwrap();
+        assert_eq!(purged().await.unwrap().held, [1]);
+        assert_eq!(purged().await.unwrap().held, [1]);
+        let (list, ada) = (harness.store.blocked_contents(), ada());
+        assert!(list.unblock(BlobHash::of(b"bad"), &ada, START, &harness.chance).await.unwrap());
+        assert!(purged().await.unwrap().held.is_empty());
+        assert!(purged().await.is_none());
+        assert!(harness.seqs(&page).await.is_empty());
     }
 
     async fn activation_keeps_scan_findings_and_does_not_block_the_version_already_live(harness: &StoreHarness) {

@@ -36,7 +36,7 @@ impl StoreHarness {
         Change { by, ..self.change(account, START) }
     }
 
-    async fn seqs(&self, published: &Published) -> Vec<u32> {
+    pub(super) async fn seqs(&self, published: &Published) -> Vec<u32> {
         let (account, artifact) = (published.account, published.artifact);
         let versions = self.store.artifacts().list_versions(account, artifact, &Page::whole()).await.unwrap();
         versions.rows.iter().map(|version| version.seq).collect()
@@ -106,6 +106,19 @@ on_both_databases! {
         harness.keep(account, "page", newest(1)).await;
         assert_eq!(harness.clean(account, START).await, 1);
         assert_eq!(harness.seqs(&blocked).await, [3, 1]);
+    }
+
+    async fn version_with_a_content_that_is_blocked_elsewhere_stays(harness: &StoreHarness) {
+        let (one, other) = (harness.claimed().await, harness.claimed().await);
+        let page = harness.publish(one, "page", b"bad").await;
+        for content in [&b"12"[..], b"123"] {
+            harness.publish(one, "page", content).await;
+        }
+        let copy = harness.publish(other, "copy", b"bad").await;
+        harness.block_objecting_to(&copy, b"bad").await;
+        harness.keep(one, "page", newest(1)).await;
+        assert_eq!(harness.clean(one, START).await, 1);
+        assert_eq!(harness.seqs(&page).await, [3, 1]);
     }
 
     async fn rule_of_the_artifact_replaces_that_of_the_account(harness: &StoreHarness) {
