@@ -22,10 +22,6 @@ fn sqlite_level((name, pool): (&'static str, &DatabaseConnection)) -> PoolLevel 
 }
 
 fn level_of<DB: sqlx::Database>(pool: &'static str, connections: &sqlx::Pool<DB>) -> PoolLevel {
-    PoolLevel {
-        pool,
-        open: connections.size(),
-        idle: u32::try_from(connections.num_idle()).unwrap_or(u32::MAX),
-        max: connections.options().get_max_connections(),
-    }
+    let max = connections.options().get_max_connections();
+    PoolLevel::new(pool, connections.size(), connections.num_idle(), max)
 }

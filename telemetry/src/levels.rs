@@ -39,6 +39,15 @@ pub struct PoolLevel {
     pub max: u32,
 }
 
+impl PoolLevel {
+    /// sqlx counts a returned connection as idle a moment after it can be taken. If it is taken before, the
+    /// count is below zero for that moment, which reads as a huge number.
+    pub fn new(pool: &'static str, open: u32, idle: usize, max: u32) -> Self {
+        let idle = u32::try_from(idle).ok().filter(|idle| *idle <= max).unwrap_or(0);
+        Self { pool, open, idle, max }
+    }
+}
+
 pub fn set_queue(level: &QueueLevel) {
     let Some(metrics) = declared() else { return };
     let queue = level.queue.name();
@@ -142,4 +151,15 @@ pub fn set_clock_skew(ahead_ms: i64) {
 
 fn whole(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_of_idle_connections_below_zero_is_none() {
+        let idle = |count| PoolLevel::new("queue", 1, count, 1).idle;
+        assert_eq!([idle(0), idle(1), idle(usize::MAX), idle(u32::MAX as usize)], [0, 1, 0, 0]);
+    }
 }

@@ -19,10 +19,6 @@ impl Queues {
 }
 
 fn level_of<DB: sqlx::Database>(connections: &sqlx::Pool<DB>) -> PoolLevel {
-    PoolLevel {
-        pool: "queue",
-        open: connections.size(),
-        idle: u32::try_from(connections.num_idle()).unwrap_or(u32::MAX),
-        max: connections.options().get_max_connections(),
-    }
+    let max = connections.options().get_max_connections();
+    PoolLevel::new("queue", connections.size(), connections.num_idle(), max)
 }

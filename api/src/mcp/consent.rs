@@ -5,17 +5,23 @@
 //! the descriptions of the tools tell the model to ask.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
-use domain::Micro;
+use domain::{AccountId, Micro, Time, hash_secret};
 use rmcp::RoleServer;
 use rmcp::model::{
     CallToolRequestParams, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
     ElicitationSchema, InputRequest, InputRequiredResult, ProtocolVersion,
 };
 use rmcp::service::RequestContext;
+use service::Service;
 
 /// The name of the question within its result.
 const QUESTION: &str = "confirm_price";
+/// What the state of a question is signed for.
+const PURPOSE: &str = "mcp-price";
+/// A yes counts this long after its question.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(15 * 60);
 
 /// A price that a call would charge.
 #[derive(Clone, Debug)]
@@ -27,12 +33,13 @@ pub struct Price {
     pub question: String,
 }
 
-/// What is known about the human's consent to the price of a call. A client could forge it, but its token can
-/// spend the credit anyway.
+/// The call that a question is about: a hash of its account, tool and arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskedCall(String);
+
+/// What is known about the human's consent to the price of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Consent {
-    /// The client cannot ask.
-    Unavailable,
     NotAsked,
     /// For at most this amount.
     Given(Micro),
@@ -47,17 +54,17 @@ pub enum Permission {
 }
 
 impl Consent {
-    pub fn of(request: &CallToolRequestParams, context: &RequestContext<RoleServer>) -> Self {
-        if !can_ask(context) {
-            return Self::Unavailable;
-        }
+    /// `call` is the one that is asked about, and `service` has signed the state of the question.
+    pub fn of(request: &CallToolRequestParams, call: &AskedCall, service: &Service) -> Self {
         let answer = request.input_responses.as_ref().and_then(|answers| answers.get(QUESTION)).cloned();
         let answer = answer.and_then(|answer| serde_json::from_value::<ElicitResult>(answer).ok());
         match answer.map(|answer| answer.action) {
             None => Self::NotAsked,
             Some(ElicitationAction::Accept) => {
-                let confirmed = request.request_state.as_ref().and_then(|state| state.parse().ok());
-                confirmed.map_or(Self::NotAsked, |micro| Self::Given(Micro::new(micro)))
+                let signed = request.request_state.as_deref();
+                let state = signed.and_then(|signed| service.verified(PURPOSE, signed));
+                let confirmed = state.and_then(|state| call.confirmed(state, service.clock().now()));
+                confirmed.map_or(Self::NotAsked, Self::Given)
             }
             Some(_) => Self::Declined,
         }
@@ -67,7 +74,6 @@ impl Consent {
     pub fn to(&self, price: Price) -> Permission {
         match self {
             _ if price.amount <= Micro::ZERO => Permission::Granted,
-            Self::Unavailable => Permission::Granted,
             Self::Given(amount) if price.amount <= *amount => Permission::Granted,
             Self::Given(_) | Self::NotAsked => Permission::Ask(price),
             Self::Declined => Permission::Declined(price),
@@ -75,7 +81,27 @@ impl Consent {
     }
 }
 
-fn can_ask(context: &RequestContext<RoleServer>) -> bool {
+impl AskedCall {
+    pub fn of(account: AccountId, request: &CallToolRequestParams) -> Self {
+        let arguments = serde_json::to_string(&request.arguments).unwrap_or_default();
+        Self(hash_secret(&format!("{account}\0{}\0{arguments}", request.name)))
+    }
+
+    /// The state of a question, which the client returns with the answer.
+    fn state(&self, amount: Micro, now: Time) -> String {
+        format!("{}.{}.{}", amount.get(), now.plus(ANSWERED_WITHIN).millis(), self.0)
+    }
+
+    /// The amount that a question was about, if it was about this call and is not too old.
+    fn confirmed(&self, state: &str, now: Time) -> Option<Micro> {
+        let mut parts = state.splitn(3, '.');
+        let (micro, until): (i64, i64) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        (parts.next()? == self.0 && now.millis() < until).then_some(Micro::new(micro))
+    }
+}
+
+/// Whether the client can be asked.
+pub fn can_ask(context: &RequestContext<RoleServer>) -> bool {
     let version = context.protocol_version();
     let has_round_trips = version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
     let elicitation = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
@@ -84,14 +110,15 @@ fn can_ask(context: &RequestContext<RoleServer>) -> bool {
 }
 
 /// The question as a result. It has no fields: accepting it is the answer.
-pub fn ask(price: &Price) -> InputRequiredResult {
+pub fn ask(price: &Price, call: &AskedCall, service: &Service) -> InputRequiredResult {
     let question = ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
         meta: None,
         message: price.question.clone(),
         requested_schema: ElicitationSchema::new(BTreeMap::new()),
     });
     let questions = BTreeMap::from([(QUESTION.to_owned(), InputRequest::Elicitation(question))]);
-    InputRequiredResult::new(Some(questions), Some(price.amount.get().to_string()))
+    let state = service.sign(PURPOSE, &call.state(price.amount, service.clock().now()));
+    InputRequiredResult::new(Some(questions), Some(state))
 }
 
 #[cfg(test)]
@@ -110,7 +137,6 @@ mod tests {
     #[test]
     fn a_price_is_charged_only_up_to_the_confirmed_amount() {
         for (consent, micro, expected) in [
-            (Consent::Unavailable, 5_000, "granted"),
             (Consent::NotAsked, 0, "granted"),
             (Consent::NotAsked, 1, "ask"),
             (Consent::Given(Micro::new(5_000)), 5_000, "granted"),
@@ -120,5 +146,26 @@ mod tests {
         ] {
             assert_eq!(permission(&consent, micro), expected, "{consent:?} {micro}");
         }
+    }
+    #[test]
+    fn a_yes_counts_for_its_own_call_and_not_for_long() {
+        let call = |account: u64, tool: &'static str, slug: &str| {
+            let arguments = serde_json::json!({ "slug": slug, "visibility": "private" });
+            let request =
+                CallToolRequestParams::new(tool).with_arguments(arguments.as_object().unwrap().clone());
+            AskedCall::of(AccountId::new(Time::from_millis(0), &domain::Chance::seeded(account)), &request)
+        };
+        let (asked, now, price) =
+            (call(1, "set_visibility", "one"), Time::from_millis(1_000), Micro::new(5_000));
+        let state = asked.state(price, now);
+        assert_eq!(asked.confirmed(&state, now), Some(price));
+        assert_eq!(call(1, "set_visibility", "one").confirmed(&state, now), Some(price));
+        for other in
+            [call(2, "set_visibility", "one"), call(1, "other", "one"), call(1, "set_visibility", "two")]
+        {
+            assert_eq!(other.confirmed(&state, now), None);
+        }
+        assert_eq!(asked.confirmed(&state, now.plus(ANSWERED_WITHIN)), None);
+        assert_eq!(asked.confirmed("5000", now), None);
     }
 }

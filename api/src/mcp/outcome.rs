@@ -2,10 +2,10 @@
 //! structured content. It is the only place where a refusal becomes a result.
 
 use domain::{Challenge, Micro, Refusal};
-use rmcp::model::{CallToolResponse, CallToolResult};
+use rmcp::model::{CallToolResponse, CallToolResult, InputRequiredResult};
 use serde_json::{Value, json};
 
-use super::consent::{self, Price};
+use super::consent::Price;
 use crate::http::refusal::{RefusedCall, doc_url, linked_json_of};
 use crate::wire::CreditPurchase;
 
@@ -23,7 +23,7 @@ pub struct ToolCall<'a> {
 pub enum ToolOutcome {
     Done(Value),
     /// The price must be confirmed first. Nothing was done.
-    Question(Price),
+    Question(InputRequiredResult),
     /// The human declined the price. Nothing was done.
     Declined(Price),
 }
@@ -43,7 +43,7 @@ impl ToolOutcome {
 pub fn response(call: ToolCall<'_>, outcome: Result<ToolOutcome, RefusedCall>) -> CallToolResponse {
     match outcome {
         Ok(ToolOutcome::Done(body)) => CallToolResult::structured(body).into(),
-        Ok(ToolOutcome::Question(price)) => consent::ask(&price).into(),
+        Ok(ToolOutcome::Question(question)) => question.into(),
         Ok(ToolOutcome::Declined(price)) => CallToolResult::structured_error(declined(call, &price)).into(),
         Err(RefusedCall(refusal)) => CallToolResult::structured_error(refused(call, *refusal)).into(),
     }

@@ -12,7 +12,7 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use tracing::Instrument;
 
-use super::consent::Consent;
+use super::consent::{self, AskedCall, Consent};
 use super::endpoint::McpExchange;
 use super::tool::ToolRequest;
 use super::{prompts, resources, tools};
@@ -128,8 +128,9 @@ impl ServerHandler for Server {
             ));
         };
         let exchange = exchange_of(&context)?;
-        let consent = Consent::of(&request, &context);
-        let request = ToolRequest { arguments: request.arguments, consent };
+        let asked = consent::can_ask(&context).then(|| AskedCall::of(exchange.caller.account, &request));
+        let consent = asked.as_ref().map(|call| Consent::of(&request, call, &exchange.service));
+        let request = ToolRequest { arguments: request.arguments, asked: asked.zip(consent) };
         let trace = exchange.trace.clone();
         Ok((tool.run)(exchange, request).instrument(trace).await)
     }

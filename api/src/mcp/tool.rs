@@ -10,10 +10,10 @@ use rmcp::model::{CallToolResponse, JsonObject, ToolAnnotations};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::consent::{Consent, Permission, Price};
+use super::consent::{AskedCall, Consent, Permission, Price};
 use super::endpoint::McpExchange;
 use super::outcome::{ToolCall, ToolOutcome};
-use super::{arguments, outcome};
+use super::{arguments, consent, outcome};
 use crate::http::json_schema;
 use crate::http::refusal::RefusedCall;
 
@@ -81,7 +81,8 @@ type Running<'a> = Pin<Box<dyn Future<Output = CallToolResponse> + Send + 'a>>;
 /// What a call sends to a tool.
 pub struct ToolRequest {
     pub arguments: Option<JsonObject>,
-    pub consent: Consent,
+    /// If the client can ask its human: the call that a question is about, and the consent to its price.
+    pub asked: Option<(AskedCall, Consent)>,
 }
 
 /// A tool in the list.
@@ -129,16 +130,19 @@ async fn run<T: Tool>(exchange: &McpExchange, request: ToolRequest) -> CallToolR
 
 async fn call_tool<T: Tool>(
     exchange: &McpExchange,
-    ToolRequest { arguments, consent }: ToolRequest,
+    ToolRequest { arguments, asked }: ToolRequest,
 ) -> Result<ToolOutcome, RefusedCall> {
     let explain = |RefusedCall(refusal)| exchange.dev_payment.explain(*refusal, None);
     let arguments = arguments::read(arguments)?;
-    if consent != Consent::Unavailable
+    if let Some((call, consent)) = asked
         && let Some(price) = T::price(exchange, &arguments).await.map_err(explain)?
     {
         match consent.to(price) {
             Permission::Granted => {}
-            Permission::Ask(price) => return Ok(ToolOutcome::Question(price)),
+            Permission::Ask(price) => {
+                let question = consent::ask(&price, &call, &exchange.service);
+                return Ok(ToolOutcome::Question(question));
+            }
             Permission::Declined(price) => return Ok(ToolOutcome::Declined(price)),
         }
     }

@@ -371,12 +371,13 @@ fn without(body: &Value, field: &str) -> Value {
     body
 }
 
-/// A body without the fields that the scan changes after the response.
+/// A body without the fields that a scan or the count of views changes after the response.
 fn settled(mut body: Value) -> Value {
     match &mut body {
         Value::Object(fields) => {
             fields.remove("moderation_status");
             fields.remove("moderation");
+            fields.remove("views_month");
             fields.values_mut().for_each(|value| *value = settled(value.take()));
         }
         Value::Array(items) => items.iter_mut().for_each(|item| *item = settled(item.take())),

@@ -213,13 +213,16 @@ in_both_modes! {
             assert!(body["message"].as_str().unwrap().contains("declined"), "{body}");
         }
         assert_eq!(sound_ledger(&world, &agent).await, []);
-        tool_result(&answered("add_credits", &credit, "accept", &question["requestState"]).await);
+        let yes_to_credit = question["requestState"].clone();
+        tool_result(&answered("add_credits", &credit, "accept", &yes_to_credit).await);
 
         let question = call_modern(&agent, "publish_artifact", page.clone()).await.expect(200).at("result");
         assert_eq!(question["resultType"], "input_required", "{question}");
-        // Consent to another amount does not count.
-        let again = answered("publish_artifact", &page, "accept", &json!("4999")).await.expect(200);
-        assert_eq!(again.at("result.resultType"), "input_required");
+        // Consent that was not signed, or to another call, does not count.
+        for other in [json!("5000"), yes_to_credit] {
+            let again = answered("publish_artifact", &page, "accept", &other).await.expect(200);
+            assert_eq!(again.at("result.resultType"), "input_required");
+        }
         let paid = tool_result(&answered("publish_artifact", &page, "accept",
             &question["requestState"]).await);
         assert_eq!((&paid["version"], &paid["account"]["credits_usd"]), (&json!(2), &json!(0.995)));
