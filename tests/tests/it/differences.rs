@@ -53,6 +53,13 @@ in_both_modes! {
             assert_eq!(patch.header("Content-Type"), "text/x-diff; charset=utf-8");
             assert_eq!(applied(&from, &patch), sorted(to), "{query}: {patch:?}");
         }
+        // The archive of one version becomes that of the other.
+        let archived = async |seq| {
+            let archive = agent.get(&format!("/v1/artifacts/my-site/archive?version={seq}&format=tar.gz"));
+            unpacked(&archive.await.expect(200))
+        };
+        let patch = unified(&agent, "from=1&to=2").await.expect(200);
+        assert_eq!(applied(&archived(1).await, &patch), archived(2).await);
         // Binary files are only named, and the rest still applies.
         let site = |dot: &[u8], text| {
             vec![("dot.png", dot.to_vec()), ("index.html", page_saying(text).into())]
@@ -153,8 +160,20 @@ fn sorted(site: Site) -> Vec<(String, Vec<u8>)> {
     files
 }
 
+/// The files of an archive.
+fn unpacked(archive: &Reply) -> Vec<(String, Vec<u8>)> {
+    let (folder, file) = (tempfile::tempdir().unwrap(), tempfile::NamedTempFile::new().unwrap());
+    std::fs::write(&file, &archive.body).unwrap();
+    let tar = Command::new("tar").arg("-xzf").arg(file.path()).arg("-C").arg(folder.path()).status();
+    assert!(tar.unwrap().success());
+    let mut files = Vec::new();
+    gather(folder.path(), folder.path(), &mut files);
+    files.sort();
+    files
+}
+
 /// The files after `git apply`.
-fn applied(site: &Site, patch: &Reply) -> Vec<(String, Vec<u8>)> {
+fn applied(site: &[(impl AsRef<Path>, Vec<u8>)], patch: &Reply) -> Vec<(String, Vec<u8>)> {
     let folder = tempfile::tempdir().unwrap();
     for (path, content) in site {
         let file = folder.path().join(path);
