@@ -100,7 +100,7 @@ mod tests {
                 "            PROCESSES  CORES EACH  MEMORY EACH",
                 "api                 2           1  512.0 MB",
                 "worker              2           1  1.7 GB",
-                "edge                2           1  640.0 MB",
+                "edge                2           1  704.0 MB",
                 "PostgreSQL          1           2  8.0 GB",
                 "Redis               1           1",
                 "",

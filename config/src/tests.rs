@@ -50,7 +50,7 @@ fn the_defaults_are_the_documented_ones() {
     assert!(settings.api.trusted_proxies.is_empty());
     assert_eq!(settings.edge.serve_url, "http://127.0.0.1:8081");
     assert_eq!(settings.edge.domain, "localhost");
-    assert_eq!(settings.edge.cache_bytes, 64 * 1024 * 1024);
+    assert_eq!(settings.edge.cache_bytes, 96 * 1024 * 1024);
     for connections in [&settings.api.connections, &settings.edge.connections] {
         assert_eq!((connections.max, connections.per_address_max), (10_000, 1_000));
         assert_eq!((connections.head_timeout.as_secs(), connections.idle_timeout.as_secs()), (30, 75));

@@ -55,6 +55,8 @@ DO $$ BEGIN
         GRANT SELECT (id, account_id, host, visibility, link_generation, live_version_id, updated_at, deleted_at)
             ON public.artifacts TO handbill_edge;
         GRANT SELECT (id, expires_at, suspended_at) ON public.accounts TO handbill_edge;
+        -- Not to serve a version with a content that was blocked after the version was published.
+        GRANT SELECT (hash) ON public.blocked_contents TO handbill_edge;
         -- To check the schema's version, and for `handbill doctor` whether schedules fire in time.
         GRANT SELECT ON public.seaql_migrations, public.schedules TO handbill_edge;
     END IF;

@@ -149,9 +149,10 @@ pub enum Refusal {
     },
     /// A second upload to the same URL.
     UploadTaken,
-    /// A moderator's decision on a version that is no longer live. `live` is the live version, if any.
+    /// A moderator's decision on a version that is no longer the one to decide on. `current` is, if there is
+    /// any.
     VersionChanged {
-        live: Option<u32>,
+        current: Option<u32>,
     },
     /// A moderator's decision on a version that has a newer decision than the moderator has seen.
     DecidedMeanwhile {

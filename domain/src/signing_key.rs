@@ -85,6 +85,12 @@ impl LinkKey {
         let first = hash.first_chunk().copied().unwrap_or_default();
         VersionTag::of_hash(u64::from_be_bytes(first))
     }
+
+    /// The `seq` of the version with this tag, up to the newest. It computes the tags of all versions, newest
+    /// first.
+    pub fn seq_of(&self, tag: VersionTag, artifact: ArtifactId, newest: u32) -> Option<u32> {
+        (1..=newest).rev().find(|seq| self.version_tag(artifact, *seq) == tag)
+    }
 }
 
 impl Secret {

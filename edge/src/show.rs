@@ -178,7 +178,7 @@ impl Inner {
         let is_live = visit.address.label.version.is_none();
         if is_live && visit.request.method() == Method::GET && is_document(file) {
             self.meters.views.add(1);
-            self.tally.count(visit.site.route.account, &visit.site.route.host);
+            self.tally.count(&visit.site.views);
         }
     }
 }

@@ -18,12 +18,14 @@ use tokio::time::Instant;
 use crate::bounds::Bounds;
 use crate::conditional::{has_begun, http_date};
 use crate::rules_cache::RulesKey;
+use crate::tally::ViewCounter;
 
 /// A route, with values that are computed once for all visits.
 pub struct Site {
     pub route: Route,
     /// `None` for a site without rules of its own.
     pub rules: Option<RulesKey>,
+    pub views: Arc<ViewCounter>,
     last_modified: Option<HeaderValue>,
     weight_bytes: u64,
     /// Whether every change of the route is in the log of route changes.
@@ -73,7 +75,8 @@ impl Site {
         // Whether a pending route is held back depends on other versions too, which the log does not cover.
         let is_logged = route.moderation != ModerationStatus::Pending || route.expires_at.is_none();
         let rules = route.manifest.rule_files().map(RulesKey::of);
-        Self { route, rules, last_modified, weight_bytes, is_logged, is_live: true }
+        let views = ViewCounter::new(route.account, route.host.clone());
+        Self { route, rules, views, last_modified, weight_bytes, is_logged, is_live: true }
     }
 
     /// A page without a live version.

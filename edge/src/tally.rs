@@ -4,10 +4,9 @@
 //! been stored nevertheless, so the same batch is pushed again under its own job id. Its views must never be
 //! counted again in another batch.
 
-use std::collections::HashMap;
-use std::collections::hash_map::DefaultHasher;
-use std::hash::{Hash, Hasher};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::mem::take;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use domain::{AccountId, Chance, Clock, Host, JobId, ViewCount, ViewsJob};
@@ -22,16 +21,20 @@ const BATCH_HOSTS_MAX: usize = 1000;
 /// Attempts of the last flush, because no later one follows.
 const LAST_FLUSHES_MAX: usize = 12;
 
-const SHARDS: usize = 16;
-
-/// Has one entry for each host that was viewed since the last flush, so the number of hosts is its bound.
+/// The counters of pages that were viewed since the last flush.
 #[derive(Default)]
 pub struct Tally {
-    shards: [Mutex<Counts>; SHARDS],
+    viewed: Mutex<Vec<Arc<ViewCounter>>>,
 }
 
-/// A host has one account, but after a purge another account may get its name.
-type Counts = HashMap<Host, Vec<(AccountId, u64)>>;
+/// Counts the views of one reading of a page's route. The route has it at hand, so that a view needs no
+/// lookup. Another reading has a counter of its own.
+pub struct ViewCounter {
+    account: AccountId,
+    host: Host,
+    /// Views since the last flush. The counter is in the tally's list while this is not zero.
+    count: AtomicU64,
+}
 
 /// Hands over the counted views.
 pub struct Delivery<'t, F> {
@@ -51,29 +54,34 @@ struct Batch {
 }
 
 impl Tally {
-    pub fn count(&self, account: AccountId, host: &Host) {
-        let mut counts = self.shard(host);
-        let known =
-            counts.get_mut(host).and_then(|of_host| of_host.iter_mut().find(|(of, _)| *of == account));
-        match known {
-            Some((_, count)) => *count += 1,
-            None => counts.entry(host.clone()).or_default().push((account, 1)),
+    pub fn count(&self, counter: &Arc<ViewCounter>) {
+        if counter.count.fetch_add(1, Ordering::Relaxed) == 0 {
+            self.viewed.lock().unwrap_or_else(PoisonError::into_inner).push(counter.clone());
         }
     }
 
-    /// Removes and returns everything that was counted.
+    /// Removes and returns everything that was counted, in the order of accounts and hosts.
     pub fn drain(&self) -> Vec<ViewCount> {
-        let counts = self.shards.iter().flat_map(|shard| std::mem::take(&mut *lock(shard)));
-        let views = |(host, of_host): (Host, Vec<(AccountId, u64)>)| {
-            of_host.into_iter().map(move |(account, count)| ViewCount { account, host: host.clone(), count })
-        };
-        counts.flat_map(views).collect()
+        let viewed = take(&mut *self.viewed.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut views: Vec<_> = viewed.iter().map(|counter| counter.take()).collect();
+        views.sort_unstable_by(|a, b| (a.account, &a.host).cmp(&(b.account, &b.host)));
+        views.dedup_by(|other, kept| {
+            let is_same = (other.account, &other.host) == (kept.account, &kept.host);
+            kept.count += if is_same { other.count } else { 0 };
+            is_same
+        });
+        views
+    }
+}
+
+impl ViewCounter {
+    pub fn new(account: AccountId, host: Host) -> Arc<Self> {
+        Arc::new(Self { account, host, count: AtomicU64::new(0) })
     }
 
-    fn shard(&self, host: &Host) -> MutexGuard<'_, Counts> {
-        let mut hasher = DefaultHasher::new();
-        host.hash(&mut hasher);
-        lock(&self.shards[hasher.finish() as usize % SHARDS])
+    fn take(&self) -> ViewCount {
+        let count = self.count.swap(0, Ordering::Relaxed);
+        ViewCount { account: self.account, host: self.host.clone(), count }
     }
 }
 
@@ -114,7 +122,8 @@ where
         if self.pending.is_empty() { Flushed::All } else { Flushed::InPart }
     }
 
-    /// Moves the counted views into batches.
+    /// Moves the counted views into batches. The database stores their rows in the same order, so that a
+    /// batch writes few of its pages, and locks few accounts.
     fn seal(&mut self) {
         let now = self.clock.now();
         for views in self.tally.drain().chunks(BATCH_HOSTS_MAX) {
@@ -142,14 +151,10 @@ enum Flushed {
     InPart,
 }
 
-fn lock(shard: &Mutex<Counts>) -> MutexGuard<'_, Counts> {
-    shard.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::collections::HashMap;
+    use std::sync::atomic::AtomicBool;
 
     use domain::Time;
     use futures::FutureExt;
@@ -164,6 +169,10 @@ mod tests {
 
     fn host(number: usize) -> Host {
         format!("page-{number}-a1b2").parse().unwrap()
+    }
+
+    fn page(number: usize) -> Arc<ViewCounter> {
+        ViewCounter::new(account(1), host(number))
     }
 
     /// A queue that keeps each job once. While it is deaf, it stores the job and returns an error, like a
@@ -204,26 +213,43 @@ mod tests {
     }
 
     #[test]
-    fn views_are_counted_by_host_and_taken_once() {
-        let tally = Tally::default();
-        for number in [1, 2, 1, 1] {
-            tally.count(account(1), &host(number));
+    fn views_are_counted_by_host_in_order_and_taken_once() {
+        let (tally, first, second) = (Tally::default(), page(1), page(2));
+        for counter in [&second, &first, &second, &second] {
+            tally.count(counter);
         }
-        let mut views = tally.drain();
-        views.sort_by_key(|view| view.count);
-        let counts: Vec<_> = views.into_iter().map(|view| (view.host, view.count)).collect();
-        assert_eq!(counts, [(host(2), 1), (host(1), 3)]);
+        let counts: Vec<_> = tally.drain().into_iter().map(|view| (view.host, view.count)).collect();
+        assert_eq!(counts, [(host(1), 1), (host(2), 3)]);
         assert!(tally.drain().is_empty());
+        tally.count(&first);
+        assert_eq!(tally.drain().len(), 1, "a counter works again after it was taken");
     }
 
     #[test]
-    fn host_that_changes_accounts_keeps_the_views_of_both() {
+    fn readings_of_a_page_are_added_and_accounts_that_had_its_host_are_not() {
         let tally = Tally::default();
         for seed in [1, 2, 2, 1, 1] {
-            tally.count(account(seed), &host(1));
+            tally.count(&ViewCounter::new(account(seed), host(1)));
         }
         let counts: Vec<_> = tally.drain().into_iter().map(|view| (view.account, view.count)).collect();
         assert_eq!(counts, [(account(1), 3), (account(2), 2)]);
+    }
+
+    #[test]
+    fn no_view_is_lost_or_counted_twice_while_others_are_taken() {
+        const VIEWS: u64 = 100_000;
+        let (tally, counter) = (Tally::default(), page(1));
+        let taken = || tally.drain().iter().map(|view| view.count).sum::<u64>();
+        let mut sum = std::thread::scope(|scope| {
+            let counting = scope.spawn(|| (0..VIEWS).for_each(|_| tally.count(&counter)));
+            let mut sum = 0;
+            while !counting.is_finished() {
+                sum += taken();
+            }
+            sum
+        });
+        sum += taken();
+        assert_eq!(sum, VIEWS);
     }
 
     #[tokio::test]
@@ -232,7 +258,7 @@ mod tests {
         let mut delivery = queue.delivery(&tally);
         queue.is_deaf.store(true, Ordering::SeqCst);
         for _ in 0..5 {
-            tally.count(account(1), &host(1));
+            tally.count(&page(1));
             assert_eq!(delivery.flush().await, Flushed::InPart);
         }
         assert_eq!(queue.kept.lock().unwrap().len(), 1, "what is counted meanwhile waits");
@@ -247,14 +273,14 @@ mod tests {
     async fn failed_flush_loses_no_views_and_shutdown_flushes_again() {
         let (tally, queue) = (Arc::new(Tally::default()), Queue::default());
         queue.is_deaf.store(true, Ordering::SeqCst);
-        tally.count(account(1), &host(1));
+        tally.count(&page(1));
         let cancel = CancellationToken::new();
         let running = tokio::spawn({
             let (tally, queue, cancel) = (tally.clone(), queue.clone(), cancel.clone());
             async move { queue.delivery(&tally).run(cancel).await }
         });
         tokio::time::sleep(FLUSH_EVERY * 3).await;
-        tally.count(account(1), &host(2));
+        tally.count(&page(2));
         cancel.cancel();
         tokio::time::sleep(FLUSH_EVERY * 3).await;
         queue.is_deaf.store(false, Ordering::SeqCst);
@@ -266,7 +292,7 @@ mod tests {
     #[tokio::test]
     async fn views_of_many_hosts_are_sent_in_bounded_batches() {
         let (tally, queue) = (Tally::default(), Queue::default());
-        (0..BATCH_HOSTS_MAX + 1).for_each(|number| tally.count(account(1), &host(number)));
+        (0..BATCH_HOSTS_MAX + 1).for_each(|number| tally.count(&page(number)));
         assert_eq!(queue.delivery(&tally).flush().await, Flushed::All);
         let mut sizes: Vec<_> =
             queue.kept.lock().unwrap().values().map(|counted| counted.views.len()).collect();

@@ -86,7 +86,8 @@ impl Inner {
             },
         };
         let Some(seq) = seq else { return Ok(None) };
-        let route = routes.find_version(&page.route, seq).await?;
+        let live = page.is_live.then_some(page.route.version);
+        let route = routes.find_version(&page.route, live, seq).await?;
         Ok(route.map(|route| FoundVersion { seq, site: Arc::new(Site::new(route)) }))
     }
 
@@ -97,7 +98,6 @@ impl Inner {
         newest: u32,
     ) -> anyhow::Result<Option<u32>> {
         let key = self.link_key.clone();
-        let is_named = move |seq: &u32| key.version_tag(artifact, *seq) == tag;
-        Ok(spawn_blocking(move || (1..=newest).rev().find(is_named)).await?)
+        Ok(spawn_blocking(move || key.seq_of(tag, artifact, newest)).await?)
     }
 }

@@ -1,7 +1,7 @@
 //! The findings of a scan, as they are stored with its verdict.
 
 use serde::Deserialize;
-use store::LiveCase;
+use store::VersionCase;
 
 /// One finding of a scan. Fields that an older scanner did not write are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -14,8 +14,8 @@ pub struct Finding {
     pub words: Vec<String>,
 }
 
-pub(crate) fn findings_of(live: &LiveCase) -> Vec<Finding> {
-    live.scan.as_ref().map(|scan| read_findings(&scan.evidence)).unwrap_or_default()
+pub(crate) fn findings_of(version: &VersionCase) -> Vec<Finding> {
+    version.scan.as_ref().map(|scan| read_findings(&scan.evidence)).unwrap_or_default()
 }
 
 /// Stored evidence. A moderator must see the page even if it cannot be parsed.

@@ -132,8 +132,8 @@ pub use queue::{IfKnown, JobQueue, Push, PushResult};
 pub use rehearsal::{Rehearsal, SiteChanges};
 pub use rescan::{RescanScope, ScanState};
 pub use review::{
-    DECISIONS_BESIDE_MAX, DecisionList, DecisionShown, ELSEWHERE_MAX, LivePages, ReviewItem, ReviewQueuePage,
-    SameContent, ShownFile, WaitingPages, text_of,
+    DECISIONS_BESIDE_MAX, DecisionList, DecisionShown, ELSEWHERE_MAX, ReviewItem, ReviewQueuePage,
+    ReviewedVersion, SameContent, ShownFile, WaitingPages, text_of,
 };
 pub use scan::{Rescanned, ScanTerms, Scanned, Scans};
 pub use site_plan::{

@@ -5,15 +5,17 @@
 
 use std::net::IpAddr;
 
+use anyhow::Context;
 use domain::{
     Artifact, ArtifactName, Host, Missing, ModerationDecision, ModerationStatus, Moderator, OperatorName,
-    Refusal, ReportCategory, ReportId, ReportReason, RulingNote, Slug,
+    Refusal, ReportCategory, ReportId, ReportReason, RulingNote, SiteLabel, Slug,
 };
 use faults::Fault;
 use store::{
-    DecisionResult, LiveCase, ModeratorDecision, NewReport, ReportResult, ReviewCase, SamePage, Seen,
-    SlugOwner,
+    DecisionResult, ModeratorDecision, NewReport, ReportResult, ReviewCase, SamePage, Seen, SlugOwner,
+    VersionCase,
 };
+use tokio::task::spawn_blocking;
 
 use crate::objection::objected_to;
 use crate::{Person, SameContent, Service, ServiceResult};
@@ -40,7 +42,7 @@ pub struct DecisionRequest {
     pub host: Host,
     pub ruling: ModerationDecision,
     pub note: Option<RulingNote>,
-    /// The `seq` of the reviewed version. `None` decides on the live one, whichever it is.
+    /// The `seq` of the reviewed version. `None` decides on whichever is to be reviewed now.
     pub looked_at: Option<u32>,
     /// The decisions, reports and appeals that were shown with it. `None` accepts any.
     pub seen: Option<Seen>,
@@ -74,13 +76,14 @@ impl Service {
     pub async fn report(
         &self,
         from: IpAddr,
-        host: Host,
+        label: SiteLabel,
         reason: Option<ReportReason>,
         category: Option<ReportCategory>,
     ) -> ServiceResult<ReportTaken> {
         let now = self.0.clock.now();
         self.take_by_address("report", from, self.0.rules.reports_per_minute).await?;
-        let report = NewReport { id: ReportId::new(now, &self.0.chance), host, reason, category, now };
+        let (id, seq) = (ReportId::new(now, &self.0.chance), self.seq_at(&label).await?);
+        let report = NewReport { id, host: label.host, seq, reason, category, now };
         let moderation = match self.0.store.reports().create(&report, &self.0.chance).await? {
             ReportResult::NoSuchHost => return Err(Refusal::NotFound(Missing::Host).into()),
             ReportResult::Noted(status) => status,
@@ -93,7 +96,16 @@ impl Service {
         Ok(ReportTaken { id: report.id, host: report.host, moderation })
     }
 
-    /// A moderation decision on the live version (spec 4.10). Dev mode only, which the HTTP API enforces.
+    /// The version whose own address this is. `None` for the address of a page, or of no version.
+    async fn seq_at(&self, label: &SiteLabel) -> ServiceResult<Option<u32>> {
+        let Some(tag) = label.version else { return Ok(None) };
+        let Some(artifact) = self.0.store.artifacts().find_at(&label.host).await? else { return Ok(None) };
+        let Some(newest) = self.0.store.routes().newest_seq(artifact.id).await? else { return Ok(None) };
+        let key = self.0.rules.link_key.clone();
+        Ok(spawn_blocking(move || key.seq_of(tag, artifact.id, newest)).await.context("find a version")?)
+    }
+
+    /// A moderation decision on a page (spec 4.10). Dev mode only, which the HTTP API enforces.
     pub async fn moderate(
         &self,
         moderator: &Person,
@@ -110,7 +122,7 @@ impl Service {
             note: None,
             looked_at: None,
             seen: None,
-            contents: case.and_then(|case| case.live).as_ref().map(objected_to).unwrap_or_default(),
+            contents: case.and_then(|case| case.version).as_ref().map(objected_to).unwrap_or_default(),
             now: self.0.clock.now(),
         };
         self.rule(&decision, &artifact.host, [Missing::Artifact, Missing::Version]).await?;
@@ -128,7 +140,7 @@ impl Service {
     pub async fn decide(&self, who: &OperatorName, request: DecisionRequest) -> ServiceResult<DecisionMade> {
         let missing = || Refusal::NotFound(Missing::ReviewedHost);
         let case = self.0.store.moderation().find_case(&request.host).await?.ok_or_else(missing)?;
-        let live = live_as_reviewed(&case, request.looked_at)?;
+        let version = as_reviewed(&case, request.looked_at)?;
         let same = match request.ruling {
             ModerationDecision::Block => self.same_content_among(&case, &request.elsewhere).await?,
             ModerationDecision::Pass => SameContent::default(),
@@ -139,9 +151,9 @@ impl Service {
             ruling: request.ruling,
             moderator: Moderator::Operator(who.clone()),
             note: request.note,
-            looked_at: Some(live.version),
+            looked_at: Some(version.id),
             seen: request.seen,
-            contents: objected_to(live),
+            contents: objected_to(version),
             now: self.0.clock.now(),
         };
         pause_at("moderation.before_rule").await;
@@ -156,7 +168,7 @@ impl Service {
         );
         let elsewhere = self.block_elsewhere(&decision, &same.pages).await;
         Ok(DecisionMade {
-            seq: live.seq,
+            seq: version.seq,
             slug: case.artifact.slug,
             host: request.host,
             moderation,
@@ -187,7 +199,7 @@ impl Service {
         }
         if !blocked.hosts.is_empty() {
             self.0.bus.notify_edges(&blocked.hosts).await;
-            self.rescan_since(decision.now).await;
+            self.follow_block(decision.now).await;
             tracing::info!(pages.blocked = blocked.hosts.len(), "the same content blocked on other pages");
         }
         blocked
@@ -225,15 +237,20 @@ impl Service {
             DecisionResult::Done { has_more, unblocked } => {
                 self.0.bus.notify_edges(std::slice::from_ref(host)).await;
                 match decision.ruling {
-                    ModerationDecision::Block => self.rescan_since(decision.now).await,
+                    ModerationDecision::Block => self.follow_block(decision.now).await,
                     ModerationDecision::Pass if unblocked.is_empty() => {}
-                    ModerationDecision::Pass => self.sweep_scans_soon().await,
+                    ModerationDecision::Pass => {
+                        self.notify_holders(&unblocked).await;
+                        self.sweep_scans_soon().await;
+                    }
                 }
                 Ok(has_more)
             }
             DecisionResult::Gone => Err(Refusal::NotFound(page).into()),
-            DecisionResult::NothingIsLive => Err(Refusal::NotFound(version).into()),
-            DecisionResult::OtherIsLive { seq } => Err(Refusal::VersionChanged { live: Some(seq) }.into()),
+            DecisionResult::NoVersion => Err(Refusal::NotFound(version).into()),
+            DecisionResult::OtherVersion { seq } => {
+                Err(Refusal::VersionChanged { current: Some(seq) }.into())
+            }
             DecisionResult::DecidedMeanwhile { status } => Err(Refusal::DecidedMeanwhile { status }.into()),
         }
     }
@@ -267,11 +284,11 @@ async fn pause_at(point: &'static str) {
     }
 }
 
-/// The live version, if it is the reviewed one.
-fn live_as_reviewed(case: &ReviewCase, looked_at: Option<u32>) -> Result<&LiveCase, Refusal> {
-    let live = case.live.as_ref().ok_or(Refusal::VersionChanged { live: None })?;
+/// The version to decide on, if it is the reviewed one.
+fn as_reviewed(case: &ReviewCase, looked_at: Option<u32>) -> Result<&VersionCase, Refusal> {
+    let version = case.version.as_ref().ok_or(Refusal::VersionChanged { current: None })?;
     match looked_at {
-        Some(seq) if seq != live.seq => Err(Refusal::VersionChanged { live: Some(live.seq) }),
-        _ => Ok(live),
+        Some(seq) if seq != version.seq => Err(Refusal::VersionChanged { current: Some(version.seq) }),
+        _ => Ok(version),
     }
 }

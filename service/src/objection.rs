@@ -2,7 +2,7 @@
 //! have as well.
 
 use domain::{BlobHash, Manifest, ManifestFile};
-use store::LiveCase;
+use store::VersionCase;
 
 use crate::Finding;
 use crate::findings::findings_of;
@@ -12,8 +12,8 @@ const TEXT_TYPES: [&str; 2] = ["text/plain", "text/markdown"];
 
 /// The contents that a block applies to: the documents that the evidence names, else the first document.
 /// Content that many pages share says nothing about another page.
-pub(crate) fn objected_to(live: &LiveCase) -> Vec<BlobHash> {
-    objected_to_in(&live.manifest, &findings_of(live))
+pub(crate) fn objected_to(version: &VersionCase) -> Vec<BlobHash> {
+    objected_to_in(&version.manifest, &findings_of(version))
 }
 
 fn objected_to_in(manifest: &Manifest, findings: &[Finding]) -> Vec<BlobHash> {

@@ -11,8 +11,8 @@ use domain::{
 };
 use futures::stream::BoxStream;
 use store::{
-    ContentAddress, DecisionFilter, LiveCase, ReviewCase, ReviewFilter, SameContentQuery, SamePage, Seen,
-    StoredAppeal, StoredDecision, StoredReport, WaitingArtifact, WaitingCursor,
+    ContentAddress, DecisionFilter, ReviewCase, ReviewFilter, SameContentQuery, SamePage, Seen, StoredAppeal,
+    StoredDecision, StoredReport, VersionCase, WaitingArtifact, WaitingCursor,
 };
 
 use crate::findings::{Finding, findings_of, read_findings};
@@ -61,11 +61,12 @@ pub struct WaitingPages {
 pub struct ReviewItem {
     pub artifact: Artifact,
     pub account: Account,
-    pub live: Option<LivePages>,
+    /// The live version, or the newest one while none is live.
+    pub version: Option<ReviewedVersion>,
     pub reports: Vec<StoredReport>,
     /// Newest first.
     pub appeals: Vec<StoredAppeal>,
-    /// Those contents of the live version that no new version may contain.
+    /// Those contents of the version that no new version may contain.
     pub blocked_contents: HashSet<BlobHash>,
     /// Newest first.
     pub decisions: Vec<DecisionShown>,
@@ -74,10 +75,12 @@ pub struct ReviewItem {
     pub seen: Seen,
 }
 
-/// The live version.
+/// A version that a moderator decides on.
 #[derive(Clone, Debug)]
-pub struct LivePages {
+pub struct ReviewedVersion {
     pub seq: u32,
+    /// Otherwise visitors see it only at its own address.
+    pub is_live: bool,
     pub status: ModerationStatus,
     pub moderated_by: ModeratedBy,
     pub published_at: Time,
@@ -149,16 +152,16 @@ impl Service {
         let decisions = self.0.store.moderation().list_decisions(&wanted, DECISIONS_BESIDE_MAX).await?;
         let same_content = self.same_content(&case, None).await?;
         let seen = Seen {
-            decision: case.live.as_ref().and_then(|live| live.newest_decision),
+            decision: case.version.as_ref().and_then(|version| version.newest_decision),
             report: case.reports.first().map(|report| report.id),
             appeal: case.appeals.first().map(|appeal| appeal.id),
         };
-        let blocked_contents = self.blocked_contents_of(case.live.as_ref()).await?;
-        let ReviewCase { artifact, account, live, reports, appeals } = case;
+        let blocked_contents = self.blocked_contents_of(case.version.as_ref()).await?;
+        let ReviewCase { artifact, account, version, reports, appeals } = case;
         Ok(ReviewItem {
             artifact,
             account,
-            live: live.map(LivePages::from),
+            version: version.map(ReviewedVersion::from),
             reports,
             appeals,
             blocked_contents,
@@ -204,9 +207,9 @@ impl Service {
         })
     }
 
-    async fn blocked_contents_of(&self, live: Option<&LiveCase>) -> ServiceResult<HashSet<BlobHash>> {
-        let Some(live) = live else { return Ok(HashSet::new()) };
-        let contents: Vec<BlobHash> = live.manifest.files().iter().map(|file| file.hash).collect();
+    async fn blocked_contents_of(&self, version: Option<&VersionCase>) -> ServiceResult<HashSet<BlobHash>> {
+        let Some(version) = version else { return Ok(HashSet::new()) };
+        let contents: Vec<BlobHash> = version.manifest.files().iter().map(|file| file.hash).collect();
         Ok(self.0.store.blocked_contents().find_among(&contents).await?)
     }
 
@@ -226,8 +229,8 @@ impl Service {
 
     /// The other live pages with the same content.
     async fn same_content(&self, case: &ReviewCase, among: Option<&[Host]>) -> ServiceResult<SameContent> {
-        let Some(live) = &case.live else { return Ok(SameContent::default()) };
-        let contents = objected_to(live);
+        let Some(version) = &case.version else { return Ok(SameContent::default()) };
+        let contents = objected_to(version);
         let wanted = SameContentQuery {
             contents: &contents,
             but: case.artifact.id,
@@ -271,17 +274,18 @@ impl From<WaitingArtifact> for WaitingPages {
     }
 }
 
-impl From<LiveCase> for LivePages {
-    fn from(live: LiveCase) -> Self {
+impl From<VersionCase> for ReviewedVersion {
+    fn from(version: VersionCase) -> Self {
         Self {
-            findings: findings_of(&live),
-            seq: live.seq,
-            status: live.status,
-            moderated_by: live.moderated_by,
-            published_at: live.published_at,
-            files: live.manifest.files().to_vec(),
-            scanned_at: live.scan.as_ref().map(|scan| scan.at),
-            scanner_version: live.scan.and_then(|scan| scan.scanner_version),
+            findings: findings_of(&version),
+            seq: version.seq,
+            is_live: version.is_live,
+            status: version.status,
+            moderated_by: version.moderated_by,
+            published_at: version.published_at,
+            files: version.manifest.files().to_vec(),
+            scanned_at: version.scan.as_ref().map(|scan| scan.at),
+            scanner_version: version.scan.and_then(|scan| scan.scanner_version),
         }
     }
 }

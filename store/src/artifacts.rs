@@ -202,11 +202,7 @@ impl ArtifactStore<'_> {
         let Some(mut artifact) = find(&transaction, account, slug).await? else {
             return Ok(ActivationResult::NoSuchArtifact);
         };
-        let version = entity::version::Entity::find()
-            .filter(entity::version::Column::ArtifactId.eq(artifact.id.as_str()))
-            .filter(entity::version::Column::Seq.eq(i32::try_from(seq).unwrap_or(i32::MAX)))
-            .one(&transaction)
-            .await?;
+        let version = rows::version::version_of(&transaction, &artifact.id, seq).await?;
         let Some(mut version) = version else { return Ok(ActivationResult::NoSuchVersion) };
         if artifact.live_version_id.as_ref() != Some(&version.id) {
             blocked_contents::block_if_listed(&transaction, &mut version, change.chance, now).await?;

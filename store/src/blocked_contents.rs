@@ -3,6 +3,7 @@
 //! A version is compared with the list when it is settled, when it is made live again, and with each of its
 //! scans. A version that a moderator has passed is never compared.
 
+mod holders;
 mod shared;
 
 use std::collections::{BTreeSet, HashMap, HashSet};

@@ -139,7 +139,7 @@ pub use purges::{PurgedArtifact, RESTORABLE_FOR};
 pub use queue_position::ReviewFilter;
 pub use reports::{NewReport, REPORTS_SHOWN_MAX, ReportResult, StoredReport};
 pub use retention::OutdatedVersions;
-pub use review::{LiveCase, ReviewCase, SameContentQuery, SamePage};
+pub use review::{ReviewCase, SameContentQuery, SamePage, VersionCase};
 pub use revocations::{AlsoRevoked, RevocationScope, TokenFate};
 pub use route_changes::{RouteLogPosition, RouteLogRead};
 pub use routes::RouteReader;

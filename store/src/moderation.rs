@@ -15,7 +15,7 @@ use crate::decisions::{DecidedBy, Decision, newest_decision, note, set_status};
 use crate::handles::ModerationStore;
 use crate::reports::{self, Answered};
 use crate::rows::account::lock_account;
-use crate::rows::version::live_version;
+use crate::rows::version::reviewed_version;
 use crate::{decision_rows, held_pages, rows};
 
 /// How many versions a block includes besides the live one. Repeating the block continues with the rest.
@@ -24,7 +24,7 @@ const VERSIONS_INCLUDED_MAX: u64 = 50;
 /// How many omitted files the audit log entry of a block names.
 const LEFT_OUT_NAMED_MAX: usize = 5;
 
-/// A moderator's decision on the live version of an artifact.
+/// A moderator's decision on the live version of an artifact, or on the newest one while none is live.
 #[derive(Clone, Debug)]
 pub struct ModeratorDecision {
     pub account: AccountId,
@@ -32,7 +32,7 @@ pub struct ModeratorDecision {
     pub ruling: ModerationDecision,
     pub moderator: Moderator,
     pub note: Option<RulingNote>,
-    /// The version that the moderator saw. `None` decides on whichever version is live.
+    /// The version that the moderator saw. `None` decides on whichever is to be reviewed now.
     pub looked_at: Option<VersionId>,
     /// What else the moderator saw. `None` skips the comparison.
     pub seen: Option<Seen>,
@@ -56,15 +56,12 @@ pub struct Seen {
 pub enum DecisionResult {
     /// The artifact was deleted in the meantime.
     Gone,
-    NothingIsLive,
-    /// Another version is live than the one that the moderator saw.
-    OtherIsLive {
-        seq: u32,
-    },
+    /// The artifact has no version.
+    NoVersion,
+    /// Another version is to be reviewed than the one that the moderator saw.
+    OtherVersion { seq: u32 },
     /// A decision was made on the version that the moderator has not seen.
-    DecidedMeanwhile {
-        status: ModerationStatus,
-    },
+    DecidedMeanwhile { status: ModerationStatus },
     Done {
         /// Whether more versions contain the contents than one block includes.
         has_more: bool,
@@ -74,7 +71,7 @@ pub enum DecisionResult {
 }
 
 impl ModerationStore<'_> {
-    /// Applies a moderator's decision to the live version. It closes the open reports on the artifact,
+    /// Applies a moderator's decision to the version. It closes the open reports on the artifact,
     /// except those that are newer than what the moderator saw.
     pub async fn decide(
         self,
@@ -88,11 +85,11 @@ impl ModerationStore<'_> {
         }
         let found = rows::artifact::find_by_id(&transaction, request.account, request.artifact).await?;
         let Some(artifact) = found else { return Ok(DecisionResult::Gone) };
-        let Some(version) = live_version(&transaction, &artifact).await? else {
-            return Ok(DecisionResult::NothingIsLive);
+        let Some(version) = reviewed_version(&transaction, &artifact).await? else {
+            return Ok(DecisionResult::NoVersion);
         };
         if request.looked_at.is_some_and(|looked_at| looked_at.to_string() != version.id) {
-            return Ok(DecisionResult::OtherIsLive { seq: u32::try_from(version.seq).unwrap_or(0) });
+            return Ok(DecisionResult::OtherVersion { seq: u32::try_from(version.seq).unwrap_or(0) });
         }
         if let Some(seen) = &request.seen
             && newest_decision(&transaction, &version.id).await? != seen.decision
@@ -141,7 +138,7 @@ struct Applied {
 }
 
 /// Applies a decision to the page as a whole. A block holds the page's next versions and blocks the contents
-/// of the live one for all pages. A pass ends both.
+/// of this one for all pages. A pass ends both.
 async fn apply_to_page(
     transaction: &DatabaseTransaction,
     request: &ModeratorDecision,

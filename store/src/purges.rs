@@ -91,11 +91,7 @@ impl ArtifactStore<'_> {
     ) -> ChangeResult<Option<Host>> {
         let Begun { transaction, account: mut owner } = change.begin(self.0).await?;
         let Some(row) = find_by_id(&transaction, change.account, artifact).await? else { return Ok(None) };
-        let version = entity::version::Entity::find()
-            .filter(entity::version::Column::ArtifactId.eq(row.id.as_str()))
-            .filter(entity::version::Column::Seq.eq(i32::try_from(seq).unwrap_or(i32::MAX)))
-            .one(&transaction)
-            .await?;
+        let version = rows::version::version_of(&transaction, &row.id, seq).await?;
         let version = version.ok_or(Refusal::NotFound(Missing::Version))?;
         if row.live_version_id.as_ref() == Some(&version.id) {
             return Err(Refusal::VersionLive { seq }.into());

@@ -13,7 +13,7 @@ use crate::decisions::{Decision, note, set_status};
 use crate::handles::ReportStore;
 use crate::rows;
 use crate::rows::account::lock_account;
-use crate::rows::version::live_version;
+use crate::rows::version::{reviewed_version, version_of};
 
 /// How many reports a page lists at most, newest first.
 pub const REPORTS_SHOWN_MAX: u64 = 100;
@@ -22,6 +22,8 @@ pub const REPORTS_SHOWN_MAX: u64 = 100;
 pub struct NewReport {
     pub id: ReportId,
     pub host: Host,
+    /// The version whose own address was reported, if it was one.
+    pub seq: Option<u32>,
     pub reason: Option<ReportReason>,
     pub category: Option<ReportCategory>,
     pub now: Time,
@@ -31,6 +33,8 @@ pub struct NewReport {
 #[derive(Clone, Debug)]
 pub struct StoredReport {
     pub id: ReportId,
+    /// The version that was reported, if it still exists.
+    pub seq: Option<u32>,
     pub reason: Option<String>,
     /// The kind of abuse, if the reporter chose one.
     pub category: Option<ReportCategory>,
@@ -64,11 +68,17 @@ impl ReportStore<'_> {
             rows::artifact::find_by_id(&transaction, account, rows::parse(&named.id, "an artifact id")?)
                 .await?;
         let Some(artifact) = found else { return Ok(ReportResult::NoSuchHost) };
-        let version = live_version(&transaction, &artifact).await?;
+        let named = match report.seq {
+            Some(seq) => version_of(&transaction, &artifact.id, seq).await?,
+            None => None,
+        };
+        let version = match named {
+            Some(named) => Some(named),
+            None => reviewed_version(&transaction, &artifact).await?,
+        };
         insert(&transaction, report, &artifact, version.as_ref()).await?;
         let reported = match &version {
             Some(version) => send_to_review(&transaction, version, chance, report.now).await?,
-            // Only staged versions exist, and these are not served.
             None => ReportResult::Noted(ModerationStatus::Pending),
         };
         transaction.commit().await.context("commit a report")?;
@@ -83,9 +93,13 @@ impl ReportStore<'_> {
             .limit(REPORTS_SHOWN_MAX)
             .all(&self.0.database.reader)
             .await?;
+        let versions = found.iter().filter_map(|row| row.version_id.as_deref());
+        let seqs = rows::version::seqs(&self.0.database.reader, versions).await?;
         let report = |row: entity::report::Model| {
+            let seq = row.version_id.as_ref().and_then(|id| seqs.get(id));
             Ok(StoredReport {
                 id: rows::parse(&row.id, "a report id")?,
+                seq: seq.and_then(|seq| u32::try_from(*seq).ok()),
                 reason: row.reason,
                 category: row.category.as_deref().and_then(ReportCategory::parse),
                 at: Time::from_millis(row.created_at),

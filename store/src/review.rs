@@ -24,17 +24,19 @@ use crate::rows;
 pub struct ReviewCase {
     pub artifact: Artifact,
     pub account: Account,
-    /// `None` if no version is live.
-    pub live: Option<LiveCase>,
+    /// The live version, or the newest one while none is live. `None` if there are no versions.
+    pub version: Option<VersionCase>,
     pub reports: Vec<StoredReport>,
     /// Newest first.
     pub appeals: Vec<StoredAppeal>,
 }
 
-/// The live version with its records.
+/// A version with its records.
 #[derive(Clone, Debug)]
-pub struct LiveCase {
-    pub version: VersionId,
+pub struct VersionCase {
+    pub id: VersionId,
+    /// Otherwise visitors see it only at its own address.
+    pub is_live: bool,
     pub seq: u32,
     pub status: ModerationStatus,
     pub moderated_by: ModeratedBy,
@@ -76,13 +78,17 @@ impl ModerationStore<'_> {
     pub async fn find_case(self, host: &Host) -> anyhow::Result<Option<ReviewCase>> {
         let Some(artifact) = self.0.artifacts().find_at(host).await? else { return Ok(None) };
         let Some(account) = self.0.accounts().find(artifact.account).await? else { return Ok(None) };
-        let live = match &artifact.live {
-            Some(live) => self.find_live_case(live.id).await?,
+        let id = match &artifact.live {
+            Some(live) => Some(live.id.to_string()),
+            None => rows::version::newest_id(&self.0.database.reader, &artifact.id.to_string()).await?,
+        };
+        let version = match id {
+            Some(id) => self.find_version_case(id, artifact.live.is_some()).await?,
             None => None,
         };
         let reports = self.0.reports().list_on(artifact.id).await?;
         let appeals = self.list_appeals_on(artifact.id).await?;
-        Ok(Some(ReviewCase { artifact, account, live, reports, appeals }))
+        Ok(Some(ReviewCase { artifact, account, version, reports, appeals }))
     }
 
     /// Other live pages of any account with one of these contents that are not blocked.
@@ -150,18 +156,18 @@ impl ModerationStore<'_> {
         Ok(decisions)
     }
 
-    async fn find_live_case(self, version: VersionId) -> anyhow::Result<Option<LiveCase>> {
+    async fn find_version_case(self, id: String, is_live: bool) -> anyhow::Result<Option<VersionCase>> {
         let reader = &self.0.database.reader;
-        let id = version.to_string();
         // Read first, so that it is never newer than the fields that are read after it.
         let newest_decision = newest_decision(reader, &id).await?;
         let Some(version) = entity::version::Entity::find_by_id(id).one(reader).await? else {
             return Ok(None);
         };
         let mut scans = self.find_last_scans(vec![version.id.clone()]).await?;
-        Ok(Some(LiveCase {
+        Ok(Some(VersionCase {
             newest_decision,
-            version: rows::parse(&version.id, "a version id")?,
+            id: rows::parse(&version.id, "a version id")?,
+            is_live,
             seq: u32::try_from(version.seq).unwrap_or(0),
             status: rows::moderation(&version.moderation_status)?,
             moderated_by: rows::moderated_by(&version)?,

@@ -4,11 +4,12 @@
 //! of the page.
 
 use anyhow::Context;
-use domain::{ArtifactId, Host, ModeratedBy, ModerationStatus, Route, Time, VersionId};
+use domain::{ArtifactId, Host, Manifest, ModeratedBy, ModerationStatus, Route, Time, VersionId};
 use sea_orm::{
     ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect,
 };
 
+use crate::blocked_contents::{find_listed, hashes_of};
 use crate::handles::RouteStore;
 use crate::held_pages::edge_status;
 use crate::rows::artifact::staged_only_at;
@@ -41,8 +42,8 @@ impl ViewRow {
 }
 
 impl RouteStore<'_> {
-    /// The page of a host that has only staged versions, as if the newest were live and had passed. `None` if
-    /// a version is live, because the host then has a route.
+    /// The page of a host that has only staged versions, as if the newest were live. `None` if a version is
+    /// live, because the host then has a route.
     pub async fn find_staged_only(self, host: &Host) -> anyhow::Result<Option<Route>> {
         staged_only_at(&self.0.database.reader, host).await
     }
@@ -63,8 +64,13 @@ impl RouteStore<'_> {
         Ok(newest.map(u32::try_from).transpose()?)
     }
 
-    /// The route of a page with another of its versions.
-    pub async fn find_version(self, page: &Route, seq: u32) -> anyhow::Result<Option<Route>> {
+    /// The route of a page with another of its versions. `live` is the live one, if there is one.
+    pub async fn find_version(
+        self,
+        page: &Route,
+        live: Option<VersionId>,
+        seq: u32,
+    ) -> anyhow::Result<Option<Route>> {
         use entity::version::Column;
         let reader = &self.0.database.reader;
         let found = entity::version::Entity::find()
@@ -79,6 +85,8 @@ impl RouteStore<'_> {
         let Some(row) = found else { return Ok(None) };
         let is_closed = page.moderation == ModerationStatus::Blocked
             && is_decided_by_moderator(reader, page.version).await?;
+        let manifest = rows::manifest(&row.manifest)?;
+        let is_closed = is_closed || is_refused(reader, live, &row, &manifest).await?;
         let own = rows::moderation(edge_status(&row.moderation_status, &row.moderated_by))?;
         Ok(Some(Route {
             host: page.host.clone(),
@@ -92,7 +100,7 @@ impl RouteStore<'_> {
             is_suspended: page.is_suspended,
             updated_at: page.updated_at,
             held_from: held_from(reader, page, &row).await?,
-            manifest: rows::manifest(&row.manifest)?,
+            manifest,
         }))
     }
 }
@@ -109,6 +117,21 @@ async fn is_decided_by_moderator(reader: &impl ConnectionTrait, live: VersionId)
         .await
         .context("read who moderated the live version")?;
     Ok(by.as_deref() == Some(ModeratedBy::Moderator.as_str()))
+}
+
+/// Whether the version could not be made live now, because it has a content that was blocked after it was
+/// published. The live version is not affected: a moderator sees it beside the blocked page.
+async fn is_refused(
+    reader: &impl ConnectionTrait,
+    live: Option<VersionId>,
+    row: &ViewRow,
+    manifest: &Manifest,
+) -> anyhow::Result<bool> {
+    let is_live = live.is_some_and(|live| live.to_string() == row.id);
+    if is_live || row.moderated_by == ModeratedBy::Moderator.as_str() {
+        return Ok(false);
+    }
+    Ok(!find_listed(reader, hashes_of(manifest)).await?.is_empty())
 }
 
 /// When a version of a provisional account begins to be held back, by the same rules as a live one.

@@ -20,6 +20,17 @@ const REPORT_WEIGHT_MILLIS: i64 = 6 * 3600 * 1000;
 /// Further reports have no effect, so that a person who sends many does not decide what is reviewed.
 const REPORTS_WEIGHED_MAX: i64 = 3;
 
+/// The open reports on each page.
+const OPEN_REPORTS: &str = "SELECT artifact_id, COUNT(*) AS reports, MIN(created_at) AS first_at
+    FROM reports WHERE handled_at IS NULL GROUP BY artifact_id";
+/// Reported pages without a live version, which have no route, with their newest version. Visitors can open
+/// it at its own address.
+const STAGED: &str = "JOIN artifacts AS artifact ON artifact.id = open.artifact_id
+        AND artifact.live_version_id IS NULL AND artifact.deleted_at IS NULL
+    JOIN accounts AS account ON account.id = artifact.account_id
+    JOIN versions AS version ON version.artifact_id = artifact.id
+        AND version.seq = (SELECT MAX(seq) FROM versions WHERE artifact_id = artifact.id)";
+
 /// The backlog counts no more pages and reports than this, to bound the cost of counting.
 const BACKLOG_COUNTED_MAX: u64 = 10_000;
 
@@ -29,7 +40,7 @@ pub struct Backlog {
     pub pages: u64,
     /// When the oldest of these pages was queued.
     pub oldest_since: Option<Time>,
-    /// Open reports on pages that are served, up to 10,000.
+    /// Open reports on pages that are not deleted, up to 10,000.
     pub reports: u64,
 }
 
@@ -109,8 +120,8 @@ impl WaitingFor {
         }
     }
 
-    /// The number of waiting pages, and the time of the oldest. The count is bounded.
-    fn count(self) -> String {
+    /// The number of pages that wait for a moderator, and the time of the oldest. The count is bounded.
+    fn count_in_review() -> String {
         format!(
             "SELECT COUNT(*) AS pages, MIN(since) AS oldest FROM (
                 SELECT COALESCE(
@@ -130,9 +141,11 @@ impl WaitingFor {
                 ) AS since
                 FROM routes AS route
                 WHERE ({condition}) AND (route.expires_at IS NULL OR route.expires_at > $1)
+                UNION ALL SELECT open.first_at FROM ({OPEN_REPORTS}) AS open {STAGED}
+                WHERE account.expires_at IS NULL OR account.expires_at > $1
                 LIMIT {BACKLOG_COUNTED_MAX}
             ) AS waiting",
-            condition = self.condition()
+            condition = WaitingFor::Review.condition()
         )
     }
 
@@ -160,16 +173,29 @@ impl WaitingFor {
                     JOIN artifacts AS artifact ON artifact.id = route.artifact_id
                     JOIN accounts AS account ON account.id = route.account_id
                     JOIN versions AS version ON version.id = route.version_id
-                    LEFT JOIN (
-                        SELECT artifact_id, COUNT(*) AS reports, MIN(created_at) AS first_at
-                        FROM reports WHERE handled_at IS NULL GROUP BY artifact_id
-                    ) AS open ON open.artifact_id = route.artifact_id
+                    LEFT JOIN ({OPEN_REPORTS}) AS open ON open.artifact_id = route.artifact_id
                     LEFT JOIN appeals AS appeal
                     ON appeal.version_id = route.version_id AND appeal.handled_at IS NULL
                     WHERE ({condition}) AND (route.expires_at IS NULL OR route.expires_at > $4)
+                    {staged}
                 ) AS waiting
             ) AS ranked",
-            condition = self.condition()
+            condition = self.condition(),
+            staged = self.staged_rows()
+        )
+    }
+
+    /// The rest of a union, in the columns of [`Self::ranked`].
+    fn staged_rows(self) -> String {
+        if self != WaitingFor::Review {
+            return String::new();
+        }
+        format!(
+            "UNION ALL SELECT artifact.host, artifact.id, version.id, artifact.visibility,
+                version.moderation_status, artifact.slug, account.handle, version.seq, version.moderated_by,
+                open.reports, open.first_at, NULL
+            FROM ({OPEN_REPORTS}) AS open {STAGED}
+            WHERE account.expires_at IS NULL OR account.expires_at > $4"
         )
     }
 }
@@ -243,13 +269,13 @@ impl ReviewQueue<'_> {
     pub async fn backlog(self, now: Time) -> anyhow::Result<Backlog> {
         let reader = &self.0.database.reader;
         let backend = reader.get_database_backend();
-        let count = WaitingFor::Review.count();
+        let count = WaitingFor::count_in_review();
         let count = Statement::from_sql_and_values(backend, count, [Value::from(now.millis())]);
         let pages = BacklogRow::find_by_statement(count).one(reader).await.context("count waiting pages")?;
         let count = format!(
             "SELECT COUNT(*) AS reports FROM (
-                SELECT 1 FROM reports JOIN routes ON routes.artifact_id = reports.artifact_id
-                WHERE reports.handled_at IS NULL LIMIT {BACKLOG_COUNTED_MAX}
+                SELECT 1 FROM reports JOIN artifacts ON artifacts.id = reports.artifact_id
+                WHERE reports.handled_at IS NULL AND artifacts.deleted_at IS NULL LIMIT {BACKLOG_COUNTED_MAX}
             ) AS open"
         );
         let count = Statement::from_string(backend, count);

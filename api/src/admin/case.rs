@@ -9,8 +9,8 @@ use poem::http::StatusCode;
 use poem::web::Data;
 use poem::{Request, Response, handler};
 use service::{
-    AccountHistoryPage, CasesAround, DECISIONS_BESIDE_MAX, HISTORY_SHOWN_MAX, LivePages, REPORTS_SHOWN_MAX,
-    ReviewItem, SamePage, Service, StoredAppeal, StoredReport, first_document,
+    AccountHistoryPage, CasesAround, DECISIONS_BESIDE_MAX, HISTORY_SHOWN_MAX, REPORTS_SHOWN_MAX, ReviewItem,
+    ReviewedVersion, SamePage, Service, StoredAppeal, StoredReport, first_document,
 };
 
 use super::frame::{Frame, Tab};
@@ -51,7 +51,7 @@ pub struct CasePage<'a> {
     pub account_expires_at: Option<Moment>,
     pub suspension: Option<SuspendedSince>,
     pub visibility: Visibility,
-    pub live: Option<LiveRows>,
+    pub version: Option<VersionRows>,
     pub reports: Vec<ReportRow>,
     pub appeals: Vec<AppealRow>,
     pub decisions: Vec<DecisionRow>,
@@ -85,8 +85,10 @@ pub struct DecisionShownAgain {
     pub faults: Faults,
 }
 
-pub struct LiveRows {
+pub struct VersionRows {
     pub seq: u32,
+    /// Otherwise visitors see it only at its own address.
+    pub is_live: bool,
     pub status: ModerationStatus,
     pub set_by: &'static str,
     pub published_at: Moment,
@@ -115,6 +117,8 @@ pub struct FileRow {
 }
 
 pub struct ReportRow {
+    /// The reported version, if it is not the one to decide on, and the path of its preview.
+    pub other_version: Option<(u32, String)>,
     pub reason: Option<String>,
     pub category: Option<&'static str>,
     pub at: Moment,
@@ -175,16 +179,17 @@ impl<'a> CasePage<'a> {
         form: DecisionShownAgain,
     ) -> Self {
         let host = &item.artifact.host;
-        let ticket = item.live.as_ref().map(|live| service.preview_ticket(host, live.seq));
         let url = service.addresses().page(host);
-        Self::with_ticket(frame, item, url, &ticket.unwrap_or_default(), beside, form)
+        let (service, host) = (service.clone(), host.clone());
+        Self::with_tickets(frame, item, url, |seq| service.preview_ticket(&host, seq), beside, form)
     }
 
-    pub fn with_ticket(
+    /// `ticket_of` makes the ticket that opens the preview of a version.
+    pub fn with_tickets(
         frame: &'a Frame,
         item: ReviewItem,
         url: String,
-        ticket: &str,
+        ticket_of: impl Fn(u32) -> String,
         beside: CaseContext,
         form: DecisionShownAgain,
     ) -> Self {
@@ -195,8 +200,18 @@ impl<'a> CasePage<'a> {
             pages.iter().filter(|page| !page.is_passed_by_moderator).map(|page| page.host.to_string());
         let listed = listed.collect();
         let seen = item.seen;
+        let decided_on = item.version.as_ref().map(|version| version.seq);
+        let preview_of = |seq| format!("{path}/preview/{seq}/{}/", ticket_of(seq));
+        let report = |report: StoredReport| {
+            let other = report.seq.filter(|seq| Some(*seq) != decided_on);
+            ReportRow::new(report, other.map(|seq| (seq, preview_of(seq))))
+        };
         Self {
             frame,
+            reports: item.reports.into_iter().map(report).collect(),
+            version: item.version.map(|version| {
+                VersionRows::new(&version, &item.blocked_contents, &path, &preview_of(version.seq))
+            }),
             action: list.case(&item.artifact.host),
             back: list.path(),
             previous: around.previous.map(|host| list.case(&host)),
@@ -209,8 +224,6 @@ impl<'a> CasePage<'a> {
             account_status: item.account.status,
             account_expires_at: item.account.expires_at.map(Moment),
             visibility: item.artifact.visibility,
-            live: item.live.map(|live| LiveRows::new(live, &item.blocked_contents, &path, ticket)),
-            reports: item.reports.into_iter().map(ReportRow::from).collect(),
             appeals: item.appeals.into_iter().map(AppealRow::from).collect(),
             decisions: item.decisions.into_iter().map(DecisionRow::from).collect(),
             seen_decision: seen.decision.map(|id| id.to_string()).unwrap_or_default(),
@@ -225,19 +238,18 @@ impl<'a> CasePage<'a> {
     }
 }
 
-impl LiveRows {
-    fn new(live: LivePages, blocked: &HashSet<BlobHash>, path: &str, ticket: &str) -> Self {
-        let preview = format!("{path}/preview/{}/{ticket}/", live.seq);
-        let source_of = |file: &str| format!("{path}/source/{}/{}", live.seq, encoded(file));
-        let files = live.files.iter().take(FILES_SHOWN_MAX).map(|file| FileRow {
+impl VersionRows {
+    fn new(version: &ReviewedVersion, blocked: &HashSet<BlobHash>, path: &str, preview: &str) -> Self {
+        let source_of = |file: &str| format!("{path}/source/{}/{}", version.seq, encoded(file));
+        let files = version.files.iter().take(FILES_SHOWN_MAX).map(|file| FileRow {
             path: file.path.to_string(),
             is_blocked: blocked.contains(&file.hash),
             size: Size(file.size_bytes),
             preview: format!("{preview}{}", encoded(file.path.as_str())),
             source: source_of(file.path.as_str()),
         });
-        let findings = live.findings.iter().map(|finding| {
-            let is_there = live.files.iter().any(|file| file.path.as_str() == finding.file);
+        let findings = version.findings.iter().map(|finding| {
+            let is_there = version.files.iter().any(|file| file.path.as_str() == finding.file);
             FindingRow {
                 rule: rule_description(&finding.rule),
                 file: shortened(&finding.file),
@@ -246,19 +258,20 @@ impl LiveRows {
                 text: shortened(&finding.words.join(", ")),
             }
         });
-        let begins_at = live
+        let begins_at = version
             .findings
             .iter()
-            .find_map(|finding| live.files.iter().find(|file| file.path.as_str() == finding.file));
-        let begins_at = begins_at.or_else(|| first_document(&live.files));
+            .find_map(|finding| version.files.iter().find(|file| file.path.as_str() == finding.file));
+        let begins_at = begins_at.or_else(|| first_document(&version.files));
         let begins_at = begins_at.map(|file| encoded(file.path.as_str()).to_string()).unwrap_or_default();
         Self {
             preview: format!("{preview}{begins_at}"),
-            seq: live.seq,
-            status: live.status,
-            set_by: source_label(live.moderated_by),
-            published_at: Moment(live.published_at),
-            scanned_at: live.scanned_at.map(Moment),
+            seq: version.seq,
+            is_live: version.is_live,
+            status: version.status,
+            set_by: source_label(version.moderated_by),
+            published_at: Moment(version.published_at),
+            scanned_at: version.scanned_at.map(Moment),
             findings: findings.collect(),
             files: files.collect(),
         }
@@ -278,9 +291,10 @@ impl From<SamePage> for SameRow {
     }
 }
 
-impl From<StoredReport> for ReportRow {
-    fn from(report: StoredReport) -> Self {
+impl ReportRow {
+    fn new(report: StoredReport, other_version: Option<(u32, String)>) -> Self {
         Self {
+            other_version,
             reason: report.reason,
             category: report.category.map(ReportCategory::as_str),
             at: Moment(report.at),

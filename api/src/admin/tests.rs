@@ -10,7 +10,7 @@ use domain::{
 };
 use service::{
     AccountHistoryPage, AccountReport, BlockedContent, BulkOutcome, CasesAround, DecisionMade, DecisionShown,
-    Finding, LivePages, ReviewItem, ReviewQueuePage, SameContent, SamePage, Seen, StoredAppeal,
+    Finding, ReviewItem, ReviewQueuePage, ReviewedVersion, SameContent, SamePage, Seen, StoredAppeal,
     StoredDecision, StoredReport, WaitingPages,
 };
 
@@ -74,8 +74,8 @@ fn decisions() -> Vec<DecisionShown> {
     ]
 }
 
-fn item(live: Option<LivePages>) -> ReviewItem {
-    let live_version = live.as_ref().map(|live| LiveVersion {
+fn item(version: Option<ReviewedVersion>) -> ReviewItem {
+    let live_version = version.as_ref().filter(|version| version.is_live).map(|live| LiveVersion {
         id: VersionId::from_ulid(1.into()),
         seq: live.seq,
         total_bytes: 12_345,
@@ -99,7 +99,7 @@ fn item(live: Option<LivePages>) -> ReviewItem {
     ReviewItem {
         artifact,
         account,
-        live,
+        version,
         reports: vec![],
         appeals: vec![],
         blocked_contents: HashSet::new(),
@@ -109,7 +109,7 @@ fn item(live: Option<LivePages>) -> ReviewItem {
     }
 }
 
-fn live(findings: Vec<Finding>) -> LivePages {
+fn live(findings: Vec<Finding>) -> ReviewedVersion {
     let file = |path: &str| {
         let path = path.parse().unwrap();
         let content_type = content_type_of(&path);
@@ -122,8 +122,9 @@ fn live(findings: Vec<Finding>) -> LivePages {
             bundled: None,
         }
     };
-    LivePages {
+    ReviewedVersion {
         seq: 2,
+        is_live: true,
         status: ModerationStatus::Review,
         moderated_by: ModeratedBy::Scan,
         published_at: now(),
@@ -137,6 +138,7 @@ fn live(findings: Vec<Finding>) -> LivePages {
 fn full() -> ReviewItem {
     let report = |reason: Option<&str>, answered_at| StoredReport {
         id: ReportId::from_ulid(1.into()),
+        seq: reason.map(|_| 1),
         reason: reason.map(str::to_owned),
         category: reason.map(|_| ReportCategory::Phishing),
         at: now(),
@@ -207,11 +209,11 @@ fn alone() -> CaseContext {
 fn case(item: ReviewItem, form: DecisionShownAgain) -> String {
     let frame = frame(Tab::Moderation, None);
     let beside = if item.decisions.is_empty() { alone() } else { in_queue() };
-    CasePage::with_ticket(&frame, item, URL.into(), "~1.abc", beside, form).render().unwrap()
+    CasePage::with_tickets(&frame, item, URL.into(), |_| "~1.abc".into(), beside, form).render().unwrap()
 }
 
 fn cases() -> Vec<(String, String)> {
-    let changed = Faults::of(&Refusal::VersionChanged { live: Some(2) }, &["note"], "/admin/moderation/x");
+    let changed = Faults::of(&Refusal::VersionChanged { current: Some(2) }, &["note"], "/admin/moderation/x");
     let too_long = Faults::of(&Refusal::invalid("note", "is too long"), &["note"], "/admin/moderation/x");
     let again = |elsewhere, faults| DecisionShownAgain {
         note: "A <drill>.".into(),
@@ -225,12 +227,14 @@ fn cases() -> Vec<(String, String)> {
     let mut suspended = full();
     suspended.account.suspension =
         Some(Suspension { at: now(), reason: "Phishing.\nSee <ticket 7>.".parse().unwrap() });
+    let staged = ReviewedVersion { is_live: false, ..live(vec![]) };
     vec![
         ("admin-page-suspended".into(), case(suspended, DecisionShownAgain::default())),
         ("admin-page-suspension_refused".into(), case(full(), unreasoned)),
         ("admin-page".into(), case(full(), DecisionShownAgain::default())),
         ("admin-page-plain".into(), case(item(Some(live(vec![]))), DecisionShownAgain::default())),
-        ("admin-page-not-live".into(), case(item(None), DecisionShownAgain::default())),
+        ("admin-page-not-live".into(), case(item(Some(staged)), DecisionShownAgain::default())),
+        ("admin-page-no-version".into(), case(item(None), DecisionShownAgain::default())),
         ("admin-page-version_changed".into(), case(full(), again(false, changed))),
         ("admin-page-invalid_request".into(), case(full(), again(true, too_long))),
     ]
@@ -340,7 +344,7 @@ fn bulk(frame: &Frame) -> String {
     let outcomes = vec![
         outcome("my-page-a1b2", Ok(made("my-page-a1b2", false))),
         outcome("other-a1b2", Ok(made("other-a1b2", true))),
-        outcome("third-a1b2", Err(Refusal::VersionChanged { live: Some(3) }.into())),
+        outcome("third-a1b2", Err(Refusal::VersionChanged { current: Some(3) }.into())),
     ];
     BulkPage::new(frame, List::default(), outcomes).render().unwrap()
 }

@@ -333,7 +333,7 @@ fn of_states(name: &str) -> Option<Value> {
         | "unblocked" => {
             json!(true)
         }
-        "has_more" | "passed_by_moderator" | "lost" | "blocked_content" => json!(false),
+        "has_more" | "passed_by_moderator" | "lost" | "blocked_content" | "staged" => json!(false),
         _ => return None,
     })
 }

@@ -14,8 +14,9 @@ use crate::http::refusal::RefusedCall;
 
 const ICON: &[u8] = include_bytes!("../../templates/favicon.ico");
 
-/// The front page and the documents are allowed. All other paths need a sign-in or change something. Claim and invite links are allowed, because chat
-/// programs that honor the rules otherwise show no preview of a link. Their pages say `noindex`.
+/// The front page and the documents are allowed. All other paths need a sign-in or change something. Claim
+/// and invite links are allowed, because chat programs that honor the rules otherwise show no preview of a
+/// link. Their pages say `noindex`.
 const ROBOTS: &str = "\
 User-agent: *
 Allow: /$

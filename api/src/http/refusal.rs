@@ -274,7 +274,7 @@ mod tests {
             (Refusal::ContentMissing { missing: vec![] }, 409),
             (Refusal::InvalidArguments { tool: what(), fault: what() }, 400),
             (Refusal::UploadTaken, 409),
-            (Refusal::VersionChanged { live: None }, 409),
+            (Refusal::VersionChanged { current: None }, 409),
             (Refusal::DecidedMeanwhile { status: domain::ModerationStatus::Review }, 409),
             (Refusal::AlreadyAppealed, 409),
             (Refusal::NothingToAppeal { status: domain::ModerationStatus::Pass }, 409),

@@ -147,6 +147,7 @@ mod tests {
             assert_eq!(permission(&consent, micro), expected, "{consent:?} {micro}");
         }
     }
+
     #[test]
     fn a_yes_counts_for_its_own_call_and_not_for_long() {
         let call = |account: u64, tool: &'static str, slug: &str| {

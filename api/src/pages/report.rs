@@ -101,9 +101,9 @@ fn seen_at(path: &'static str) -> Response {
 
 async fn take(form: &ReportForm, from: ClientIp, service: &Service) -> Result<ReportTaken, RefusedCall> {
     let (reason, category) = (form.reason.as_deref(), form.category.as_deref());
-    let ReportWritten { host, reason, category } =
+    let ReportWritten { label, reason, category } =
         read_report(&form.host, reason, category, service.addresses())?;
-    Ok(service.report(from.0, host, reason, category).await?)
+    Ok(service.report(from.0, label, reason, category).await?)
 }
 
 fn shortened(text: &str) -> String {

@@ -28,9 +28,9 @@ impl Moderation {
     /// Pass or block a page
     ///
     /// For tests of moderation. Outside dev mode this returns 404, and in dev mode only the same machine may
-    /// call it. Decides on the live version. The decision overrides any scan and holds until the next
-    /// version. A slug means an artifact of your own accounts, or else the only artifact with that slug. A
-    /// host means exactly one artifact.
+    /// call it. Decides on the live version, or on the newest one while none is live. The decision overrides
+    /// any scan and holds until the next version. A slug means an artifact of your own accounts, or else the
+    /// only artifact with that slug. A host means exactly one artifact.
     #[oai(path = "/v1/moderation/:slug", method = "post", operation_id = "moderate")]
     async fn moderate(
         &self,

@@ -31,7 +31,7 @@ impl Reports {
         body: JsonBody<wire::Report>,
         service: Data<&Service>,
     ) -> ApiResult<Created<wire::ReportTaken>, ReportCall> {
-        let wire::ReportWritten { host, reason, category } = body.read(service.addresses())?;
-        Ok(Created::without_address(service.report(from.0, host, reason, category).await?.into()))
+        let wire::ReportWritten { label, reason, category } = body.read(service.addresses())?;
+        Ok(Created::without_address(service.report(from.0, label, reason, category).await?.into()))
     }
 }

@@ -40,7 +40,8 @@ pub enum ReportCategory {
 
 /// A parsed report.
 pub struct ReportWritten {
-    pub host: Host,
+    /// The page, or one of its versions.
+    pub label: SiteLabel,
     pub reason: Option<ReportReason>,
     pub category: Option<domain::ReportCategory>,
 }
@@ -92,9 +93,7 @@ pub fn read_report(
     category: Option<&str>,
     addresses: &Addresses,
 ) -> Result<ReportWritten, Refusal> {
-    // A report on the address of a version is one on its page.
-    let label: SiteLabel = host_in(host.trim(), addresses).parse().map_err(|_| no_host())?;
-    let host = label.host;
+    let label = host_in(host.trim(), addresses).parse().map_err(|_| no_host())?;
     let reason = reason.map(str::trim).filter(|reason| !reason.is_empty()).map(str::parse).transpose();
     let invalid = |fault: MalformedReason| Refusal::invalid("reason", fault.to_string());
     let unknown = || {
@@ -104,7 +103,7 @@ pub fn read_report(
     let category = category.filter(|name| !name.is_empty());
     let category =
         category.map(|name| domain::ReportCategory::parse(name).ok_or_else(unknown)).transpose()?;
-    Ok(ReportWritten { host, reason: reason.map_err(invalid)?, category })
+    Ok(ReportWritten { label, reason: reason.map_err(invalid)?, category })
 }
 
 pub(super) fn read_host(text: &str) -> Result<Host, Refusal> {

@@ -48,7 +48,7 @@ pub struct WaitingPage {
     /// The handle of the page's account.
     pub account: String,
     pub visibility: Visibility,
-    /// The live version's `seq`.
+    /// The `seq` of the live version, or of the newest one while none is live.
     pub version: u32,
     pub moderation_status: ModerationStatus,
     pub moderated_by: Source,
@@ -69,7 +69,7 @@ pub struct ReviewItem {
     pub url: String,
     pub visibility: Visibility,
     pub account: AccountOfItem,
-    /// Null if no version is live.
+    /// The version to decide on. Null if there are no versions.
     #[oai(nullable)]
     pub live: Option<LiveVersion>,
     /// The newest reports, at most 100, newest first.
@@ -90,7 +90,7 @@ pub struct ReviewItem {
 /// another decision was made since, and leaves later reports and appeals open.
 #[derive(Debug, Object)]
 pub struct Seen {
-    /// The newest decision on the live version.
+    /// The newest decision on the version of `live`.
     #[oai(validator(pattern = "^[0-7][0-9A-HJKMNP-TV-Z]{25}$"), nullable)]
     pub decision: Option<String>,
     #[oai(validator(pattern = "^[0-7][0-9A-HJKMNP-TV-Z]{25}$"), nullable)]
@@ -109,11 +109,13 @@ pub struct AccountOfItem {
     pub expires_at: Option<Timestamp>,
 }
 
-/// The live version.
+/// The live version, or the newest one while none is live.
 #[derive(Debug, Object)]
 pub struct LiveVersion {
-    /// The `seq` of the live version. Send it as `version` of a decision.
+    /// The `seq` of the version. Send it as `version` of a decision.
     pub version: u32,
+    /// Whether no version is live. This one is then the newest, and visitors see it only at its own address.
+    pub staged: bool,
     pub moderation_status: ModerationStatus,
     pub moderated_by: Source,
     pub published_at: Timestamp,
@@ -152,6 +154,9 @@ pub struct Finding {
 /// A report of a page.
 #[derive(Debug, Object)]
 pub struct ReportOfItem {
+    /// The `seq` of the version that was reported, or that was live then. Null if it was deleted.
+    #[oai(nullable)]
+    pub version: Option<u32>,
     #[oai(nullable)]
     pub reason: Option<String>,
     #[oai(nullable)]
@@ -288,7 +293,7 @@ impl ReviewItem {
                 status: item.account.status.into(),
                 expires_at: item.account.expires_at.map(Timestamp::from),
             },
-            live: item.live.map(|live| LiveVersion::new(live, &item.blocked_contents)),
+            live: item.version.map(|version| LiveVersion::new(version, &item.blocked_contents)),
             reports: item.reports.into_iter().map(ReportOfItem::from).collect(),
             appeals: item.appeals.into_iter().map(AppealOfItem::from).collect(),
             decisions: item.decisions.into_iter().map(Decision::from).collect(),
@@ -303,7 +308,7 @@ impl ReviewItem {
 }
 
 impl LiveVersion {
-    fn new(live: service::LivePages, blocked: &HashSet<BlobHash>) -> Self {
+    fn new(reviewed: service::ReviewedVersion, blocked: &HashSet<BlobHash>) -> Self {
         let file = |file: domain::ManifestFile| FileOfItem {
             sha256: file.hash.to_string(),
             blocked_content: blocked.contains(&file.hash),
@@ -312,13 +317,14 @@ impl LiveVersion {
             content_type: file.content_type,
         };
         Self {
-            version: live.seq,
-            moderation_status: live.status.into(),
-            moderated_by: live.moderated_by.into(),
-            published_at: live.published_at.into(),
-            scanned_at: live.scanned_at.map(Timestamp::from),
-            evidence: live.findings.into_iter().map(Finding::from).collect(),
-            files: live.files.into_iter().map(file).collect(),
+            version: reviewed.seq,
+            staged: !reviewed.is_live,
+            moderation_status: reviewed.status.into(),
+            moderated_by: reviewed.moderated_by.into(),
+            published_at: reviewed.published_at.into(),
+            scanned_at: reviewed.scanned_at.map(Timestamp::from),
+            evidence: reviewed.findings.into_iter().map(Finding::from).collect(),
+            files: reviewed.files.into_iter().map(file).collect(),
         }
     }
 }
@@ -333,6 +339,7 @@ impl From<service::Finding> for Finding {
 impl From<service::StoredReport> for ReportOfItem {
     fn from(report: service::StoredReport) -> Self {
         Self {
+            version: report.seq,
             reason: report.reason,
             category: report.category.map(ReportCategory::from),
             created_at: report.at.into(),

@@ -33,7 +33,7 @@ const PROCESS_BYTES: u64 = 512 * MB;
 /// The default of `workers.scan_memory_mb`.
 const SCAN_BYTES: u64 = 1200 * MB;
 /// Twice the default of `edge.cache_bytes`: pages in the cache, and evicted pages that are still being sent.
-const CACHE_BYTES: u64 = 128 * MB;
+const CACHE_BYTES: u64 = 192 * MB;
 const DATABASE_BYTES_PER_CORE: u64 = 4000 * MB;
 
 /// A load that fits into this number of cores runs in one process.
@@ -338,6 +338,6 @@ mod tests {
     fn figures_of_memory_are_the_defaults_of_the_settings() {
         let settings = include_str!("../../../config/default.toml");
         assert!(settings.contains(&format!("\nscan_memory_mb = {}\n", SCAN_BYTES / MB)));
-        assert!(settings.contains("\ncache_bytes = 67108864\n"));
+        assert!(settings.contains("\ncache_bytes = 100663296\n"));
     }
 }

@@ -128,7 +128,7 @@ fn meaning(kind: RefusalKind) -> &'static str {
         }
         RefusalKind::UploadTaken => "The upload URL has already been used. It accepts one upload.",
         RefusalKind::VersionChanged => {
-            "The live version changed since the moderator opened the page. No decision was made."
+            "The version to decide on changed since the moderator opened the page. No decision was made."
         }
         RefusalKind::DecidedMeanwhile => {
             "Another decision was made on the version since the moderator opened the page. The new decision \
@@ -237,7 +237,7 @@ fn example(kind: RefusalKind) -> Refusal {
             fault: "slug: must match ^[a-z0-9-]{3,40}$".into(),
         },
         RefusalKind::UploadTaken => Refusal::UploadTaken,
-        RefusalKind::VersionChanged => Refusal::VersionChanged { live: Some(3) },
+        RefusalKind::VersionChanged => Refusal::VersionChanged { current: Some(3) },
         RefusalKind::DecidedMeanwhile => Refusal::DecidedMeanwhile { status: ModerationStatus::Blocked },
         RefusalKind::AlreadyAppealed => Refusal::AlreadyAppealed,
         RefusalKind::NothingToAppeal => Refusal::NothingToAppeal { status: ModerationStatus::Pass },

@@ -185,7 +185,7 @@ impl Refusal {
                  stage_upload".into()
             }
             Refusal::VersionChanged { .. } => {
-                "get the live version with GET /internal/moderation/{host} and decide on that version".into()
+                "get the page again with GET /internal/moderation/{host} and decide on its version".into()
             }
             Refusal::DecidedMeanwhile { .. } => {
                 "get the page again with GET /internal/moderation/{host} and send its seen with the \

@@ -82,10 +82,10 @@ impl Refusal {
             }
             Refusal::InvalidArguments { fault, .. } => fault.clone(),
             Refusal::UploadTaken => "this upload URL has already been used; it accepts one upload".into(),
-            Refusal::VersionChanged { live: Some(seq) } => {
-                format!("the live version has changed: it is now version {seq}")
+            Refusal::VersionChanged { current: Some(seq) } => {
+                format!("the version to decide on has changed: it is now version {seq}")
             }
-            Refusal::VersionChanged { live: None } => "the page no longer has a live version".into(),
+            Refusal::VersionChanged { current: None } => "the page no longer has a version".into(),
             Refusal::DecidedMeanwhile { status } => {
                 format!(
                     "another decision was made since you opened the page; its status is now {}",

@@ -4,15 +4,14 @@
 use std::collections::{BTreeSet, HashMap};
 
 use anyhow::Context;
-use domain::{
-    AccountId, Artifact, ArtifactId, Host, LiveVersion, Manifest, ModerationStatus, Route, Slug, Time,
-};
+use domain::{AccountId, Artifact, ArtifactId, Host, LiveVersion, Manifest, Route, Slug, Time};
 use sea_orm::sea_query::{Query, SelectStatement};
 use sea_orm::{
     ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, FromQueryResult, QueryFilter, QueryOrder,
     QuerySelect, Select, Statement,
 };
 
+use crate::held_pages::edge_status;
 use crate::many::{among, rows_of_pairs};
 use crate::rows::{self, ShownVersion};
 
@@ -104,16 +103,17 @@ pub(crate) async fn find_at(
     Ok(live_of_anyone().filter(at_host).one(connection).await?)
 }
 
-/// The page of a host that has only staged versions, as the route of the newest of them.
+/// The page of a host that has only staged versions, as if the newest were live.
 pub(crate) async fn staged_only_at(
     connection: &impl ConnectionTrait,
     host: &Host,
 ) -> anyhow::Result<Option<Route>> {
     let sql = "SELECT artifact.id AS artifact_id, artifact.account_id, artifact.visibility,
-            artifact.link_generation, artifact.updated_at, account.expires_at, account.suspended_at, (
-                SELECT id FROM versions WHERE artifact_id = artifact.id ORDER BY seq DESC LIMIT 1
-            ) AS version_id
+            artifact.link_generation, artifact.updated_at, account.expires_at, account.suspended_at,
+            version.id AS version_id, version.moderation_status, version.moderated_by
         FROM artifacts AS artifact JOIN accounts AS account ON account.id = artifact.account_id
+        JOIN versions AS version ON version.artifact_id = artifact.id
+            AND version.seq = (SELECT MAX(seq) FROM versions WHERE artifact_id = artifact.id)
         WHERE artifact.host = $1 AND artifact.deleted_at IS NULL AND artifact.live_version_id IS NULL";
     let backend = connection.get_database_backend();
     let statement = Statement::from_sql_and_values(backend, sql, [host.as_str().into()]);
@@ -121,7 +121,7 @@ pub(crate) async fn staged_only_at(
         .one(connection)
         .await
         .context("find a page that has only staged versions")?;
-    found.map(|row| row.route(host)).transpose().map(Option::flatten)
+    found.map(|row| row.route(host)).transpose()
 }
 
 /// The artifact of a row, with its live version if it has one.
@@ -161,27 +161,27 @@ struct StagedOnlyRow {
     updated_at: i64,
     expires_at: Option<i64>,
     suspended_at: Option<i64>,
-    version_id: Option<String>,
+    version_id: String,
+    moderation_status: String,
+    moderated_by: String,
 }
 
 impl StagedOnlyRow {
-    /// `None` if there are no versions.
-    fn route(self, host: &Host) -> anyhow::Result<Option<Route>> {
-        let Some(version) = self.version_id else { return Ok(None) };
-        Ok(Some(Route {
+    fn route(self, host: &Host) -> anyhow::Result<Route> {
+        Ok(Route {
             host: host.clone(),
             account: rows::parse(&self.account_id, "an account id")?,
             artifact: rows::parse(&self.artifact_id, "an artifact id")?,
-            version: rows::parse(&version, "a version id")?,
+            version: rows::parse(&self.version_id, "a version id")?,
             visibility: rows::visibility(&self.visibility)?,
             link_generation: rows::link_generation(self.link_generation)?,
-            moderation: ModerationStatus::Pass,
+            moderation: rows::moderation(edge_status(&self.moderation_status, &self.moderated_by))?,
             expires_at: self.expires_at.map(Time::from_millis),
             is_suspended: self.suspended_at.is_some(),
             updated_at: Time::from_millis(self.updated_at),
             held_from: None,
             manifest: Manifest::default(),
-        }))
+        })
     }
 }
 

@@ -26,6 +26,51 @@ pub(crate) async fn live_version(
     Ok(entity::version::Entity::find_by_id(id.as_str()).one(transaction).await?)
 }
 
+/// The version that moderators decide on: the live one, or the newest while none is live. Visitors can open
+/// that one, too, at its own address.
+pub(crate) async fn reviewed_version(
+    transaction: &DatabaseTransaction,
+    artifact: &entity::artifact::Model,
+) -> anyhow::Result<Option<entity::version::Model>> {
+    if artifact.live_version_id.is_some() {
+        return live_version(transaction, artifact).await;
+    }
+    let newest = newest_id(transaction, &artifact.id).await?;
+    let Some(id) = newest else { return Ok(None) };
+    Ok(entity::version::Entity::find_by_id(id).one(transaction).await?)
+}
+
+/// A version of an artifact by its number.
+pub(crate) async fn version_of(
+    transaction: &DatabaseTransaction,
+    artifact: &str,
+    seq: u32,
+) -> anyhow::Result<Option<entity::version::Model>> {
+    use entity::version::Column;
+    let seq = i32::try_from(seq).unwrap_or(i32::MAX);
+    let with_seq =
+        entity::version::Entity::find().filter(Column::ArtifactId.eq(artifact)).filter(Column::Seq.eq(seq));
+    Ok(with_seq.one(transaction).await?)
+}
+
+/// The id of an artifact's newest version.
+pub(crate) async fn newest_id(
+    connection: &impl ConnectionTrait,
+    artifact: &str,
+) -> anyhow::Result<Option<String>> {
+    use entity::version::Column;
+    let newest = entity::version::Entity::find()
+        .select_only()
+        .column(Column::Id)
+        .filter(Column::ArtifactId.eq(artifact))
+        .order_by_desc(Column::Seq)
+        .limit(1)
+        .into_tuple()
+        .one(connection)
+        .await?;
+    Ok(newest)
+}
+
 /// Version numbers by version id.
 pub(crate) async fn seqs(
     connection: &impl ConnectionTrait,

@@ -329,7 +329,7 @@ on_both_databases! {
         let appeal = case().await.appeals.remove(0);
         assert_eq!((appeal.message.as_str(), appeal.seq, appeal.closed_at), ("It is a drill.", 1, None));
         // A moderator who has not seen the appeal does not close it.
-        let newest = case().await.live.unwrap().newest_decision;
+        let newest = case().await.version.unwrap().newest_decision;
         let seen = Seen { decision: newest, ..Seen::default() };
         harness.decide_on_seen(&page, ModerationDecision::Block, Some(seen)).await;
         assert_eq!(case().await.appeals[0].closed_at, None);
@@ -346,6 +346,7 @@ on_both_databases! {
         let report = NewReport {
             id: ReportId::new(START, &harness.chance),
             host: page.host.clone(),
+            seq: None,
             reason: Some("It asks for money.".parse::<ReportReason>().unwrap()),
             category: Some(domain::ReportCategory::Spam),
             now: START,

@@ -126,7 +126,7 @@ on_both_databases! {
         assert_eq!(harness.give_up_scan_of(&page).await, Some(page.host.clone()));
         assert_eq!(harness.shown(&page).await, REVIEW);
         assert_eq!(harness.held_from_of(&page).await, Some(START.plus(Duration::from_secs(30))));
-        let case = harness.store.moderation().find_case(&page.host).await.unwrap().unwrap().live.unwrap();
+        let case = harness.store.moderation().find_case(&page.host).await.unwrap().unwrap().version.unwrap();
         assert_eq!(case.scan.unwrap().evidence, "[{}]");
         assert_eq!(harness.give_up_scan_of(&page).await, None);
         // It still waits for a verdict, and gets it.

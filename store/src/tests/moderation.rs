@@ -3,14 +3,16 @@
 use domain::{ModerationDecision, Moderator, ReportCategory, ReportId, UserId};
 use sea_orm::EntityTrait;
 
+use super::review::{DONE, slugs};
 use super::team::user;
 use super::*;
-use crate::{Claimer, DecisionResult, ModeratorDecision, NewReport, ReportResult, SlugOwner};
+use crate::{Claimer, DecisionResult, ModeratorDecision, NewReport, ReportResult, SlugOwner, WaitingFor};
 
 fn report_on(harness: &StoreHarness, published: &Published) -> NewReport {
     NewReport {
         id: ReportId::new(START, &harness.chance),
         host: published.host.clone(),
+        seq: None,
         reason: Some("It asks for money.".parse().unwrap()),
         category: Some(ReportCategory::Phishing),
         now: START,
@@ -71,21 +73,60 @@ on_both_databases! {
         assert_eq!(sources_of_decisions(harness).await.len(), 2);
     }
 
-    async fn deleted_and_unserved_pages_cannot_be_moderated(harness: &StoreHarness) {
+    async fn deleted_pages_cannot_be_moderated(harness: &StoreHarness) {
         let account = harness.account().await;
         let staged = harness.publish_as(account, "staged", b"one", Activation::Staged).await;
         let moderator = UserId::new(START, &harness.chance);
         let word = |published| word_on(published, ModerationDecision::Block, moderator);
-        let noted = ReportResult::Noted(ModerationStatus::Pending);
-        assert_eq!(harness.store.reports().create(&report_on(harness, &staged), &harness.chance).await.unwrap(), noted);
-        assert_eq!(harness.store.moderation().decide(&word(&staged), &harness.chance).await.unwrap(), DecisionResult::NothingIsLive);
-
         harness.store.artifacts().delete(&harness.change(account, START), &staged.slug).await.unwrap();
         let gone = harness.store.reports().create(&report_on(harness, &staged), &harness.chance).await.unwrap();
         assert_eq!(gone, ReportResult::NoSuchHost);
         assert_eq!(harness.store.moderation().decide(&word(&staged), &harness.chance).await.unwrap(), DecisionResult::Gone);
         assert_eq!(open_reports(harness).await, 0);
         assert!(harness.store.artifacts().find_at(&staged.host).await.unwrap().is_none());
+    }
+
+    async fn reported_page_with_only_staged_versions_waits_and_can_be_blocked(harness: &StoreHarness) {
+        let account = harness.account().await;
+        harness.publish_as(account, "page", b"one", Activation::Staged).await;
+        let newest = harness.publish_as(account, "page", b"two", Activation::Staged).await;
+        assert_eq!(slugs(&harness.waiting(WaitingFor::Review).await), [""; 0]);
+        harness.reported(&newest, START).await;
+        let waiting = harness.waiting(WaitingFor::Review).await;
+        assert_eq!(slugs(&waiting), ["page"]);
+        assert_eq!((waiting[0].seq, waiting[0].open_reports), (2, 1));
+        assert_eq!(waiting[0].status, ModerationStatus::Review);
+        let backlog = harness.store.review_queue().backlog(START).await.unwrap();
+        assert_eq!((backlog.pages, backlog.oldest_since, backlog.reports), (1, Some(START), 1));
+        let case = harness.store.moderation().find_case(&newest.host).await.unwrap().unwrap();
+        let version = case.version.unwrap();
+        assert_eq!((version.seq, version.is_live, case.reports[0].seq), (2, false, Some(2)));
+        assert_eq!(harness.rule(&newest, ModerationDecision::Block, Some(newest.version)).await, DONE);
+        assert_eq!(slugs(&harness.waiting(WaitingFor::Review).await), [""; 0]);
+        assert_eq!(harness.store.review_queue().backlog(START).await.unwrap().reports, 0);
+        // A version that becomes live is the one to decide on.
+        harness.store.artifacts().activate(&harness.change(account, START), &newest.slug, 1).await.unwrap();
+        let case = harness.store.moderation().find_case(&newest.host).await.unwrap().unwrap();
+        assert_eq!(case.version.map(|version| (version.seq, version.is_live)), Some((1, true)));
+        let refused = harness.rule(&newest, ModerationDecision::Block, Some(newest.version)).await;
+        assert_eq!(refused, DecisionResult::OtherVersion { seq: 1 });
+    }
+
+    async fn a_report_on_the_address_of_a_version_names_that_version(harness: &StoreHarness) {
+        let account = harness.account().await;
+        harness.publish_as(account, "page", b"one", Activation::Staged).await;
+        let live = harness.publish(account, "page", b"two").await;
+        harness.scanned(&live, ModerationStatus::Pass, START).await;
+        let reported = async |seq, now| {
+            let (id, host) = (ReportId::new(now, &harness.chance), live.host.clone());
+            let report = NewReport { id, host, seq, reason: None, category: None, now };
+            harness.store.reports().create(&report, &harness.chance).await.unwrap()
+        };
+        assert_eq!(reported(Some(1), START).await, ReportResult::SentToReview);
+        assert_eq!(reported(None, START.plus(HOUR)).await, ReportResult::Noted(ModerationStatus::Pass));
+        let case = harness.store.moderation().find_case(&live.host).await.unwrap().unwrap();
+        let seqs: Vec<_> = case.reports.iter().map(|report| report.seq).collect();
+        assert_eq!(seqs, [Some(2), Some(1)]);
     }
 
     async fn slug_is_searched_in_one_persons_accounts_or_in_all(harness: &StoreHarness) {

@@ -25,7 +25,7 @@ impl StoreHarness {
             Some(route) => route,
             None => routes.find_staged_only(&published.host).await.unwrap().unwrap(),
         };
-        let version = routes.find_version(&route, published.seq).await.unwrap().unwrap();
+        let version = routes.find_version(&route, Some(route.version), published.seq).await.unwrap().unwrap();
         assert_eq!(version.link_generation, route.link_generation);
         route.link_generation.number()
     }

@@ -34,8 +34,14 @@ impl StoreHarness {
 
     pub(super) async fn reported(&self, published: &Published, now: Time) {
         let host = published.host.clone();
-        let report =
-            NewReport { id: ReportId::new(now, &self.chance), host, reason: None, category: None, now };
+        let report = NewReport {
+            id: ReportId::new(now, &self.chance),
+            host,
+            seq: None,
+            reason: None,
+            category: None,
+            now,
+        };
         self.store.reports().create(&report, &self.chance).await.unwrap();
     }
 
@@ -166,7 +172,7 @@ on_both_databases! {
         let first = harness.publish(account, "page", b"one").await;
         let second = harness.publish(account, "page", b"two").await;
         let refused = harness.rule(&first, ModerationDecision::Block, Some(first.version)).await;
-        assert_eq!(refused, DecisionResult::OtherIsLive { seq: 2 });
+        assert_eq!(refused, DecisionResult::OtherVersion { seq: 2 });
         let route = harness.store.routes().find(&first.host).await.unwrap().unwrap();
         assert_eq!(route.moderation, ModerationStatus::Pending);
         assert!(harness.store.moderation().list_decisions(&DecisionFilter::default(), 10).await.unwrap().is_empty());
@@ -300,7 +306,7 @@ on_both_databases! {
         let look = async || {
             let case = harness.store.moderation().find_case(&page.host).await.unwrap().unwrap();
             Seen {
-                decision: case.live.unwrap().newest_decision,
+                decision: case.version.unwrap().newest_decision,
                 report: Some(case.reports[0].id),
                 appeal: None,
             }
@@ -365,7 +371,7 @@ on_both_databases! {
         harness.scanned(&first, ModerationStatus::Pass, START).await;
         harness.reported(&first, START).await;
         let case = harness.store.moderation().find_case(&first.host).await.unwrap().unwrap();
-        let live = case.live.unwrap();
+        let live = case.version.unwrap();
         assert_eq!((live.seq, live.status, live.moderated_by), (2, ModerationStatus::Review, ModeratedBy::Report));
         assert!(live.scan.is_none(), "the scan was of another version");
         assert_eq!((case.reports.len(), case.reports[0].answered_at), (1, None));
@@ -377,7 +383,8 @@ on_both_databases! {
         assert!(harness.store.artifacts().find_manifest_at(&first.host, 3).await.unwrap().is_none());
 
         let staged = harness.publish_as(account, "staged", b"one", Activation::Staged).await;
-        assert!(harness.store.moderation().find_case(&staged.host).await.unwrap().unwrap().live.is_none());
+        let case = harness.store.moderation().find_case(&staged.host).await.unwrap().unwrap();
+        assert!(case.version.is_some_and(|version| !version.is_live));
         assert!(harness.store.moderation().find_case(&"no-such-page-0000".parse().unwrap()).await.unwrap().is_none());
     }
 }

@@ -49,7 +49,14 @@ impl StoreHarness {
 
     async fn report_on(&self, published: &Published) -> ReportResult {
         let id = ReportId::new(START, &self.chance);
-        let report = NewReport { id, host: published.host.clone(), reason: None, category: None, now: START };
+        let report = NewReport {
+            id,
+            host: published.host.clone(),
+            seq: None,
+            reason: None,
+            category: None,
+            now: START,
+        };
         self.store.reports().create(&report, &self.chance).await.unwrap()
     }
 
@@ -324,7 +331,7 @@ on_both_databases! {
         }
         assert_eq!(harness.scans_kept(&published).await.len(), 1);
         let case = harness.store.moderation().find_case(&published.host).await.unwrap().unwrap();
-        let scan = case.live.unwrap().scan.unwrap();
+        let scan = case.version.unwrap().scan.unwrap();
         assert_eq!((scan.scanner_version.as_deref(), scan.at), (Some("5"), START.plus(5 * MINUTE)));
         assert_eq!(scan.evidence, "[{}]");
     }

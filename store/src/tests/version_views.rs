@@ -10,11 +10,11 @@ const BLOCKED: ModerationStatus = ModerationStatus::Blocked;
 
 async fn view(harness: &StoreHarness, published: &Published) -> Option<Route> {
     let routes = harness.store.routes();
-    let page = match routes.find(&published.host).await.unwrap() {
-        Some(page) => page,
-        None => routes.find_staged_only(&published.host).await.unwrap()?,
+    let (page, live) = match routes.find(&published.host).await.unwrap() {
+        Some(page) => (page.clone(), Some(page.version)),
+        None => (routes.find_staged_only(&published.host).await.unwrap()?, None),
     };
-    routes.find_version(&page, published.seq).await.unwrap()
+    routes.find_version(&page, live, published.seq).await.unwrap()
 }
 
 async fn status(harness: &StoreHarness, published: &Published) -> ModerationStatus {
@@ -68,6 +68,36 @@ on_both_databases! {
         let other = harness.publish_as(account, "other", b"one", Activation::Staged).await;
         harness.store.artifacts().delete(&change, &other.slug).await.unwrap();
         assert!(harness.store.routes().find_staged_only(&other.host).await.unwrap().is_none());
+    }
+
+    async fn a_block_of_the_newest_staged_version_closes_the_others_too(harness: &StoreHarness) {
+        let account = harness.account().await;
+        let older = harness.publish_as(account, "page", b"one", Activation::Staged).await;
+        let newest = harness.publish_as(account, "page", b"two", Activation::Staged).await;
+        harness.scanned(&newest, BLOCKED, START).await;
+        assert_eq!(status(harness, &newest).await, BLOCKED);
+        assert_ne!(status(harness, &older).await, BLOCKED, "a scan blocks one version");
+        assert_eq!(harness.rule(&newest, ModerationDecision::Block, None).await, DONE);
+        assert_eq!((status(harness, &older).await, status(harness, &newest).await), (BLOCKED, BLOCKED));
+        let held = harness.publish_as(account, "page", b"three", Activation::Staged).await;
+        assert_eq!((status(harness, &older).await, status(harness, &held).await), (BLOCKED, BLOCKED));
+        assert_eq!(harness.rule(&held, ModerationDecision::Pass, None).await, DONE);
+        assert_ne!(status(harness, &older).await, BLOCKED);
+    }
+
+    async fn version_with_a_later_blocked_content_is_served_only_while_it_is_live(harness: &StoreHarness) {
+        let (account, other) = (harness.account().await, harness.account().await);
+        let live = harness.publish(account, "page", b"bad").await;
+        let staged = harness.publish_as(account, "staged", b"bad", Activation::Staged).await;
+        let elsewhere = harness.publish(other, "elsewhere", b"bad").await;
+        assert_eq!(harness.rule(&elsewhere, ModerationDecision::Block, None).await, DONE);
+        assert_ne!(status(harness, &live).await, BLOCKED, "a moderator sees it beside the blocked page");
+        assert_eq!(status(harness, &staged).await, BLOCKED);
+        harness.publish(account, "page", b"good").await;
+        assert_eq!(status(harness, &live).await, BLOCKED);
+        harness.rule(&elsewhere, ModerationDecision::Pass, None).await;
+        assert_ne!(status(harness, &live).await, BLOCKED, "the content is no longer blocked");
+        assert_ne!(status(harness, &staged).await, BLOCKED);
     }
 
     async fn a_verdict_on_a_staged_version_names_its_host(harness: &StoreHarness) {

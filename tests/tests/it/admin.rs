@@ -144,7 +144,7 @@ in_both_modes! {
         let late = [("action", "block"), ("version", "7"), ("note", "Look <twice>.")];
         let refused = human.post(&page).header("Accept", BROWSER).form(&late).await.expect(409);
         assert!(refused.text().contains("Look &#60;twice&#62;."), "{refused:?}");
-        assert!(refused.text().contains("The live version has changed"), "{refused:?}");
+        assert!(refused.text().contains("The version to decide on has changed"), "{refused:?}");
         let burnt = [("action", "burn"), ("version", "1")];
         human.post(&page).header("Accept", BROWSER).form(&burnt).await.expect(400);
         let column = |name: &str| {

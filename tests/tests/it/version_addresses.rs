@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use handbill_tests::{Agent, Mode, PATIENCE, Reply, Visitor, World, eventually, in_both_modes, json};
+use handbill_tests::{Agent, Method, Mode, PATIENCE, Reply, Visitor, World, eventually, in_both_modes, json};
 
 use crate::day_two::tamper;
 use crate::expectations::{PAGE, assert_serves, front_page, page_saying};
@@ -258,13 +258,68 @@ in_both_modes! {
         assert_eq!(by_path.header("Location"), url);
     }
 
-    async fn report_of_a_versions_address_reports_its_page(world: World) {
+    async fn report_of_a_versions_address_reports_its_page_and_names_the_version(world: World) {
         let agent = world.agent().await;
         let page = agent.publish("my-page", PAGE).await.expect(201);
-        for host in [label_of(&page.string("version_url")), page.string("version_url")] {
+        let staged = stage(&agent, "my-page", &page_saying("staged")).await;
+        for host in [label_of(&page.string("version_url")), staged.string("version_url")] {
             let call = world.stranger().post("/v1/reports").json(&json!({ "host": host }));
             assert_eq!(call.await.expect(201).string("host"), page.string("host"));
         }
+        let case = format!("/internal/moderation/{}", page.string("host"));
+        let item = world.operator().call(Method::GET, &case).await.expect(200);
+        assert_eq!((item.integer("live.version"), item.at("live.staged")), (1, json!(false)));
+        assert_eq!((item.integer("reports.0.version"), item.integer("reports.1.version")), (2, 1));
+    }
+
+    async fn page_that_is_not_live_yet_can_be_reported_and_blocked(world: World) {
+        let (agent, visitors) = (world.agent().await, visitors_of(&world).await);
+        let older = agent.publish("my-page", PAGE).await.expect(201);
+        let newest = stage(&agent, "my-page", &page_saying("next")).await;
+        tamper(&world, ONLY_STAGED).await;
+        for visitor in &visitors {
+            assert_serves(&visitor.open(&older.string("version_url")).await, PAGE);
+        }
+        let call = world.stranger().post("/v1/reports").json(&json!({ "host": newest.string("version_url") }));
+        call.await.expect(201);
+        let queue = world.operator().call(Method::GET, "/internal/moderation").await.expect(200);
+        assert_eq!(queue.string("items.0.host"), older.string("host"));
+        let case = format!("/internal/moderation/{}", older.string("host"));
+        let item = world.operator().call(Method::GET, &case).await.expect(200);
+        assert_eq!((item.integer("live.version"), item.at("live.staged")), (2, json!(true)));
+        let decision = json!({ "action": "block", "version": 2 });
+        world.operator().post(&case).header("X-Operator", "Ada").json(&decision).await.expect(200);
+        for visitor in &visitors {
+            visitor.open(&older.string("version_url")).await.expect(451);
+            visitor.open(&newest.string("version_url")).await.expect(451);
+        }
+        let queue = world.operator().call(Method::GET, "/internal/moderation").await.expect(200);
+        assert_eq!(queue.at("items"), json!([]));
+    }
+
+    async fn content_that_is_blocked_elsewhere_closes_versions_that_are_not_live(world: World) {
+        let (agent, other, visitors) = (world.agent().await, world.agent().await, visitors_of(&world).await);
+        let page = agent.publish("my-page", PAGE).await.expect(201);
+        let staged = stage(&agent, "my-page", &page_saying("bad")).await;
+        let elsewhere = other.publish("elsewhere", page_saying("bad")).await.expect(201);
+        for visitor in &visitors {
+            assert_serves(&visitor.open(&staged.string("version_url")).await, &page_saying("bad"));
+        }
+        let case = format!("/internal/moderation/{}", elsewhere.string("host"));
+        let decide = async |action: &str| {
+            let decision = json!({ "action": action, "version": 1 });
+            world.operator().post(&case).header("X-Operator", "Ada").json(&decision).await.expect(200);
+        };
+        let becomes = async |status: u16| {
+            for visitor in &visitors {
+                visitor.open(&staged.string("version_url")).await.expect(status);
+                assert_serves(&visitor.open(&page.string("version_url")).await, PAGE);
+            }
+        };
+        decide("block").await;
+        becomes(451).await;
+        decide("pass").await;
+        becomes(200).await;
     }
 }
 
