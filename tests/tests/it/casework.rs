@@ -132,7 +132,8 @@ in_both_modes! {
         let outcomes = human.post(QUEUE).header("Accept", BROWSER).form(&form).await.expect(200).text();
         assert!(outcomes.contains("It was applied to 1 of 4 pages."), "{outcomes}");
         assert_eq!(outcomes.matches("not decided").count(), 3, "{outcomes}");
-        let faults = ["The version to decide on has changed", "Another decision was made", "There is no such host"];
+        let changed = "The version to decide on has changed";
+        let faults = [changed, "Another decision was made", "There is no such host"];
         for (host, fault) in hosts.iter().zip(faults) {
             let row = outcomes.split(&case_link(host)).nth(1).and_then(|row| row.split("</tr>").next());
             assert!(row.is_some_and(|row| row.contains(fault)), "{host}: {outcomes}");

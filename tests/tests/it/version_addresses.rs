@@ -280,8 +280,8 @@ in_both_modes! {
         for visitor in &visitors {
             assert_serves(&visitor.open(&older.string("version_url")).await, PAGE);
         }
-        let call = world.stranger().post("/v1/reports").json(&json!({ "host": newest.string("version_url") }));
-        call.await.expect(201);
+        let report = json!({ "host": newest.string("version_url") });
+        world.stranger().post("/v1/reports").json(&report).await.expect(201);
         let queue = world.operator().call(Method::GET, "/internal/moderation").await.expect(200);
         assert_eq!(queue.string("items.0.host"), older.string("host"));
         let case = format!("/internal/moderation/{}", older.string("host"));
