@@ -28,6 +28,7 @@ mod port;
 mod process;
 mod reply;
 mod server;
+mod tools;
 mod world;
 
 pub use browser::{Browser, Scheme, Screen, Scripts};
@@ -52,4 +53,5 @@ pub use server::has_servers;
 pub use server::otlp::{Collector, TracedSpan};
 pub use server::outage::OwnServer;
 pub use server::s3::{Health, S3};
+pub use tools::installed;
 pub use world::{Mode, Setup, World};

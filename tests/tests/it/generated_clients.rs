@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use handbill_tests::{Agent, Mode, World, program};
+use handbill_tests::{Agent, Mode, World, installed, program};
 use tokio::process::Command;
 
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi");
@@ -158,9 +158,4 @@ fn go_cache() -> PathBuf {
 
 fn packages() -> PathBuf {
     installed("HANDBILL_TEST_OPENAPI_PACKAGES")
-}
-
-fn installed(variable: &str) -> PathBuf {
-    let path = std::env::var_os(variable);
-    path.unwrap_or_else(|| panic!("{variable} is not set: run the tests by scripts/test")).into()
 }

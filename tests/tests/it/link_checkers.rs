@@ -6,9 +6,8 @@
 mod sites;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
-use handbill_tests::{Browser, Reply, Value, in_both_modes};
+use handbill_tests::{Browser, Reply, Value, in_both_modes, installed};
 use percent_encoding::percent_decode_str;
 use reqwest::Url;
 use tokio::process::Command;
@@ -193,9 +192,4 @@ fn origins(addresses: impl IntoIterator<Item = String>) -> BTreeSet<String> {
 
 fn difference<T: std::fmt::Debug + PartialEq>(what: &str, found: &T, expected: &T) -> Option<String> {
     (found != expected).then(|| format!("{what}: {found:#?}\n    expected: {expected:#?}"))
-}
-
-fn installed(variable: &str) -> PathBuf {
-    let path = std::env::var_os(variable);
-    path.unwrap_or_else(|| panic!("{variable} is not set: run the tests by scripts/test")).into()
 }

@@ -55,6 +55,7 @@ mod generated_clients;
 mod health;
 mod http_manners;
 mod invites;
+mod lighthouse;
 mod limits;
 mod link_checkers;
 mod lists;

@@ -5,7 +5,7 @@
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use handbill_tests::{Agent, Mode, World, in_both_modes, program};
+use handbill_tests::{Agent, Mode, World, in_both_modes, installed, program};
 use tokio::process::Command;
 
 use crate::expectations::PAGE;
@@ -106,11 +106,6 @@ fn beside_packages(world: &World, script: &str) -> PathBuf {
 
 fn packages() -> PathBuf {
     installed("HANDBILL_TEST_MCP_PACKAGES")
-}
-
-fn installed(variable: &str) -> PathBuf {
-    let path = std::env::var_os(variable);
-    path.unwrap_or_else(|| panic!("{variable} is not set: run the tests by scripts/test")).into()
 }
 
 async fn assert_says(mut command: Command, last: &str) {

@@ -1,11 +1,10 @@
 //! The command line of Netlify, unmodified. Only the address of the API and the token are set.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::time::Duration;
 
-use handbill_tests::{Agent, Mode, Value, World, in_both_modes, program};
+use handbill_tests::{Agent, Mode, Value, World, in_both_modes, installed, program};
 use tempfile::TempDir;
 use tokio::process::Command;
 use tokio::time::timeout;
@@ -144,10 +143,4 @@ fn refused(ran: &Output, why: &str) {
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
-}
-
-fn installed(variable: &str) -> PathBuf {
-    let installed = std::env::var_os(variable);
-    let installed = installed.unwrap_or_else(|| panic!("{variable} is not set; run scripts/test"));
-    Path::new(&installed).to_owned()
 }

@@ -1,9 +1,9 @@
 //! OAuth with third-party clients, unmodified: each gets the address of `/mcp` and no token. A program acts
 //! as the browser of a person who continues without an account.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use handbill_tests::{World, in_both_modes};
+use handbill_tests::{World, in_both_modes, installed};
 use tokio::process::Command;
 
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/oauth");
@@ -45,11 +45,6 @@ fn command(variable: &str, world: &World) -> Command {
         .current_dir(world.folder())
         .kill_on_drop(true);
     command
-}
-
-fn installed(variable: &str) -> PathBuf {
-    let path = std::env::var_os(variable);
-    path.unwrap_or_else(|| panic!("{variable} is not set: run the tests by scripts/test")).into()
 }
 
 /// The client publishes, for an account that was made for it.

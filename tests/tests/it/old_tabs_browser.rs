@@ -2,9 +2,9 @@
 //! that it has not loaded yet, although the new version has none of them.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use handbill_tests::{Agent, Browser, Reply, in_both_modes, json};
+use handbill_tests::{Agent, Browser, Reply, in_both_modes, installed, json};
 use tempfile::TempDir;
 use tokio::process::Command;
 
@@ -108,9 +108,4 @@ fn collect(folder: &Path, prefix: &str, files: &mut Vec<(String, Vec<u8>)>) {
             files.push((name, fs::read(entry.path()).unwrap()));
         }
     }
-}
-
-fn installed(variable: &str) -> PathBuf {
-    let path = std::env::var_os(variable);
-    path.unwrap_or_else(|| panic!("{variable} is not set: run the tests by scripts/test")).into()
 }

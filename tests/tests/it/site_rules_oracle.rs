@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use handbill_tests::{Mode, World, eventually, program};
+use handbill_tests::{Mode, World, eventually, installed, program};
 use reqwest::Client;
 use reqwest::redirect::Policy;
 use tokio::process::{Child, Command};
@@ -250,9 +250,4 @@ async fn start_wrangler(folder: &Path) -> (Wrangler, String) {
 fn client() -> Client {
     let client = Client::builder().redirect(Policy::none()).no_proxy().timeout(START_DEADLINE);
     client.build().expect("an HTTP client")
-}
-
-fn installed(variable: &str) -> PathBuf {
-    let path = std::env::var_os(variable);
-    path.unwrap_or_else(|| panic!("{variable} is not set: run the tests by scripts/test")).into()
 }
