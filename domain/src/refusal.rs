@@ -149,8 +149,8 @@ pub enum Refusal {
     },
     /// A second upload to the same URL.
     UploadTaken,
-    /// A moderator's decision on a version that is no longer the one to decide on. `current` is, if there is
-    /// any.
+    /// A moderator's decision on a version that is no longer the one to decide on. `current` is the one to
+    /// decide on now, if there is one.
     VersionChanged {
         current: Option<u32>,
     },

@@ -4,6 +4,7 @@
 //! been stored nevertheless, so the same batch is pushed again under its own job id. Its views must never be
 //! counted again in another batch.
 
+use std::collections::BTreeMap;
 use std::mem::take;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,8 +28,8 @@ pub struct Tally {
     viewed: Mutex<Vec<Arc<ViewCounter>>>,
 }
 
-/// Counts the views of one reading of a page's route. The route has it at hand, so that a view needs no
-/// lookup. Another reading has a counter of its own.
+/// Counts the views of one reading of a page's route. The `Site` holds it, so that a view needs no lookup.
+/// Another reading has a counter of its own.
 pub struct ViewCounter {
     account: AccountId,
     host: Host,
@@ -42,8 +43,9 @@ pub struct Delivery<'t, F> {
     clock: Clock,
     chance: Chance,
     push: F,
-    /// Batches that may not be stored yet. Nothing more is drained while there are any, so the number of
-    /// hosts bounds them, too.
+    /// Views that are in no batch yet. The number of pages is their bound.
+    counted: BTreeMap<(AccountId, Host), u64>,
+    /// Batches that may not be stored yet. There are no others until all of them are.
     pending: Vec<Batch>,
 }
 
@@ -60,17 +62,11 @@ impl Tally {
         }
     }
 
-    /// Removes and returns everything that was counted, in the order of accounts and hosts.
+    /// Removes and returns everything that was counted. A page that was read again meanwhile is there several
+    /// times.
     pub fn drain(&self) -> Vec<ViewCount> {
         let viewed = take(&mut *self.viewed.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut views: Vec<_> = viewed.iter().map(|counter| counter.take()).collect();
-        views.sort_unstable_by(|a, b| (a.account, &a.host).cmp(&(b.account, &b.host)));
-        views.dedup_by(|other, kept| {
-            let is_same = (other.account, &other.host) == (kept.account, &kept.host);
-            kept.count += if is_same { other.count } else { 0 };
-            is_same
-        });
-        views
+        viewed.iter().map(|counter| counter.take()).collect()
     }
 }
 
@@ -91,7 +87,7 @@ where
 {
     /// `push` stores a batch as a job with this id, idempotently.
     pub fn new(tally: &'t Tally, clock: Clock, chance: Chance, push: F) -> Self {
-        Self { tally, clock, chance, push, pending: Vec::new() }
+        Self { tally, clock, chance, push, counted: BTreeMap::new(), pending: Vec::new() }
     }
 
     /// Flushes until cancelled, and then until nothing is left.
@@ -107,13 +103,13 @@ where
             }
             tokio::time::sleep(FLUSH_EVERY).await;
         }
-        self.seal();
-        let lost: u64 =
-            self.pending.iter().flat_map(|batch| &batch.counted.views).map(|view| view.count).sum();
+        let pending = self.pending.iter().flat_map(|batch| &batch.counted.views).map(|view| view.count);
+        let lost = pending.chain(self.counted.values().copied()).sum::<u64>();
         tracing::error!(views.lost = lost, "view counts were lost at shutdown");
     }
 
     async fn flush(&mut self) -> Flushed {
+        self.gather();
         self.push_pending().await;
         if self.pending.is_empty() {
             self.seal();
@@ -122,11 +118,21 @@ where
         if self.pending.is_empty() { Flushed::All } else { Flushed::InPart }
     }
 
-    /// Moves the counted views into batches. The database stores their rows in the same order, so that a
-    /// batch writes few of its pages, and locks few accounts.
+    /// Takes what was counted, even while batches are pending.
+    fn gather(&mut self) {
+        for ViewCount { account, host, count } in self.tally.drain() {
+            *self.counted.entry((account, host)).or_default() += count;
+        }
+    }
+
+    /// Moves the counted views into batches, in the order of accounts and hosts. Rows of one account are
+    /// stored together, so that a batch writes few pages of the database and locks few accounts.
     fn seal(&mut self) {
         let now = self.clock.now();
-        for views in self.tally.drain().chunks(BATCH_HOSTS_MAX) {
+        let views = take(&mut self.counted).into_iter();
+        let views: Vec<_> =
+            views.map(|((account, host), count)| ViewCount { account, host, count }).collect();
+        for views in views.chunks(BATCH_HOSTS_MAX) {
             let counted = ViewsJob { counted_at: now, views: views.to_vec() };
             self.pending.push(Batch { job: JobId::new(now, &self.chance), counted });
         }
@@ -213,9 +219,9 @@ mod tests {
     }
 
     #[test]
-    fn views_are_counted_by_host_in_order_and_taken_once() {
+    fn views_are_counted_by_host_and_taken_once() {
         let (tally, first, second) = (Tally::default(), page(1), page(2));
-        for counter in [&second, &first, &second, &second] {
+        for counter in [&first, &second, &second, &second] {
             tally.count(counter);
         }
         let counts: Vec<_> = tally.drain().into_iter().map(|view| (view.host, view.count)).collect();
@@ -225,13 +231,16 @@ mod tests {
         assert_eq!(tally.drain().len(), 1, "a counter works again after it was taken");
     }
 
-    #[test]
-    fn readings_of_a_page_are_added_and_accounts_that_had_its_host_are_not() {
-        let tally = Tally::default();
-        for seed in [1, 2, 2, 1, 1] {
+    #[tokio::test]
+    async fn readings_of_a_page_are_added_and_accounts_that_had_its_host_are_not() {
+        let (tally, queue) = (Tally::default(), Queue::default());
+        for seed in [2, 1, 2, 1, 1] {
             tally.count(&ViewCounter::new(account(seed), host(1)));
         }
-        let counts: Vec<_> = tally.drain().into_iter().map(|view| (view.account, view.count)).collect();
+        assert_eq!(queue.delivery(&tally).flush().await, Flushed::All);
+        let kept = queue.kept.lock().unwrap();
+        let views = kept.values().flat_map(|counted| &counted.views);
+        let counts: Vec<_> = views.map(|view| (view.account, view.count)).collect();
         assert_eq!(counts, [(account(1), 3), (account(2), 2)]);
     }
 

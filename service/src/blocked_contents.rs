@@ -34,39 +34,17 @@ impl Service {
     /// scan.
     pub async fn unblock_content(&self, who: &OperatorName, hash: BlobHash) -> ServiceResult<()> {
         let now = self.0.clock.now();
-        if !self.0.store.blocked_contents().unblock(hash, who, now, &self.0.chance).await? {
-            return Err(Refusal::NotFound(Missing::BlockedContent).into());
-        }
+        let unblocked = self.0.store.blocked_contents().unblock(hash, who, now, &self.0.chance).await?;
+        let affected = unblocked.ok_or(Refusal::NotFound(Missing::BlockedContent))?;
         tracing::info!(content.hash = %hash, operator.name = %who, "content unblocked");
-        self.notify_holders(&[hash]).await;
+        self.0.bus.notify_edges(&affected).await;
         self.sweep_scans_soon().await;
         Ok(())
     }
 
-    /// What a block that was made at this time needs besides the notice for its own page.
-    pub(crate) async fn follow_block(&self, blocked_at: Time) {
-        match self.0.store.blocked_contents().listed_at(blocked_at).await {
-            Ok(contents) => self.notify_holders(&contents).await,
-            Err(error) => not_notified(&error),
-        }
-        self.rescan_since(blocked_at).await;
-    }
-
-    /// Notifies the edges of all pages with a version that has one of these contents, because the version's own
-    /// address opens or closes with the list.
-    pub(crate) async fn notify_holders(&self, contents: &[BlobHash]) {
-        if contents.is_empty() {
-            return;
-        }
-        match self.0.store.blocked_contents().hosts_with(contents).await {
-            Ok(hosts) => self.0.bus.notify_edges(&hosts).await,
-            Err(error) => not_notified(&error),
-        }
-    }
-
     /// Requests rescans of versions that were settled while a block made at this time was being committed.
     /// Their scans may not have seen the block.
-    async fn rescan_since(&self, blocked_at: Time) {
+    pub(crate) async fn rescan_since(&self, blocked_at: Time) {
         let now = self.0.clock.now();
         match self.0.store.scans().request_rescans(&RescanTarget::BlockedAt(blocked_at), now).await {
             Ok(None | Some(0)) => {}
@@ -89,12 +67,4 @@ impl Service {
             );
         }
     }
-}
-
-fn not_notified(error: &anyhow::Error) {
-    let error = format!("{error:#}");
-    tracing::error!(
-        error,
-        "edges could not be told which versions have a content that was blocked or unblocked"
-    );
 }

@@ -3,6 +3,7 @@
 //! A moderator is an operator at the review queue, who states which version was reviewed. In dev mode anybody
 //! who is signed in can moderate.
 
+use std::collections::HashSet;
 use std::net::IpAddr;
 
 use anyhow::Context;
@@ -180,14 +181,16 @@ impl Service {
     /// Blocks other pages, each in a transaction of its own. The decision is committed by then, so a failure
     /// is logged and reported as remaining work. Repeating the decision continues with it.
     async fn block_elsewhere(&self, decision: &ModeratorDecision, pages: &[SamePage]) -> BlockedElsewhere {
-        let mut blocked = BlockedElsewhere::default();
+        let (mut blocked, mut notified) = (BlockedElsewhere::default(), HashSet::new());
         for (position, page) in pages.iter().enumerate() {
             match self.block_too(decision, page, position).await {
-                Ok(DecisionResult::Done { has_more, .. }) => {
+                Ok(DecisionResult::Done { has_more, affected, .. }) => {
+                    notified.extend(affected);
+                    notified.insert(page.host.clone());
                     blocked.hosts.push(page.host.clone());
                     blocked.has_more |= has_more;
                 }
-                // Another version is live by now.
+                // Another version is to be reviewed by now.
                 Ok(_) => {}
                 Err(error) => {
                     let error = format!("{error:#}");
@@ -198,8 +201,9 @@ impl Service {
             }
         }
         if !blocked.hosts.is_empty() {
-            self.0.bus.notify_edges(&blocked.hosts).await;
-            self.follow_block(decision.now).await;
+            let notified: Vec<Host> = notified.into_iter().collect();
+            self.0.bus.notify_edges(&notified).await;
+            self.rescan_since(decision.now).await;
             tracing::info!(pages.blocked = blocked.hosts.len(), "the same content blocked on other pages");
         }
         blocked
@@ -234,15 +238,13 @@ impl Service {
         [page, version]: [Missing; 2],
     ) -> ServiceResult<bool> {
         match self.0.store.moderation().decide(decision, &self.0.chance).await? {
-            DecisionResult::Done { has_more, unblocked } => {
-                self.0.bus.notify_edges(std::slice::from_ref(host)).await;
+            DecisionResult::Done { has_more, unblocked, mut affected } => {
+                affected.push(host.clone());
+                self.0.bus.notify_edges(&affected).await;
                 match decision.ruling {
-                    ModerationDecision::Block => self.follow_block(decision.now).await,
+                    ModerationDecision::Block => self.rescan_since(decision.now).await,
                     ModerationDecision::Pass if unblocked.is_empty() => {}
-                    ModerationDecision::Pass => {
-                        self.notify_holders(&unblocked).await;
-                        self.sweep_scans_soon().await;
-                    }
+                    ModerationDecision::Pass => self.sweep_scans_soon().await,
                 }
                 Ok(has_more)
             }

@@ -1,4 +1,5 @@
-//! Owners' appeals. An appeal concerns the live version of a page, at most once per version. It stays open
+//! Owners' appeals. An appeal concerns the live version of a page, or the newest one while none is live, at
+//! most once per version. It stays open
 //! until a moderator decides on the page or the page is deleted.
 
 use anyhow::Context;
@@ -15,7 +16,7 @@ use crate::change::{Begun, Change};
 use crate::change_result::ChangeResult;
 use crate::handles::ModerationStore;
 use crate::rows;
-use crate::rows::version::live_version;
+use crate::rows::version::reviewed_version;
 
 /// How many appeals a page lists at most, newest first.
 const APPEALS_SHOWN_MAX: u64 = 20;
@@ -65,7 +66,7 @@ pub enum AppealState {
 }
 
 impl ModerationStore<'_> {
-    /// Records an appeal for the live version. `None` if there is no such artifact.
+    /// Records an appeal for the version. `None` if there is no such artifact.
     pub async fn appeal(
         self,
         change: &Change<'_>,
@@ -74,13 +75,13 @@ impl ModerationStore<'_> {
         let Begun { transaction, .. } = change.begin(self.0).await?;
         let found = rows::artifact::find(&transaction, change.account, &appeal.slug).await?;
         let Some(artifact) = found else { return Ok(None) };
-        let live = live_version(&transaction, &artifact).await?;
-        let status = match &live {
+        let reviewed = reviewed_version(&transaction, &artifact).await?;
+        let status = match &reviewed {
             Some(version) => rows::moderation(&version.moderation_status)?,
             None => ModerationStatus::Pending,
         };
         let Some(version) =
-            live.filter(|_| matches!(status, ModerationStatus::Review | ModerationStatus::Blocked))
+            reviewed.filter(|_| matches!(status, ModerationStatus::Review | ModerationStatus::Blocked))
         else {
             return Err(Refusal::NothingToAppeal { status }.into());
         };

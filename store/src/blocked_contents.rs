@@ -1,7 +1,8 @@
 //! The contents of pages that moderators have blocked. No new version may contain them.
 //!
-//! A version is compared with the list when it is settled, when it is made live again, and with each of its
-//! scans. A version that a moderator has passed is never compared.
+//! A version is compared with the list when it is settled, when it is made live again, with each of its
+//! scans, and while it is not live, when somebody opens its own address. A version that a moderator has
+//! passed is never compared.
 
 mod holders;
 mod shared;
@@ -29,6 +30,7 @@ use crate::handles::BlockedContentStore;
 use crate::many::{among, insert_rows};
 use crate::rows;
 use crate::scans_asked::request_rescans_of_holders;
+pub(crate) use holders::pages_with_listed;
 use shared::used_by_others;
 
 /// The rule in the evidence of a version that contains a blocked content.
@@ -135,20 +137,21 @@ impl BlockedContentStore<'_> {
     }
 
     /// Removes a content from the list on behalf of an operator, and requests scans of the versions that it
-    /// has blocked. Returns whether it was on the list.
+    /// has blocked. Returns the pages that have it in any version, or `None` if it was not on the list.
     pub async fn unblock(
         self,
         hash: BlobHash,
         operator: &OperatorName,
         now: Time,
         chance: &Chance,
-    ) -> anyhow::Result<bool> {
+    ) -> anyhow::Result<Option<Vec<Host>>> {
         let transaction = self.0.database.begin().await?;
         lock(&transaction).await?;
         let found = entity::blocked_content::Entity::find_by_id(hash.to_string()).one(&transaction).await?;
-        let Some(content) = found else { return Ok(false) };
+        let Some(content) = found else { return Ok(None) };
         entity::blocked_content::Entity::delete_by_id(hash.to_string()).exec(&transaction).await?;
         request_rescans_of_holders(&transaction, &[hash], now).await?;
+        let affected = holders::pages_with(&transaction, [hash], None).await?;
         let entry = Entry {
             actor: audit::operator(operator.as_str()),
             origin: Some(Origin { via: Via::Operator, address: None }),
@@ -159,7 +162,7 @@ impl BlockedContentStore<'_> {
         };
         audit::note(&transaction, chance, now, entry).await?;
         transaction.commit().await.context("remove a content from the list of blocked contents")?;
-        Ok(true)
+        Ok(Some(affected))
     }
 }
 
@@ -269,6 +272,18 @@ pub(crate) async fn find_listed(
         .await
         .context("find blocked contents")?;
     found.iter().map(|hash| rows::parse(hash, "a blob hash")).collect()
+}
+
+/// Whether a version that is not live would be blocked when it is made live.
+pub(crate) async fn closes(
+    connection: &impl ConnectionTrait,
+    moderated_by: &str,
+    manifest: &Manifest,
+) -> anyhow::Result<bool> {
+    if moderated_by == ModeratedBy::Moderator.as_str() {
+        return Ok(false);
+    }
+    Ok(!find_listed(connection, hashes_of(manifest)).await?.is_empty())
 }
 
 /// Which contents of these versions are on the list, by version.

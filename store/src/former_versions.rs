@@ -8,9 +8,9 @@ use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, Statement}
 
 use crate::handles::{RouteStore, Upkeep};
 use crate::held_pages::edge_status;
-use crate::rows;
+use crate::{blocked_contents, rows};
 
-/// A version that is no longer live, and is neither blocked nor deleted.
+/// A version that is no longer live. It is neither deleted nor blocked, and has no blocked content.
 #[derive(Clone, Debug)]
 pub struct FormerVersion {
     pub live_until: Time,
@@ -53,16 +53,14 @@ impl RouteStore<'_> {
         let is_open = |row: &FormerRow| {
             edge_status(&row.moderation_status, &row.moderated_by) != ModerationStatus::Blocked.as_str()
         };
-        found.into_iter().filter(is_open).map(FormerRow::read).collect()
-    }
-}
-
-impl FormerRow {
-    fn read(self) -> anyhow::Result<FormerVersion> {
-        Ok(FormerVersion {
-            live_until: Time::from_millis(self.live_until),
-            manifest: rows::manifest(&self.manifest)?,
-        })
+        let mut versions = Vec::new();
+        for row in found.into_iter().filter(is_open) {
+            let manifest = rows::manifest(&row.manifest)?;
+            if !blocked_contents::closes(reader, &row.moderated_by, &manifest).await? {
+                versions.push(FormerVersion { live_until: Time::from_millis(row.live_until), manifest });
+            }
+        }
+        Ok(versions)
     }
 }
 

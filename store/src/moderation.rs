@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use domain::{
-    AccountId, AppealId, ArtifactId, BlobHash, Chance, DecisionId, ModeratedBy, ModerationDecision,
+    AccountId, AppealId, ArtifactId, BlobHash, Chance, DecisionId, Host, ModeratedBy, ModerationDecision,
     ModerationStatus, Moderator, Origin, ReportId, RulingNote, SitePath, Time, VersionId, Via,
 };
 use sea_orm::sea_query::{Condition, Query};
@@ -18,7 +18,7 @@ use crate::rows::account::lock_account;
 use crate::rows::version::reviewed_version;
 use crate::{decision_rows, held_pages, rows};
 
-/// How many versions a block includes besides the live one. Repeating the block continues with the rest.
+/// How many versions a block includes besides the one that was reviewed. Repeating the block continues with the rest.
 const VERSIONS_INCLUDED_MAX: u64 = 50;
 
 /// How many omitted files the audit log entry of a block names.
@@ -37,7 +37,7 @@ pub struct ModeratorDecision {
     /// What else the moderator saw. `None` skips the comparison.
     pub seen: Option<Seen>,
     /// The contents that the moderator objects to. A block applies to every version of the artifact with one
-    /// of them, so that no earlier version can be activated instead.
+    /// of them, so that no earlier version can be activated instead, and to every reported version.
     pub contents: Vec<BlobHash>,
     pub now: Time,
 }
@@ -58,7 +58,7 @@ pub enum DecisionResult {
     Gone,
     /// The artifact has no version.
     NoVersion,
-    /// Another version is to be reviewed than the one that the moderator saw.
+    /// The moderator saw a version that is no longer the one to review.
     OtherVersion { seq: u32 },
     /// A decision was made on the version that the moderator has not seen.
     DecidedMeanwhile { status: ModerationStatus },
@@ -67,6 +67,8 @@ pub enum DecisionResult {
         has_more: bool,
         /// Contents that the decision removed from the list of blocked contents.
         unblocked: Vec<BlobHash>,
+        /// Other pages with a content that was blocked or unblocked. Their versions open or close with it.
+        affected: Vec<Host>,
     },
 }
 
@@ -107,7 +109,7 @@ impl ModerationStore<'_> {
         for version in std::iter::once(&version).chain(&others) {
             decide(&transaction, request, version, &artifact.host, chance).await?;
         }
-        let Applied { unblocked, left_out } =
+        let Applied { unblocked, left_out, affected } =
             apply_to_page(&transaction, request, &version, &artifact.host).await?;
         let answered = request.seen.map_or(Answered::All, |seen| Answered::UpTo(seen.report));
         reports::answer(&transaction, request.artifact, answered, request.now).await?;
@@ -124,17 +126,18 @@ impl ModerationStore<'_> {
         };
         audit::note(&transaction, chance, request.now, entry).await?;
         transaction.commit().await.context("commit a moderation decision")?;
-        Ok(DecisionResult::Done { has_more, unblocked })
+        Ok(DecisionResult::Done { has_more, unblocked, affected })
     }
 }
 
 /// The effect of a decision beyond the versions of the page.
-#[derive(Default)]
 struct Applied {
     /// Contents that are no longer blocked.
     unblocked: Vec<BlobHash>,
     /// Files that are not blocked because other accounts use them too.
     left_out: Vec<SitePath>,
+    /// Other pages with a content that was blocked or unblocked.
+    affected: Vec<Host>,
 }
 
 /// Applies a decision to the page as a whole. A block holds the page's next versions and blocks the contents
@@ -155,12 +158,14 @@ async fn apply_to_page(
                 now: request.now,
             };
             let left_out = blocked_contents::block(transaction, &objection, version).await?;
-            Ok(Applied { left_out, ..Applied::default() })
+            let affected = blocked_contents::pages_with_listed(transaction, version).await?;
+            Ok(Applied { unblocked: Vec::new(), left_out, affected })
         }
         ModerationDecision::Pass => {
             held_pages::release(transaction, &version.artifact_id).await?;
+            let affected = blocked_contents::pages_with_listed(transaction, version).await?;
             let unblocked = blocked_contents::unblock(transaction, version, request.now).await?;
-            Ok(Applied { unblocked, ..Applied::default() })
+            Ok(Applied { unblocked, left_out: Vec::new(), affected })
         }
     }
 }
@@ -181,30 +186,40 @@ async fn decide(
     set_status(transaction, version, status, by, request.now).await
 }
 
-/// The artifact's other versions with one of the contents, newest first: up to one more than a block
-/// includes.
+/// The artifact's other versions with one of the contents, and those that were reported, newest first: up to
+/// one more than a block includes.
 async fn find_other_holders(
     transaction: &DatabaseTransaction,
     request: &ModeratorDecision,
-    live: &entity::version::Model,
+    reviewed: &entity::version::Model,
 ) -> anyhow::Result<Vec<entity::version::Model>> {
     use entity::version::Column;
-    if request.contents.is_empty() {
-        return Ok(Vec::new());
-    }
     let holders = Query::select()
         .column(entity::blob_ref::Column::VersionId)
         .from(entity::blob_ref::Entity)
         .and_where(entity::blob_ref::Column::Hash.is_in(request.contents.iter().map(BlobHash::to_string)))
         .to_owned();
+    let mut reported = Query::select()
+        .column(entity::report::Column::VersionId)
+        .from(entity::report::Entity)
+        .and_where(entity::report::Column::ArtifactId.eq(request.artifact.to_string()))
+        .and_where(entity::report::Column::HandledAt.is_null())
+        .and_where(entity::report::Column::VersionId.is_not_null())
+        .to_owned();
+    if let Some(seen) = &request.seen {
+        let last = seen.report.map(|id| id.to_string()).unwrap_or_default();
+        reported.and_where(entity::report::Column::Id.lte(last));
+    }
+    let is_meant =
+        Condition::any().add(Column::Id.in_subquery(holders)).add(Column::Id.in_subquery(reported));
     // Versions that a scan has blocked are included, because another scan could clear them.
     let is_open = Condition::any()
         .add(Column::ModerationStatus.ne(ModerationStatus::Blocked.as_str()))
         .add(Column::ModeratedBy.ne(ModeratedBy::Moderator.as_str()));
     entity::version::Entity::find()
         .filter(Column::ArtifactId.eq(request.artifact.to_string()))
-        .filter(Column::Id.ne(live.id.as_str()))
-        .filter(Column::Id.in_subquery(holders))
+        .filter(Column::Id.ne(reviewed.id.as_str()))
+        .filter(is_meant)
         .filter(is_open)
         .order_by_desc(Column::Seq)
         .limit(VERSIONS_INCLUDED_MAX + 1)

@@ -68,18 +68,21 @@ impl ReportStore<'_> {
             rows::artifact::find_by_id(&transaction, account, rows::parse(&named.id, "an artifact id")?)
                 .await?;
         let Some(artifact) = found else { return Ok(ReportResult::NoSuchHost) };
-        let named = match report.seq {
+        let page = reviewed_version(&transaction, &artifact).await?;
+        let other = match report.seq {
             Some(seq) => version_of(&transaction, &artifact.id, seq).await?,
             None => None,
         };
-        let version = match named {
-            Some(named) => Some(named),
-            None => reviewed_version(&transaction, &artifact).await?,
-        };
-        insert(&transaction, report, &artifact, version.as_ref()).await?;
-        let reported = match &version {
-            Some(version) => send_to_review(&transaction, version, chance, report.now).await?,
-            None => ReportResult::Noted(ModerationStatus::Pending),
+        let other = other.filter(|other| page.as_ref().is_none_or(|page| page.id != other.id));
+        insert(&transaction, report, &artifact, other.as_ref().or(page.as_ref())).await?;
+        let reported = match (&page, &other) {
+            // The status of another version is not told, because its address may be secret.
+            (Some(page), Some(other)) => {
+                send_to_review(&transaction, other, chance, report.now).await?;
+                ReportResult::Noted(rows::moderation(&page.moderation_status)?)
+            }
+            (Some(page), None) => send_to_review(&transaction, page, chance, report.now).await?,
+            (None, _) => ReportResult::Noted(ModerationStatus::Pending),
         };
         transaction.commit().await.context("commit a report")?;
         Ok(reported)

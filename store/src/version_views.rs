@@ -4,12 +4,12 @@
 //! of the page.
 
 use anyhow::Context;
-use domain::{ArtifactId, Host, Manifest, ModeratedBy, ModerationStatus, Route, Time, VersionId};
+use domain::{ArtifactId, Host, ModeratedBy, ModerationStatus, Route, Time, VersionId};
 use sea_orm::{
     ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect,
 };
 
-use crate::blocked_contents::{find_listed, hashes_of};
+use crate::blocked_contents;
 use crate::handles::RouteStore;
 use crate::held_pages::edge_status;
 use crate::rows::artifact::staged_only_at;
@@ -86,7 +86,9 @@ impl RouteStore<'_> {
         let is_closed = page.moderation == ModerationStatus::Blocked
             && is_decided_by_moderator(reader, page.version).await?;
         let manifest = rows::manifest(&row.manifest)?;
-        let is_closed = is_closed || is_refused(reader, live, &row, &manifest).await?;
+        let is_live = live.is_some_and(|live| live.to_string() == row.id);
+        let is_closed =
+            is_closed || (!is_live && blocked_contents::closes(reader, &row.moderated_by, &manifest).await?);
         let own = rows::moderation(edge_status(&row.moderation_status, &row.moderated_by))?;
         Ok(Some(Route {
             host: page.host.clone(),
@@ -117,21 +119,6 @@ async fn is_decided_by_moderator(reader: &impl ConnectionTrait, live: VersionId)
         .await
         .context("read who moderated the live version")?;
     Ok(by.as_deref() == Some(ModeratedBy::Moderator.as_str()))
-}
-
-/// Whether the version could not be made live now, because it has a content that was blocked after it was
-/// published. The live version is not affected: a moderator sees it beside the blocked page.
-async fn is_refused(
-    reader: &impl ConnectionTrait,
-    live: Option<VersionId>,
-    row: &ViewRow,
-    manifest: &Manifest,
-) -> anyhow::Result<bool> {
-    let is_live = live.is_some_and(|live| live.to_string() == row.id);
-    if is_live || row.moderated_by == ModeratedBy::Moderator.as_str() {
-        return Ok(false);
-    }
-    Ok(!find_listed(reader, hashes_of(manifest)).await?.is_empty())
 }
 
 /// When a version of a provisional account begins to be held back, by the same rules as a live one.

@@ -23,13 +23,19 @@ const REPORTS_WEIGHED_MAX: i64 = 3;
 /// The open reports on each page.
 const OPEN_REPORTS: &str = "SELECT artifact_id, COUNT(*) AS reports, MIN(created_at) AS first_at
     FROM reports WHERE handled_at IS NULL GROUP BY artifact_id";
-/// Reported pages without a live version, which have no route, with their newest version. Visitors can open
-/// it at its own address.
-const STAGED: &str = "JOIN artifacts AS artifact ON artifact.id = open.artifact_id
-        AND artifact.live_version_id IS NULL AND artifact.deleted_at IS NULL
-    JOIN accounts AS account ON account.id = artifact.account_id
+/// Pages without a live version, which have no route, with their newest version. Visitors can open it at its
+/// own address. Only pages that were reported or blocked, or whose owner appeals, are read.
+const STAGED: &str = "artifacts AS artifact JOIN accounts AS account ON account.id = artifact.account_id
     JOIN versions AS version ON version.artifact_id = artifact.id
-        AND version.seq = (SELECT MAX(seq) FROM versions WHERE artifact_id = artifact.id)";
+        AND version.seq = (SELECT MAX(seq) FROM versions WHERE artifact_id = artifact.id)
+    LEFT JOIN appeals AS appeal ON appeal.version_id = version.id AND appeal.handled_at IS NULL";
+const IS_STAGED: &str = "artifact.id IN (
+        SELECT artifact_id FROM reports WHERE handled_at IS NULL
+        UNION SELECT artifact_id FROM held_pages
+        UNION SELECT artifact_id FROM appeals WHERE handled_at IS NULL
+    ) AND artifact.live_version_id IS NULL AND artifact.deleted_at IS NULL";
+const STAGED_IN_REVIEW: &str =
+    "(open.reports > 0 OR appeal.id IS NOT NULL OR version.moderation_status = 'review')";
 
 /// The backlog counts no more pages and reports than this, to bound the cost of counting.
 const BACKLOG_COUNTED_MAX: u64 = 10_000;
@@ -40,7 +46,7 @@ pub struct Backlog {
     pub pages: u64,
     /// When the oldest of these pages was queued.
     pub oldest_since: Option<Time>,
-    /// Open reports on pages that are not deleted, up to 10,000.
+    /// Open reports on pages that have a version, up to 10,000.
     pub reports: u64,
 }
 
@@ -77,7 +83,7 @@ pub struct WaitingArtifact {
     pub since: Time,
     /// When the owner submitted the open appeal.
     pub appealed_at: Option<Time>,
-    /// The findings of the last scan of the live version, as stored.
+    /// The findings of the last scan of the version, as stored.
     pub evidence: Option<String>,
     /// What a decision that is made from the list is based on.
     pub seen: Seen,
@@ -141,11 +147,13 @@ impl WaitingFor {
                 ) AS since
                 FROM routes AS route
                 WHERE ({condition}) AND (route.expires_at IS NULL OR route.expires_at > $1)
-                UNION ALL SELECT open.first_at FROM ({OPEN_REPORTS}) AS open {STAGED}
-                WHERE account.expires_at IS NULL OR account.expires_at > $1
+                UNION ALL SELECT COALESCE(open.first_at, appeal.created_at, version.created_at)
+                FROM {STAGED} LEFT JOIN ({OPEN_REPORTS}) AS open ON open.artifact_id = artifact.id
+                WHERE {IS_STAGED} AND {staged} AND (account.expires_at IS NULL OR account.expires_at > $1)
                 LIMIT {BACKLOG_COUNTED_MAX}
             ) AS waiting",
-            condition = WaitingFor::Review.condition()
+            condition = WaitingFor::Review.condition(),
+            staged = STAGED_IN_REVIEW
         )
     }
 
@@ -187,15 +195,19 @@ impl WaitingFor {
 
     /// The rest of a union, in the columns of [`Self::ranked`].
     fn staged_rows(self) -> String {
-        if self != WaitingFor::Review {
-            return String::new();
-        }
+        let condition = match self {
+            WaitingFor::Review => STAGED_IN_REVIEW,
+            WaitingFor::BlockedAlready => "version.moderation_status = 'blocked'",
+            // The sweep for scans finds versions that are not live, too.
+            WaitingFor::Scan => return String::new(),
+        };
         format!(
             "UNION ALL SELECT artifact.host, artifact.id, version.id, artifact.visibility,
                 version.moderation_status, artifact.slug, account.handle, version.seq, version.moderated_by,
-                open.reports, open.first_at, NULL
-            FROM ({OPEN_REPORTS}) AS open {STAGED}
-            WHERE account.expires_at IS NULL OR account.expires_at > $4"
+                COALESCE(open.reports, 0), COALESCE(open.first_at, appeal.created_at, version.created_at),
+                appeal.created_at
+            FROM {STAGED} LEFT JOIN ({OPEN_REPORTS}) AS open ON open.artifact_id = artifact.id
+            WHERE {IS_STAGED} AND {condition} AND (account.expires_at IS NULL OR account.expires_at > $4)"
         )
     }
 }
@@ -275,7 +287,9 @@ impl ReviewQueue<'_> {
         let count = format!(
             "SELECT COUNT(*) AS reports FROM (
                 SELECT 1 FROM reports JOIN artifacts ON artifacts.id = reports.artifact_id
-                WHERE reports.handled_at IS NULL AND artifacts.deleted_at IS NULL LIMIT {BACKLOG_COUNTED_MAX}
+                WHERE reports.handled_at IS NULL AND artifacts.deleted_at IS NULL
+                    AND EXISTS (SELECT 1 FROM versions WHERE versions.artifact_id = artifacts.id)
+                LIMIT {BACKLOG_COUNTED_MAX}
             ) AS open"
         );
         let count = Statement::from_string(backend, count);

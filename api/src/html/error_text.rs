@@ -171,7 +171,7 @@ fn next_step_for_operators(refusal: &Refusal, path: &str) -> (String, Link) {
     let queue = Link { href: "/admin/moderation".to_owned(), text: "Go to the queue" };
     let next = match refusal {
         Refusal::NotFound(_) => "It may have been deleted.".to_owned(),
-        Refusal::VersionChanged { .. } => "Review this version, then decide.".to_owned(),
+        Refusal::VersionChanged { .. } => "Review the current version, then decide.".to_owned(),
         Refusal::DecidedMeanwhile { .. } => "Review the new decision, then decide.".to_owned(),
         refusal => next_step(refusal, path).0,
     };

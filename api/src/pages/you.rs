@@ -3,7 +3,7 @@
 //! cookie.
 
 use askama::Template;
-use domain::{Password, Refusal};
+use domain::{Password, Refusal, Time};
 use poem::web::{Data, Path};
 use poem::{Request, Response, handler};
 use serde::Deserialize;
@@ -11,6 +11,7 @@ use service::{PasswordUpdate, Person, Service, SessionInfo, SignedIn};
 
 use super::dashboard::audit::TrailRow;
 use super::dashboard::page::{done, render_page, to_show, to_sign_in};
+use crate::html::ago::Ago;
 use crate::html::faults::Faults;
 use crate::html::fields::Fields;
 use crate::html::figures::{Count, Moment};
@@ -40,7 +41,7 @@ struct SessionRow {
     client: String,
     address: String,
     created_at: Moment,
-    last_used_at: Moment,
+    last_used_at: Ago,
     is_current: bool,
 }
 
@@ -71,10 +72,11 @@ async fn render(
     let secret = session_cookie::secret(request, service.addresses()).unwrap_or_default();
     let sessions = service.sessions(person, &secret).await?;
     let trail = service.own_trail(person).await?.into_iter().map(TrailRow::from).collect();
+    let now = service.clock().now();
     let template = YouPage {
         username: &person.username,
         sessions_total: Count(sessions.total),
-        sessions: sessions.last_used.into_iter().map(SessionRow::from).collect(),
+        sessions: sessions.last_used.into_iter().map(|session| SessionRow::new(session, now)).collect(),
         trail,
         done,
         faults,
@@ -155,14 +157,14 @@ pub async fn sign_out_everywhere(
     Ok(with_cookie(found_at("/signin"), &cookie))
 }
 
-impl From<SessionInfo> for SessionRow {
-    fn from(session: SessionInfo) -> Self {
+impl SessionRow {
+    fn new(session: SessionInfo, now: Time) -> Self {
         Self {
             id: session.id,
             client: session.user_agent.as_deref().map_or_else(|| "Unknown client".to_owned(), client_name),
             address: session.address.unwrap_or_else(|| "unknown".to_owned()),
             created_at: Moment(session.created_at),
-            last_used_at: Moment(session.last_used_at),
+            last_used_at: Ago::new(session.last_used_at, now),
             is_current: session.is_current,
         }
     }
@@ -215,7 +217,7 @@ fn faults_of(refusal: &Refusal) -> Faults {
 
 #[cfg(test)]
 pub fn samples() -> Vec<(String, String)> {
-    use domain::{AuditEntry, AuditId, Time};
+    use domain::{AuditEntry, AuditId};
 
     let at = Time::parse_rfc3339("2026-11-21T14:05:00Z").unwrap();
     let session = |id: &str, user_agent: Option<&str>| SessionInfo {
@@ -240,7 +242,7 @@ pub fn samples() -> Vec<(String, String)> {
     };
     let page = |done: Option<&'static str>, faults| {
         let sessions = [session("0123456789abcdef", Some(firefox)), session("fedcba9876543210", None)]
-            .map(SessionRow::from);
+            .map(|session| SessionRow::new(session, at.plus(std::time::Duration::from_secs(3600))));
         let trail = vec![TrailRow::from(failed.clone())];
         let sessions_total = Count(if done.is_some() { 102 } else { 2 });
         let page =

@@ -137,7 +137,8 @@ pub struct Version {
     /// Whether this version is the live one.
     pub live: bool,
     /// The version's own URL, to look at it before it is live. It closes with the artifact, and is not
-    /// indexed or counted as a view.
+    /// indexed or counted as a view. It returns 451 if the version is blocked, or if it is not live and
+    /// contains a file that moderators have blocked.
     pub url: String,
     /// The link to the version instead of `url`. Only for a private artifact.
     #[oai(skip_serializing_if_is_none)]

@@ -23,8 +23,8 @@ pub struct Decide {
     pub action: Action,
     /// A note for other operators. Only the operator's staff can see it.
     pub note: Option<TypedNote>,
-    /// The version that was reviewed. If another version is live by now, the call returns 409 and nothing is
-    /// decided.
+    /// The version that was reviewed. If another version is to be decided on by now, the call returns 409 and
+    /// nothing is decided.
     #[oai(validator(minimum(value = "1"), maximum(value = "2147483647")))]
     pub version: Option<u32>,
     /// The `seen` of the page that was reviewed. If another decision was made since, the call returns 409 and

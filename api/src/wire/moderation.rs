@@ -18,7 +18,8 @@ typed_texts! {
 /// A report of an abusive page.
 #[derive(Object)]
 pub struct Report {
-    /// The page's host, such as `my-page-a1b2`, or its URL. The URL of a version means its page.
+    /// The page's host, such as `my-page-a1b2`, or its URL. The URL of a version reports its page and
+    /// names that version.
     pub host: TypedAddress,
     /// What is wrong with the page. The moderators read it.
     pub reason: Option<TypedReason>,

@@ -154,7 +154,7 @@ pub struct Finding {
 /// A report of a page.
 #[derive(Debug, Object)]
 pub struct ReportOfItem {
-    /// The `seq` of the version that was reported, or that was live then. Null if it was deleted.
+    /// The `seq` of the version that was reported. Null if it was deleted.
     #[oai(nullable)]
     pub version: Option<u32>,
     #[oai(nullable)]

@@ -1,48 +1,53 @@
 //! Finds the pages whose versions a change of the list opens or closes.
 
 use anyhow::Context;
-use domain::{BlobHash, Host, Time};
+use domain::{BlobHash, Host};
 use sea_orm::sea_query::Query;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
 
-use crate::handles::BlockedContentStore;
+use super::{find_listed, hashes_of};
 use crate::many::among;
 use crate::rows;
 
-impl BlockedContentStore<'_> {
-    /// The contents that were listed at this time.
-    pub async fn listed_at(self, at: Time) -> anyhow::Result<Vec<BlobHash>> {
-        use entity::blocked_content::Column;
-        let found: Vec<String> = entity::blocked_content::Entity::find()
-            .select_only()
-            .column(Column::Hash)
-            .filter(Column::CreatedAt.eq(at.millis()))
-            .into_tuple()
-            .all(&self.0.database.reader)
-            .await
-            .context("find contents that were blocked together")?;
-        found.iter().map(|hash| rows::parse(hash, "a blob hash")).collect()
-    }
+/// The other pages with a content of this version that is on the list.
+pub(crate) async fn pages_with_listed(
+    connection: &impl ConnectionTrait,
+    version: &entity::version::Model,
+) -> anyhow::Result<Vec<Host>> {
+    let manifest = rows::manifest(&version.manifest)?;
+    let listed = find_listed(connection, hashes_of(&manifest)).await?;
+    pages_with(connection, listed, Some(&version.artifact_id)).await
+}
 
-    /// The hosts of the pages that have one of these contents in any of their versions.
-    pub async fn hosts_with(self, contents: &[BlobHash]) -> anyhow::Result<Vec<Host>> {
-        use entity::blob_ref::Column;
-        let reader = &self.0.database.reader;
-        let holders = Query::select()
-            .column(Column::VersionId)
-            .from(entity::blob_ref::Entity)
-            .and_where(among(reader, Column::Hash, contents.iter().map(BlobHash::to_string)))
-            .to_owned();
-        let artifacts: Vec<String> = entity::version::Entity::find()
-            .select_only()
-            .column(entity::version::Column::ArtifactId)
-            .distinct()
-            .filter(entity::version::Column::Id.in_subquery(holders))
-            .into_tuple()
-            .all(reader)
-            .await
-            .context("find pages with a content")?;
-        let hosts = rows::artifact::hosts_even_deleted(reader, artifacts.iter().map(String::as_str)).await?;
-        hosts.values().map(|host| rows::parse(host, "a host")).collect()
+/// The pages, except one, that have one of these contents in any of their versions.
+pub(super) async fn pages_with(
+    connection: &impl ConnectionTrait,
+    contents: impl IntoIterator<Item = BlobHash>,
+    but: Option<&str>,
+) -> anyhow::Result<Vec<Host>> {
+    use entity::version::{Column, Entity};
+    let hashes: Vec<String> = contents.into_iter().map(|hash| hash.to_string()).collect();
+    if hashes.is_empty() {
+        return Ok(Vec::new());
     }
+    let holders = Query::select()
+        .column(entity::blob_ref::Column::VersionId)
+        .from(entity::blob_ref::Entity)
+        .and_where(among(connection, entity::blob_ref::Column::Hash, hashes))
+        .to_owned();
+    let artifacts: Vec<String> = Entity::find()
+        .select_only()
+        .column(Column::ArtifactId)
+        .distinct()
+        .filter(Column::Id.in_subquery(holders))
+        .filter(Column::ArtifactId.ne(but.unwrap_or_default()))
+        .into_tuple()
+        .all(connection)
+        .await
+        .context("find pages with a content")?;
+    let hosts = rows::artifact::hosts_even_deleted(connection, artifacts.iter().map(String::as_str)).await?;
+    let mut hosts: Vec<Host> =
+        hosts.values().map(|host| rows::parse(host, "a host")).collect::<anyhow::Result<_>>()?;
+    hosts.sort_unstable();
+    Ok(hosts)
 }

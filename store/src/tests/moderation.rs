@@ -59,7 +59,7 @@ on_both_databases! {
 
         let moderator = UserId::new(START, &harness.chance);
         let ruled = store.moderation().decide(&word_on(&published, ModerationDecision::Pass, moderator), &harness.chance).await.unwrap();
-        assert_eq!(ruled, DecisionResult::Done { has_more: false, unblocked: vec![] });
+        assert_eq!(ruled, DecisionResult::Done { has_more: false, unblocked: vec![], affected: vec![] });
         assert_eq!(open_reports(harness).await, 0);
         assert_eq!(sources_of_decisions(harness).await, ["report", "moderator"]);
         let trail = entity::audit::Entity::find().all(&store.database.reader).await.unwrap();
@@ -103,7 +103,12 @@ on_both_databases! {
         assert_eq!((version.seq, version.is_live, case.reports[0].seq), (2, false, Some(2)));
         assert_eq!(harness.rule(&newest, ModerationDecision::Block, Some(newest.version)).await, DONE);
         assert_eq!(slugs(&harness.waiting(WaitingFor::Review).await), [""; 0]);
+        assert_eq!(slugs(&harness.waiting(WaitingFor::BlockedAlready).await), ["page"]);
         assert_eq!(harness.store.review_queue().backlog(START).await.unwrap().reports, 0);
+        // The next version is held, and waits for a moderator.
+        harness.publish_as(account, "page", b"three", Activation::Staged).await;
+        let waiting = harness.waiting(WaitingFor::Review).await;
+        assert_eq!((slugs(&waiting), waiting[0].seq), (vec!["page"], 3));
         // A version that becomes live is the one to decide on.
         harness.store.artifacts().activate(&harness.change(account, START), &newest.slug, 1).await.unwrap();
         let case = harness.store.moderation().find_case(&newest.host).await.unwrap().unwrap();
@@ -114,7 +119,7 @@ on_both_databases! {
 
     async fn a_report_on_the_address_of_a_version_names_that_version(harness: &StoreHarness) {
         let account = harness.account().await;
-        harness.publish_as(account, "page", b"one", Activation::Staged).await;
+        let staged = harness.publish_as(account, "page", b"one", Activation::Staged).await;
         let live = harness.publish(account, "page", b"two").await;
         harness.scanned(&live, ModerationStatus::Pass, START).await;
         let reported = async |seq, now| {
@@ -122,11 +127,16 @@ on_both_databases! {
             let report = NewReport { id, host, seq, reason: None, category: None, now };
             harness.store.reports().create(&report, &harness.chance).await.unwrap()
         };
-        assert_eq!(reported(Some(1), START).await, ReportResult::SentToReview);
+        assert_eq!(reported(Some(1), START).await, ReportResult::Noted(ModerationStatus::Pass));
         assert_eq!(reported(None, START.plus(HOUR)).await, ReportResult::Noted(ModerationStatus::Pass));
         let case = harness.store.moderation().find_case(&live.host).await.unwrap().unwrap();
         let seqs: Vec<_> = case.reports.iter().map(|report| report.seq).collect();
         assert_eq!(seqs, [Some(2), Some(1)]);
+        // The block includes the reported version, which shares no content with the live one.
+        assert_eq!(harness.rule(&live, ModerationDecision::Block, None).await, DONE);
+        let blocked = entity::version::Entity::find_by_id(staged.version.to_string());
+        let blocked = blocked.one(&harness.store.database.reader).await.unwrap().unwrap();
+        assert_eq!((&*blocked.moderation_status, &*blocked.moderated_by), ("blocked", "moderator"));
     }
 
     async fn slug_is_searched_in_one_persons_accounts_or_in_all(harness: &StoreHarness) {

@@ -9,7 +9,8 @@ use crate::{
     ScanVerdict, Seen, WaitingArtifact, WaitingFor,
 };
 
-pub(super) const DONE: DecisionResult = DecisionResult::Done { has_more: false, unblocked: Vec::new() };
+pub(super) const DONE: DecisionResult =
+    DecisionResult::Done { has_more: false, unblocked: Vec::new(), affected: Vec::new() };
 const EVIDENCE: &str =
     r#"[{"rule":"seed_phrase","file":"index.html","field":"textarea","words":["seed phrase"]}]"#;
 
@@ -227,7 +228,8 @@ on_both_databases! {
         harness.publish(another, "replaced", b"good content").await;
         harness.publish_as(another, "staged", b"bad content", Activation::Staged).await;
         let blocked = harness.publish(another, "blocked", b"bad content").await;
-        assert_eq!(harness.rule(&blocked, ModerationDecision::Block, None).await, DONE);
+        let ruled = harness.rule(&blocked, ModerationDecision::Block, None).await;
+        assert!(matches!(ruled, DecisionResult::Done { affected, .. } if affected.len() == 4));
 
         let contents = [BlobHash::of(b"bad content")];
         let found = harness.with_same_content(&contents, &bad, 10).await;
@@ -239,8 +241,8 @@ on_both_databases! {
         assert!(harness.with_same_content(&[], &bad, 10).await.is_empty());
         assert!(harness.with_same_content(&contents, &bad, 0).await.is_empty());
 
-        let unblocked = contents.to_vec();
-        assert_eq!(harness.rule(&same, ModerationDecision::Pass, None).await, DecisionResult::Done { has_more: false, unblocked });
+        let ruled = harness.rule(&same, ModerationDecision::Pass, None).await;
+        assert!(matches!(ruled, DecisionResult::Done { unblocked: found, .. } if found == contents));
         assert!(harness.with_same_content(&contents, &bad, 10).await[0].is_passed_by_moderator);
         let among = async |host: &Host| {
             let among = Some(std::slice::from_ref(host));
@@ -282,7 +284,7 @@ on_both_databases! {
         let contents = vec![BlobHash::of(b"bad")];
         let pass = ModeratorDecision { contents: contents.clone(), ..harness.word(&live, ModerationDecision::Pass) };
         let unblocked = contents;
-        assert_eq!(harness.say(&pass).await, DecisionResult::Done { has_more: false, unblocked });
+        assert_eq!(harness.say(&pass).await, DecisionResult::Done { has_more: false, unblocked, affected: vec![] });
         harness.store.artifacts().activate(&harness.change(account, START.plus(HOUR)), &slug, 1).await.unwrap();
         assert_eq!(harness.store.routes().find(&live.host).await.unwrap().unwrap().moderation, ModerationStatus::Blocked);
     }
@@ -294,7 +296,7 @@ on_both_databases! {
             live = harness.publish(account, "page", b"bad").await;
         }
         let word = ModeratorDecision { contents: vec![BlobHash::of(b"bad")], ..harness.word(&live, ModerationDecision::Block) };
-        assert_eq!(harness.say(&word).await, DecisionResult::Done { has_more: true, unblocked: vec![] });
+        assert_eq!(harness.say(&word).await, DecisionResult::Done { has_more: true, unblocked: vec![], affected: vec![] });
         assert_eq!(harness.say(&word).await, DONE);
     }
 

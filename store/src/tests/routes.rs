@@ -81,7 +81,7 @@ on_both_databases! {
             contents: vec![],
             now: BEHIND,
         };
-        assert_eq!(harness.store.moderation().decide(&word, &harness.chance).await.unwrap(), DecisionResult::Done { has_more: false, unblocked: vec![] });
+        assert_eq!(harness.store.moderation().decide(&word, &harness.chance).await.unwrap(), DecisionResult::Done { has_more: false, unblocked: vec![], affected: vec![] });
         dated.assert_moved_on_by_a_second("moderation").await;
 
         let claimer = user(harness, "olga").await;

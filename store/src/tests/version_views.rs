@@ -4,7 +4,7 @@ use domain::{ModerationDecision, Route};
 
 use super::review::DONE;
 use super::*;
-use crate::{ScanVerdict, VerdictResult};
+use crate::{DecisionResult, ScanVerdict, VerdictResult};
 
 const BLOCKED: ModerationStatus = ModerationStatus::Blocked;
 
@@ -90,7 +90,12 @@ on_both_databases! {
         let live = harness.publish(account, "page", b"bad").await;
         let staged = harness.publish_as(account, "staged", b"bad", Activation::Staged).await;
         let elsewhere = harness.publish(other, "elsewhere", b"bad").await;
-        assert_eq!(harness.rule(&elsewhere, ModerationDecision::Block, None).await, DONE);
+        let DecisionResult::Done { affected, .. } =
+            harness.rule(&elsewhere, ModerationDecision::Block, None).await
+        else {
+            panic!("the page is not blocked")
+        };
+        assert_eq!(affected, [live.host.clone(), staged.host.clone()], "the edges must read these again");
         assert_ne!(status(harness, &live).await, BLOCKED, "a moderator sees it beside the blocked page");
         assert_eq!(status(harness, &staged).await, BLOCKED);
         harness.publish(account, "page", b"good").await;

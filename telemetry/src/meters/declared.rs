@@ -64,7 +64,7 @@ metrics! {
     moderation_oldest_waiting: GaugeVec = "handbill_moderation_oldest_waiting_seconds",
         "Age of the oldest page waiting for a moderator; 0 if there is none.";
     reports_open: IntGaugeVec = "handbill_reports_open",
-        "Open reports on live pages, up to 10,000.";
+        "Open reports on pages that have a version, up to 10,000.";
     checkouts_uncredited: IntCounter = "handbill_checkouts_uncredited_total",
         "Paid checkouts that could not be credited to an account.";
     card_reversals_unbooked: IntCounter = "handbill_card_reversals_unbooked_total",

@@ -48,9 +48,9 @@ fn low_scores(report: &Value) -> Vec<String> {
         let names = audits.filter_map(|audit| audit["id"].as_str());
         names.filter(|name| is_low(&report["audits"][*name]["score"])).collect::<Vec<_>>().join(", ")
     };
-    let low = |category: &&str| {
-        let score = &report["categories"][*category]["score"];
+    let low = |category: &'static str| {
+        let score = &report["categories"][category]["score"];
         (!score.is_number() || is_low(score)).then(|| format!("{category} {score}: {}", failed(category)))
     };
-    CATEGORIES.iter().filter_map(|category| low(&category)).collect()
+    CATEGORIES.into_iter().filter_map(low).collect()
 }

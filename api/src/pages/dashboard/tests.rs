@@ -703,7 +703,7 @@ fn token_pages() -> Vec<(String, String)> {
             minted,
             tokens: tokens
                 .iter()
-                .map(|token| TokenRow::new(token, &minters, &names, &slugs, &dashboard))
+                .map(|token| TokenRow::new(token, &minters, &names, &slugs, &dashboard, now()))
                 .collect(),
             presets: form.presets(dashboard.caller.scopes()),
             scopes: form.scope_choices(dashboard.caller.scopes()),

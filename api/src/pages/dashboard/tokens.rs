@@ -6,7 +6,7 @@ use std::net::IpAddr;
 
 use askama::Template;
 use domain::{
-    AskedRights, List, Maker, Missing, Page, Refusal, Scope, Slug, Token, TokenId, TokenName, UserId,
+    AskedRights, List, Maker, Missing, Page, Refusal, Scope, Slug, Time, Token, TokenId, TokenName, UserId,
 };
 use poem::web::Data;
 use poem::{Request, Response, handler};
@@ -19,6 +19,7 @@ use super::page::{DashboardPage, Frame, Tab, render_page, to_show, to_sign_in};
 use super::pager::{Pager, page_of};
 use super::question::{Question, QuestionOption};
 use super::team::{maker_label, names_of};
+use crate::html::ago::Ago;
 use crate::html::faults::Faults;
 use crate::html::fields::Fields;
 use crate::html::figures::Moment;
@@ -66,7 +67,7 @@ pub struct TokenRow {
     /// The only page that the token is pinned to.
     pub page: Option<String>,
     pub made_by: String,
-    pub last_used_at: Option<Moment>,
+    pub last_used_at: Option<Ago>,
     pub last_used_from: Option<IpAddr>,
     pub expires_at: Option<Moment>,
     /// Shown to those who may revoke the token.
@@ -210,7 +211,8 @@ async fn render(
     let artifacts = service.artifacts(&dashboard.caller, &Page::first(PAGES_OFFERED_MAX)).await?;
     let names = names_of(&members);
     let minters = service.minters_of(&dashboard.caller, &tokens.rows).await?;
-    let row = |token| TokenRow::new(token, &minters, &names, &slugs, dashboard);
+    let now = service.clock().now();
+    let row = |token| TokenRow::new(token, &minters, &names, &slugs, dashboard, now);
     let TokenContext { minted, form, refusal } = beside;
     let faults = refusal.as_ref().map(|refusal| faults(refusal, &dashboard.path("/tokens")));
     let template = TokensPage {
@@ -256,6 +258,7 @@ impl TokenRow {
         names: &HashMap<UserId, String>,
         slugs: &Slugs,
         dashboard: &DashboardPage,
+        now: Time,
     ) -> Self {
         let page = |id| slugs.find(id).map_or_else(|| "a deleted page".to_owned(), Slug::to_string);
         Self {
@@ -265,7 +268,7 @@ impl TokenRow {
             scopes: token.rights.scopes.to_string(),
             page: token.rights.pinned_to.map(page),
             made_by: maker_text(token, minters, names),
-            last_used_at: token.last_used_at.map(Moment),
+            last_used_at: token.last_used_at.map(|at| Ago::new(at, now)),
             last_used_from: token.last_used_from,
             expires_at: token.renewable_until.or(token.rights.expires_at).map(Moment),
             revoke: offered_revocation(token, dashboard),

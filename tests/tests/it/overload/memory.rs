@@ -9,7 +9,7 @@ use super::wire::{connections_sending, metric, publish_head, resident_bytes};
 use crate::expectations::{PAGE, front_page};
 
 const MIB: f64 = 1_048_576.0;
-/// The base memory of a debug build, 64 MiB for the cache, 64 for uploads, and the limits of 1,600
+/// The base memory of a debug build, 96 MiB for the cache, 64 for uploads, and the limits of 1,600
 /// connections.
 const RESIDENT_BYTES_MAX: f64 = 450.0 * MIB;
 /// Memory that an allocator may keep.
