@@ -124,6 +124,7 @@ impl Service {
             looked_at: None,
             seen: None,
             contents: case.and_then(|case| case.version).as_ref().map(objected_to).unwrap_or_default(),
+            with_reported: true,
             now: self.0.clock.now(),
         };
         self.rule(&decision, &artifact.host, [Missing::Artifact, Missing::Version]).await?;
@@ -155,6 +156,7 @@ impl Service {
             looked_at: Some(version.id),
             seen: request.seen,
             contents: objected_to(version),
+            with_reported: true,
             now: self.0.clock.now(),
         };
         pause_at("moderation.before_rule").await;
@@ -224,6 +226,7 @@ impl Service {
             artifact: page.artifact,
             looked_at: Some(page.version),
             seen: None,
+            with_reported: false,
             ..decision.clone()
         };
         self.0.store.moderation().decide(&decision, &self.0.chance).await

@@ -30,7 +30,7 @@ use crate::handles::BlockedContentStore;
 use crate::many::{among, insert_rows};
 use crate::rows;
 use crate::scans_asked::request_rescans_of_holders;
-pub(crate) use holders::pages_with_listed;
+pub(crate) use holders::find_pages_with;
 use shared::used_by_others;
 
 /// The rule in the evidence of a version that contains a blocked content.
@@ -85,6 +85,14 @@ impl FromStr for BlockedContentCursor {
 pub(crate) struct BlockedMatch {
     hash: BlobHash,
     blocked_at: i64,
+}
+
+/// The effect of a block on the list.
+pub(crate) struct Blocked {
+    /// Contents that were not on the list before.
+    pub added: Vec<BlobHash>,
+    /// Files that are not blocked because other accounts use them too.
+    pub left_out: Vec<SitePath>,
 }
 
 /// What a moderator objects to on a page.
@@ -151,7 +159,7 @@ impl BlockedContentStore<'_> {
         let Some(content) = found else { return Ok(None) };
         entity::blocked_content::Entity::delete_by_id(hash.to_string()).exec(&transaction).await?;
         request_rescans_of_holders(&transaction, &[hash], now).await?;
-        let affected = holders::pages_with(&transaction, [hash], None).await?;
+        let affected = find_pages_with(&transaction, [hash], None).await?;
         let entry = Entry {
             actor: audit::operator(operator.as_str()),
             origin: Some(Origin { via: Via::Operator, address: None }),
@@ -193,12 +201,12 @@ pub(crate) async fn lock(transaction: &DatabaseTransaction) -> anyhow::Result<()
 
 /// Blocks the files of a version that the moderator objects to, and its other documents and scripts. It
 /// leaves out files that other accounts use too, because a shared library must not block the next versions of
-/// their pages, and returns the paths of these. Empty files are never blocked.
+/// their pages. Empty files are never blocked.
 pub(crate) async fn block(
     transaction: &DatabaseTransaction,
     objection: &Objection<'_>,
     version: &entity::version::Model,
-) -> anyhow::Result<Vec<SitePath>> {
+) -> anyhow::Result<Blocked> {
     let manifest = rows::manifest(&version.manifest)?;
     let is_objected_to = |file: &ManifestFile| objection.contents.contains(&file.hash);
     let may_be_blocked = |file: &&ManifestFile| {
@@ -211,6 +219,8 @@ pub(crate) async fn block(
     let shared = used_by_others(transaction, others, &version.account_id, objection.now).await?;
     let (left_out, new): (Vec<_>, Vec<_>) =
         files.into_iter().partition(|file| shared.contains(&file.hash.to_string()));
+    let before = find_listed(transaction, new.iter().map(|file| file.hash)).await?;
+    let added = new.iter().map(|file| file.hash).filter(|hash| !before.contains(hash)).collect();
     let rows = new.into_iter().map(|file| entity::blocked_content::ActiveModel {
         hash: Set(file.hash.to_string()),
         path: Set(file.path.to_string()),
@@ -224,7 +234,7 @@ pub(crate) async fn block(
     insert_rows::<entity::blocked_content::Entity>(transaction, rows, Some(keep_existing))
         .await
         .context("block the contents of a page")?;
-    Ok(left_out.into_iter().map(|file| file.path.clone()).collect())
+    Ok(Blocked { added, left_out: left_out.into_iter().map(|file| file.path.clone()).collect() })
 }
 
 /// Removes a version's contents from the list and requests scans of the versions that they have blocked.
@@ -275,7 +285,7 @@ pub(crate) async fn find_listed(
 }
 
 /// Whether a version that is not live would be blocked when it is made live.
-pub(crate) async fn closes(
+pub(crate) async fn is_closed_by_list(
     connection: &impl ConnectionTrait,
     moderated_by: &str,
     manifest: &Manifest,

@@ -2,13 +2,14 @@
 //! (`migration/src/m0026_former_versions.rs`).
 
 use anyhow::Context;
-use domain::{Manifest, ModerationStatus, Route, Time};
+use domain::{Manifest, ModeratedBy, ModerationStatus, Route, Time};
 use sea_orm::sea_query::Query;
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, Statement};
 
+use crate::blocked_contents::{find_listed, hashes_of};
 use crate::handles::{RouteStore, Upkeep};
 use crate::held_pages::edge_status;
-use crate::{blocked_contents, rows};
+use crate::rows;
 
 /// A version that is no longer live. It is neither deleted nor blocked, and has no blocked content.
 #[derive(Clone, Debug)]
@@ -53,14 +54,21 @@ impl RouteStore<'_> {
         let is_open = |row: &FormerRow| {
             edge_status(&row.moderation_status, &row.moderated_by) != ModerationStatus::Blocked.as_str()
         };
-        let mut versions = Vec::new();
-        for row in found.into_iter().filter(is_open) {
-            let manifest = rows::manifest(&row.manifest)?;
-            if !blocked_contents::closes(reader, &row.moderated_by, &manifest).await? {
-                versions.push(FormerVersion { live_until: Time::from_millis(row.live_until), manifest });
-            }
-        }
-        Ok(versions)
+        let open: Vec<(FormerRow, Manifest)> = found
+            .into_iter()
+            .filter(is_open)
+            .map(|row| rows::manifest(&row.manifest).map(|manifest| (row, manifest)))
+            .collect::<anyhow::Result<_>>()?;
+        let listed = find_listed(reader, open.iter().flat_map(|(_, manifest)| hashes_of(manifest))).await?;
+        let is_clean = |(row, manifest): &(FormerRow, Manifest)| {
+            row.moderated_by == ModeratedBy::Moderator.as_str()
+                || !hashes_of(manifest).any(|hash| listed.contains(&hash))
+        };
+        let version = |(row, manifest): (FormerRow, Manifest)| FormerVersion {
+            live_until: Time::from_millis(row.live_until),
+            manifest,
+        };
+        Ok(open.into_iter().filter(is_clean).map(version).collect())
     }
 }
 

@@ -10,7 +10,7 @@ use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter, QueryO
 
 use crate::appeals::{self, Closing};
 use crate::audit::{self, Entry};
-use crate::blocked_contents::{self, Objection};
+use crate::blocked_contents::{self, Blocked, Objection, find_pages_with};
 use crate::decisions::{DecidedBy, Decision, newest_decision, note, set_status};
 use crate::handles::ModerationStore;
 use crate::reports::{self, Answered};
@@ -18,7 +18,8 @@ use crate::rows::account::lock_account;
 use crate::rows::version::reviewed_version;
 use crate::{decision_rows, held_pages, rows};
 
-/// How many versions a block includes besides the one that was reviewed. Repeating the block continues with the rest.
+/// How many versions a block includes besides the one that was reviewed. Repeating the block continues with
+/// the rest.
 const VERSIONS_INCLUDED_MAX: u64 = 50;
 
 /// How many omitted files the audit log entry of a block names.
@@ -37,8 +38,10 @@ pub struct ModeratorDecision {
     /// What else the moderator saw. `None` skips the comparison.
     pub seen: Option<Seen>,
     /// The contents that the moderator objects to. A block applies to every version of the artifact with one
-    /// of them, so that no earlier version can be activated instead, and to every reported version.
+    /// of them, so that no earlier version can be activated instead.
     pub contents: Vec<BlobHash>,
+    /// Whether a block applies to the versions with open reports, too. The moderator has seen these reports.
+    pub with_reported: bool,
     pub now: Time,
 }
 
@@ -157,14 +160,16 @@ async fn apply_to_page(
                 blocked_by: actor(&request.moderator),
                 now: request.now,
             };
-            let left_out = blocked_contents::block(transaction, &objection, version).await?;
-            let affected = blocked_contents::pages_with_listed(transaction, version).await?;
+            let Blocked { added, left_out } =
+                blocked_contents::block(transaction, &objection, version).await?;
+            let affected = find_pages_with(transaction, added, Some(&version.artifact_id)).await?;
             Ok(Applied { unblocked: Vec::new(), left_out, affected })
         }
         ModerationDecision::Pass => {
             held_pages::release(transaction, &version.artifact_id).await?;
-            let affected = blocked_contents::pages_with_listed(transaction, version).await?;
             let unblocked = blocked_contents::unblock(transaction, version, request.now).await?;
+            let removed = unblocked.iter().copied();
+            let affected = find_pages_with(transaction, removed, Some(&version.artifact_id)).await?;
             Ok(Applied { unblocked, left_out: Vec::new(), affected })
         }
     }
@@ -186,7 +191,7 @@ async fn decide(
     set_status(transaction, version, status, by, request.now).await
 }
 
-/// The artifact's other versions with one of the contents, and those that were reported, newest first: up to
+/// The artifact's other versions that were reported, and those with one of the contents, newest first: up to
 /// one more than a block includes.
 async fn find_other_holders(
     transaction: &DatabaseTransaction,
@@ -199,19 +204,9 @@ async fn find_other_holders(
         .from(entity::blob_ref::Entity)
         .and_where(entity::blob_ref::Column::Hash.is_in(request.contents.iter().map(BlobHash::to_string)))
         .to_owned();
-    let mut reported = Query::select()
-        .column(entity::report::Column::VersionId)
-        .from(entity::report::Entity)
-        .and_where(entity::report::Column::ArtifactId.eq(request.artifact.to_string()))
-        .and_where(entity::report::Column::HandledAt.is_null())
-        .and_where(entity::report::Column::VersionId.is_not_null())
-        .to_owned();
-    if let Some(seen) = &request.seen {
-        let last = seen.report.map(|id| id.to_string()).unwrap_or_default();
-        reported.and_where(entity::report::Column::Id.lte(last));
-    }
-    let is_meant =
-        Condition::any().add(Column::Id.in_subquery(holders)).add(Column::Id.in_subquery(reported));
+    let reported = reported_versions(transaction, request).await?;
+    let is_reported = Column::Id.is_in(reported);
+    let is_meant = Condition::any().add(Column::Id.in_subquery(holders)).add(is_reported.clone());
     // Versions that a scan has blocked are included, because another scan could clear them.
     let is_open = Condition::any()
         .add(Column::ModerationStatus.ne(ModerationStatus::Blocked.as_str()))
@@ -221,11 +216,36 @@ async fn find_other_holders(
         .filter(Column::Id.ne(reviewed.id.as_str()))
         .filter(is_meant)
         .filter(is_open)
+        // The decision closes the reports, so that no later one could include their versions.
+        .order_by_desc(is_reported)
         .order_by_desc(Column::Seq)
         .limit(VERSIONS_INCLUDED_MAX + 1)
         .all(transaction)
         .await
         .context("find other versions with the same content")
+}
+
+/// The versions with open reports that the moderator has seen.
+async fn reported_versions(
+    transaction: &DatabaseTransaction,
+    request: &ModeratorDecision,
+) -> anyhow::Result<Vec<String>> {
+    use entity::report::{Column, Entity};
+    if !request.with_reported {
+        return Ok(Vec::new());
+    }
+    let mut reports = Entity::find()
+        .select_only()
+        .column(Column::VersionId)
+        .distinct()
+        .filter(Column::ArtifactId.eq(request.artifact.to_string()))
+        .filter(Column::HandledAt.is_null())
+        .filter(Column::VersionId.is_not_null());
+    if let Some(seen) = &request.seen {
+        let last = seen.report.map(|id| id.to_string()).unwrap_or_default();
+        reports = reports.filter(Column::Id.lte(last));
+    }
+    reports.into_tuple().all(transaction).await.context("find the reported versions of a page")
 }
 
 /// The actor for the audit log: a person's id, or the operator's name with its prefix.

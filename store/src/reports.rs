@@ -76,7 +76,7 @@ impl ReportStore<'_> {
         let other = other.filter(|other| page.as_ref().is_none_or(|page| page.id != other.id));
         insert(&transaction, report, &artifact, other.as_ref().or(page.as_ref())).await?;
         let reported = match (&page, &other) {
-            // The status of another version is not told, because its address may be secret.
+            // The response does not contain the status of another version, because its address may be secret.
             (Some(page), Some(other)) => {
                 send_to_review(&transaction, other, chance, report.now).await?;
                 ReportResult::Noted(rows::moderation(&page.moderation_status)?)

@@ -9,7 +9,7 @@ use sea_orm::{
     ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect,
 };
 
-use crate::blocked_contents;
+use crate::blocked_contents::is_closed_by_list;
 use crate::handles::RouteStore;
 use crate::held_pages::edge_status;
 use crate::rows::artifact::staged_only_at;
@@ -88,7 +88,7 @@ impl RouteStore<'_> {
         let manifest = rows::manifest(&row.manifest)?;
         let is_live = live.is_some_and(|live| live.to_string() == row.id);
         let is_closed =
-            is_closed || (!is_live && blocked_contents::closes(reader, &row.moderated_by, &manifest).await?);
+            is_closed || (!is_live && is_closed_by_list(reader, &row.moderated_by, &manifest).await?);
         let own = rows::moderation(edge_status(&row.moderation_status, &row.moderated_by))?;
         Ok(Some(Route {
             host: page.host.clone(),

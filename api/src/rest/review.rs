@@ -73,9 +73,9 @@ impl Review {
     /// Pass or block a page
     ///
     /// Decides on the live version, or on the newest one while none is live. The decision overrides any scan
-    /// and holds until the next version. A block also applies to every other version of the page with the
-    /// same content. Closes the page's open reports and appeals; with `seen`, only those up to the ones in
-    /// it. Returns 404 without the operator's secret.
+    /// and holds until the next version. A block also applies to the page's reported versions, and to its
+    /// other versions with the same content. Closes the page's open reports and appeals; with `seen`, only
+    /// those up to the ones in it. Returns 404 without the operator's secret.
     #[oai(path = "/internal/moderation/:host", method = "post", operation_id = "decide_on_page")]
     async fn decide(
         &self,

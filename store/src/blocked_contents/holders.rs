@@ -5,22 +5,11 @@ use domain::{BlobHash, Host};
 use sea_orm::sea_query::Query;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
 
-use super::{find_listed, hashes_of};
 use crate::many::among;
 use crate::rows;
 
-/// The other pages with a content of this version that is on the list.
-pub(crate) async fn pages_with_listed(
-    connection: &impl ConnectionTrait,
-    version: &entity::version::Model,
-) -> anyhow::Result<Vec<Host>> {
-    let manifest = rows::manifest(&version.manifest)?;
-    let listed = find_listed(connection, hashes_of(&manifest)).await?;
-    pages_with(connection, listed, Some(&version.artifact_id)).await
-}
-
 /// The pages, except one, that have one of these contents in any of their versions.
-pub(super) async fn pages_with(
+pub(crate) async fn find_pages_with(
     connection: &impl ConnectionTrait,
     contents: impl IntoIterator<Item = BlobHash>,
     but: Option<&str>,

@@ -46,6 +46,7 @@ impl StoreHarness {
             looked_at: None,
             seen: None,
             contents: vec![],
+            with_reported: true,
             now: START,
         }
     }

@@ -29,6 +29,7 @@ fn word_on(published: &Published, ruling: ModerationDecision, moderator: UserId)
         looked_at: None,
         seen: None,
         contents: vec![],
+        with_reported: true,
         now: START.plus(HOUR),
     }
 }
@@ -137,6 +138,26 @@ on_both_databases! {
         let blocked = entity::version::Entity::find_by_id(staged.version.to_string());
         let blocked = blocked.one(&harness.store.database.reader).await.unwrap().unwrap();
         assert_eq!((&*blocked.moderation_status, &*blocked.moderated_by), ("blocked", "moderator"));
+    }
+
+    async fn a_block_includes_reported_versions_first_if_their_reports_were_seen(harness: &StoreHarness) {
+        for (slug, with_reported, status) in [("seen", true, "blocked"), ("unseen", false, "review")] {
+            let account = harness.claimed().await;
+            let reported = harness.publish_as(account, slug, b"reported", Activation::Staged).await;
+            for _ in 0..51 {
+                harness.publish_as(account, slug, b"bad", Activation::Staged).await;
+            }
+            let live = harness.publish(account, slug, b"bad").await;
+            let report = NewReport { seq: Some(reported.seq), ..report_on(harness, &live) };
+            harness.store.reports().create(&report, &harness.chance).await.unwrap();
+            let word = harness.word(&live, ModerationDecision::Block);
+            let contents = vec![domain::BlobHash::of(b"bad")];
+            let ruled = harness.say(&ModeratorDecision { contents, with_reported, ..word }).await;
+            assert!(matches!(ruled, DecisionResult::Done { has_more: true, .. }), "{ruled:?}");
+            let version = entity::version::Entity::find_by_id(reported.version.to_string());
+            let version = version.one(&harness.store.database.reader).await.unwrap().unwrap();
+            assert_eq!(version.moderation_status, status, "{slug}");
+        }
     }
 
     async fn slug_is_searched_in_one_persons_accounts_or_in_all(harness: &StoreHarness) {

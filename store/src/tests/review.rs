@@ -78,6 +78,7 @@ impl StoreHarness {
             looked_at: None,
             seen: None,
             contents: vec![],
+            with_reported: true,
             now: START.plus(10 * HOUR),
         }
     }

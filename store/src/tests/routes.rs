@@ -79,6 +79,7 @@ on_both_databases! {
             looked_at: None,
             seen: None,
             contents: vec![],
+            with_reported: true,
             now: BEHIND,
         };
         assert_eq!(harness.store.moderation().decide(&word, &harness.chance).await.unwrap(), DecisionResult::Done { has_more: false, unblocked: vec![], affected: vec![] });

@@ -141,6 +141,7 @@ on_both_databases! {
             looked_at: None,
             seen: None,
             contents: vec![],
+            with_reported: true,
             now: START,
         };
         harness.judge(&ruled, 1, REVIEW).await;

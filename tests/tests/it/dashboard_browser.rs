@@ -19,15 +19,15 @@ async fn without_scripts_person_manages_pages_credit_team_and_tokens() {
 }
 
 /// A person with a browser, at an account's dashboard.
-struct BrowserSession {
-    browser: Browser,
+pub(crate) struct BrowserSession {
+    pub(crate) browser: Browser,
     dashboard: String,
     scripts: Scripts,
 }
 
 impl BrowserSession {
     /// Signs in and opens the dashboard by links alone.
-    async fn take(world: &World, person: &str, scripts: Scripts) -> Self {
+    pub(crate) async fn take(world: &World, person: &str, scripts: Scripts) -> Self {
         let browser = Browser::start().await;
         browser.with_scripts(scripts).await;
         browser.open(&format!("{}/dashboard", world.base_url())).await;
@@ -51,7 +51,7 @@ impl BrowserSession {
     }
 
     /// Confirms the question behind a link: in its dialog, or without scripts on its page.
-    async fn confirm(&self, link: &str, name: &str) {
+    pub(crate) async fn confirm(&self, link: &str, name: &str) {
         match self.scripts {
             Scripts::Run => {
                 self.browser.click(link).await;
@@ -77,13 +77,13 @@ impl BrowserSession {
     }
 
     /// The pages look the same without scripts, so that only those with scripts are inspected.
-    async fn inspect(&self, name: &str) {
+    pub(crate) async fn inspect(&self, name: &str) {
         if self.scripts == Scripts::Run {
             self.browser.inspect(&format!("dashboard-{name}")).await;
         }
     }
 
-    async fn notice(&self) -> String {
+    pub(crate) async fn notice(&self) -> String {
         self.browser.text(".notice").await
     }
 }
@@ -167,7 +167,7 @@ async fn person_is_sent_to_the_card_processor() {
 }
 
 /// Creates a user account.
-async fn sign_up(world: &World, username: &str) -> Human {
+pub(crate) async fn sign_up(world: &World, username: &str) -> Human {
     let person = world.human();
     person.register(username, PASSWORD).await.expect(201);
     person

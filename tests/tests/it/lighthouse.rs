@@ -1,12 +1,16 @@
 //! Lighthouse rates our pages on a slow phone: performance, accessibility, best practices and SEO.
 
+use std::time::Duration;
+
 use handbill_tests::{Mode, Value, World, installed, program};
 use tokio::process::Command;
+use tokio::time::timeout;
 
 const SCORE_MIN: f64 = 0.95;
 const CATEGORIES: [&str; 4] = ["performance", "accessibility", "best-practices", "seo"];
 /// Other tests may take the processor while a page loads, so a page is rated again.
 const ROUNDS_MAX: usize = 3;
+const RUN_MAX: Duration = Duration::from_secs(60);
 const SERVED: &str = "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">\
     <meta name=\"viewport\" content=\"width=device-width\"><meta name=\"description\" content=\"A page.\">\
     <title>A page</title></head><body><main><h1>A page</h1><p>Some text</p></main></body></html>";
@@ -19,7 +23,10 @@ async fn lighthouse_rates_our_pages_at_95_or_more() {
     for url in ours.into_iter().chain([served]) {
         let mut low = Vec::new();
         for _ in 0..ROUNDS_MAX {
-            low = low_scores(&rate(&url).await);
+            low = match rate(&url).await {
+                Ok(report) => low_scores(&report),
+                Err(fault) => vec![fault],
+            };
             if low.is_empty() {
                 break;
             }
@@ -28,16 +35,19 @@ async fn lighthouse_rates_our_pages_at_95_or_more() {
     }
 }
 
-async fn rate(url: &str) -> Value {
+/// The report, or why there is none.
+async fn rate(url: &str) -> Result<Value, String> {
     let mut command = Command::new(installed("HANDBILL_TEST_NODE"));
     command
         .arg(installed("HANDBILL_TEST_LIGHTHOUSE").join("lighthouse/cli/index.js"))
         .args([url, "--output=json", "--quiet", "--no-enable-error-reporting"])
         .arg("--chrome-flags=--headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage")
         .kill_on_drop(true);
-    let output = command.output().await.expect("lighthouse runs");
+    let output =
+        timeout(RUN_MAX, command.output()).await.map_err(|_| "lighthouse does not end".to_owned())?;
+    let output = output.expect("lighthouse runs");
     serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|error| panic!("lighthouse: {error}: {}", String::from_utf8_lossy(&output.stderr)))
+        .map_err(|error| format!("lighthouse: {error}: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
 /// The categories with a low score, each with its failed audits.

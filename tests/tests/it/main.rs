@@ -27,6 +27,7 @@ mod contract;
 mod credits;
 mod dashboard;
 mod dashboard_browser;
+mod dashboard_deleted_browser;
 mod dashboard_list_browser;
 mod day_two;
 mod deployment;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use handbill_tests::{Agent, Method, PATIENCE, World, eventually, in_both_modes, json};
+use handbill_tests::{Agent, Method, PATIENCE, Value, World, eventually, in_both_modes, json};
 
 use crate::day_two::{objects_of, succeeded};
 use crate::expectations::{front_page, page_saying};
@@ -192,6 +192,45 @@ in_both_modes! {
             _ => assert_eq!((blocked.status, purged.at("purged"), is_kept), (404, json!(true), false)),
         }
         front_page(&world.visitor(), &page).await.expect(404);
+    }
+
+    async fn a_block_among_activations_and_publishes_closes_the_version_it_decided_on(world: World) {
+        let (agent, visitor) = (world.agent().await, world.visitor());
+        let page = agent.publish("my-page", page_saying("bad words")).await.expect(201);
+        agent.publish("my-page", page_saying("good words")).await.expect(201);
+        agent.activate("my-page", 1).await.expect(200);
+        let decide = format!("/internal/moderation/{}", page.string("host"));
+        let block = async {
+            let block = || {
+                let decision = world.operator().post(&decide).header("X-Operator", "alice");
+                decision.json(&json!({ "action": "block" }))
+            };
+            // Refused if another version goes live between its two reads.
+            loop {
+                let blocked = block().await;
+                if blocked.status != 409 {
+                    break blocked.expect(200);
+                }
+            }
+        };
+        let activate = async { agent.activate("my-page", 2).await.expect(200) };
+        let publish = async { agent.publish("my-page", page_saying("other words")).await.expect(201) };
+        let (blocked, _, _) = tokio::join!(block, activate, publish);
+        let versions = agent.artifact("my-page").await.expect(200).at("versions");
+        let versions = versions.as_array().unwrap();
+        let status = |version: &Value| version["moderation_status"].as_str().unwrap().to_owned();
+        let decided = versions.iter().find(|version| version["seq"] == blocked.at("version")).unwrap();
+        assert_eq!(status(decided), "blocked");
+        visitor.open(decided["url"].as_str().unwrap()).await.expect(451);
+        let live = versions.iter().find(|version| version["live"] == true).unwrap();
+        // A version that was published after the block waits for a moderator.
+        let is_closed = ["blocked", "review"].contains(&&*status(live));
+        front_page(&visitor, &page).await.expect(if is_closed { 451 } else { 200 });
+        for version in versions {
+            let is_closed = is_closed || status(version) == "blocked" || status(version) == "review";
+            let seen = visitor.open(version["url"].as_str().unwrap()).await;
+            assert_eq!(seen.status, if is_closed { 451 } else { 200 }, "{version} of {versions:?}");
+        }
     }
 
     async fn blocked_versions_are_kept_as_evidence_and_the_response_says_so(world: World) {
