@@ -150,6 +150,14 @@ impl Contents {
         }
     }
 
+    /// Returns a small content that is in memory.
+    pub fn recall_loaded(&self, form: &Form<'_>) -> Option<Arc<LoadedContent>> {
+        match self.kept.get(&form.key())? {
+            CachedContent::Loaded(held) => Some(held),
+            CachedContent::Packed(_) | CachedContent::TooLarge => None,
+        }
+    }
+
     /// Whether the final form is already known. Whether a large page becomes small enough to be encoded is
     /// known only after the first attempt.
     pub fn is_settled(&self, form: &Form<'_>) -> bool {
@@ -220,7 +228,7 @@ impl Contents {
         patience: Patience,
     ) -> Result<CachedContent, NotHeld> {
         let bytes = self.loader.load(stored, patience.for_permit()).await?;
-        Ok(CachedContent::held(bytes, self.write_etag(form)?))
+        Ok(CachedContent::held(bytes, &form.etag(&self.marks))?)
     }
 
     /// Dresses and encodes a page that is small enough to be cached.
@@ -231,11 +239,11 @@ impl Contents {
         patience: Patience,
     ) -> anyhow::Result<Option<CachedContent>> {
         let (encoding, etag, dressing) =
-            (form.encoding, self.write_etag(form)?, self.dressing(form, stored)?);
+            (form.encoding, form.etag(&self.marks), self.dressing(form, stored)?);
         let build = move |dressing: Dressing, budget: CacheBudget| async move {
             let pressed = dressing.make(|| Press::new(encoding, HELD_BYTES_MAX)).await?;
-            Ok(pressed
-                .map_or(CachedContent::TooLarge, |bytes| CachedContent::held(budget.attach(bytes), etag)))
+            pressed
+                .map_or(Ok(CachedContent::TooLarge), |bytes| CachedContent::held(budget.attach(bytes), &etag))
         };
         self.make(&self.kept, (form.key(), dressing), HELD_BYTES_MAX, patience, build).await
     }
@@ -316,6 +324,11 @@ impl Contents {
         self.kept.len()
     }
 
+    #[cfg(test)]
+    pub fn evict_all(&self) {
+        self.kept.clear();
+    }
+
     /// Holds a read permit, as if another content were being read.
     #[cfg(test)]
     pub async fn take_read(&self) -> admission::Permit {
@@ -344,9 +357,12 @@ impl Content {
 }
 
 impl CachedContent {
-    fn held(bytes: Bytes, etag: HeaderValue) -> Self {
-        let length = HeaderValue::from(bytes.len());
-        Self::Loaded(Arc::new(LoadedContent { bytes, etag, length }))
+    /// The headers share one allocation, because a visit reads both.
+    fn held(bytes: Bytes, etag: &str) -> anyhow::Result<Self> {
+        let headers = Bytes::from(format!("{etag}{}", bytes.len()));
+        let value = |range| HeaderValue::from_maybe_shared(headers.slice(range)).context("build a header");
+        let (etag, length) = (value(0..etag.len())?, value(etag.len()..headers.len())?);
+        Ok(Self::Loaded(Arc::new(LoadedContent { bytes, etag, length })))
     }
 }
 

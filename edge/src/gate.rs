@@ -92,7 +92,11 @@ pub fn admit_to_version(route: &Route) -> Result<(), Closed> {
 /// Refuses files that a browser would run as a document while the scan of the route's version is late.
 /// Images, style sheets and scripts do no harm on their own.
 pub fn admit_file(route: &Route, file: &ManifestFile, now: Time) -> Result<(), Closed> {
-    if route.is_held_back(now) && file.runs_as_document() { Err(Closed::Unchecked) } else { Ok(()) }
+    if file.runs_as_document() { admit_document(route, now) } else { Ok(()) }
+}
+
+pub fn admit_document(route: &Route, now: Time) -> Result<(), Closed> {
+    if route.is_held_back(now) { Err(Closed::Unchecked) } else { Ok(()) }
 }
 
 fn has_signature(query: Option<&str>, route: &Route, key: &LinkKey) -> bool {

@@ -133,6 +133,11 @@ impl Inner {
         if let Some(location) = self.names.own_name_of(&visit.address) {
             return Ok(response::redirect(self.policy.of_site(&visit), location, query)?);
         }
+        if site.rules.is_none()
+            && let Some(response) = self.show_front(&visit)?
+        {
+            return Ok(response);
+        }
         match site.rules {
             None => match resolve(&site.route.manifest, visit.address.path) {
                 absent if absent.is_absent() => Box::pin(self.show_absent(&visit, absent)).await,

@@ -58,14 +58,21 @@ impl HeaderPolicy {
 
     /// The headers of every file response.
     pub fn of_file(&self, visit: &PageVisit<'_>, file: &ManifestFile) -> HeaderMap {
+        if file.runs_as_document() { self.of_document(visit) } else { self.of_asset(visit) }
+    }
+
+    pub fn of_document(&self, visit: &PageVisit<'_>) -> HeaderMap {
+        let mut headers = self.of_asset(visit);
+        headers.insert(header::CONTENT_SECURITY_POLICY, self.content_security.clone());
+        headers
+    }
+
+    fn of_asset(&self, visit: &PageVisit<'_>) -> HeaderMap {
         let mut headers = self.of_site(visit);
         // Sent for every file, because the next version of a file may have encodings.
         headers.entry(header::VARY).or_insert(BY_ENCODING);
         if let Some(last_modified) = visit.site.last_modified(visit.now) {
             headers.insert(header::LAST_MODIFIED, last_modified.clone());
-        }
-        if file.runs_as_document() {
-            headers.insert(header::CONTENT_SECURITY_POLICY, self.content_security.clone());
         }
         headers
     }

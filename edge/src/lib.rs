@@ -18,6 +18,7 @@ mod find;
 mod follow;
 mod form;
 mod former_files;
+mod front;
 mod gate;
 mod handler;
 mod headers;
@@ -39,6 +40,7 @@ mod rewrite;
 mod rules;
 mod rules_cache;
 mod show;
+mod show_front;
 mod sign_links;
 mod site_headers;
 mod sites;
@@ -123,7 +125,7 @@ pub struct Edge {
 
 /// One part in `ROUTE_SHARE` of the cache is for routes, with versions at their own addresses and the rules
 /// of sites. The rest is for contents.
-const ROUTE_SHARE: u64 = 8;
+const ROUTE_SHARE: u64 = 6;
 /// One part in `VERSION_SHARE` of the routes' cache is for versions at their own addresses.
 const VERSION_SHARE: u64 = 4;
 /// One part in `FORMER_SHARE` of the routes' cache is for files of versions that were live until recently.

@@ -26,6 +26,11 @@ impl Patience {
         Self { since, permit_wait_max }
     }
 
+    /// The start of the visit.
+    pub fn since(self) -> Instant {
+        self.since
+    }
+
     /// The deadline of a permit.
     pub fn for_permit(self) -> Instant {
         self.since + self.permit_wait_max

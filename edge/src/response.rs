@@ -8,9 +8,10 @@ use poem::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use poem::{Body, Response};
 use telemetry::HealthResponse;
 
-use crate::content::Source;
+use crate::content::{LoadedContent, Source};
 use crate::patience::Patience;
 
+pub const BYTES: HeaderValue = HeaderValue::from_static("bytes");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 /// Characters that a URL must not contain (RFC 3986). A percent sign stays, so nothing is encoded twice.
@@ -25,6 +26,7 @@ const NOT_IN_ADDRESSES: &AsciiSet = &CONTROLS
     .add(b'{')
     .add(b'|')
     .add(b'}');
+
 pub async fn whole(
     status: StatusCode,
     mut headers: HeaderMap,
@@ -33,6 +35,14 @@ pub async fn whole(
 ) -> anyhow::Result<Response> {
     headers.insert(header::CONTENT_LENGTH, source.length());
     Ok(respond(status, headers, source.whole(patience).await?))
+}
+
+/// A whole content in memory.
+pub fn loaded(mut headers: HeaderMap, content: &LoadedContent) -> Response {
+    headers.insert(header::ETAG, content.etag.clone());
+    headers.insert(header::ACCEPT_RANGES, BYTES);
+    headers.insert(header::CONTENT_LENGTH, content.length.clone());
+    respond(StatusCode::OK, headers, Body::from_bytes(content.bytes.clone()))
 }
 
 /// The response of `whole` without its body, for HEAD.

@@ -15,8 +15,6 @@ use crate::range::{self, Wanted};
 use crate::response;
 use crate::visit::PageVisit;
 
-const BYTES: HeaderValue = HeaderValue::from_static("bytes");
-
 impl Inner {
     pub async fn show(&self, visit: &PageVisit<'_>, file: &ManifestFile) -> Result<Response, Failure> {
         if visit.pass == Pass::AssetsOnly
@@ -89,10 +87,15 @@ impl Inner {
     /// The `ETag` of this form, if the visitor already has it.
     fn etag_if_held(&self, visit: &PageVisit<'_>, form: &Form<'_>) -> Result<Option<HeaderValue>, Failure> {
         let etag = self.contents.etag(form)?;
-        match conditional::evaluate(visit.request.headers(), &validators(visit, &etag)?) {
-            Verdict::Send => Ok(None),
+        Ok(self.is_held(visit, &etag)?.then_some(etag))
+    }
+
+    /// Whether the visitor's conditions say that it already has the representation with this `ETag`.
+    pub fn is_held(&self, visit: &PageVisit<'_>, etag: &HeaderValue) -> Result<bool, Failure> {
+        match conditional::evaluate(visit.request.headers(), &validators(visit, etag)?) {
+            Verdict::Send => Ok(false),
             Verdict::PreconditionFailed => Err(Closed::PreconditionFailed.into()),
-            Verdict::NotModified => Ok(Some(etag)),
+            Verdict::NotModified => Ok(true),
         }
     }
 
@@ -151,7 +154,7 @@ impl Inner {
             Source::Packed(_) | Source::Stored(_) => self.contents.etag(form)?,
         };
         headers.insert(header::ETAG, etag.clone());
-        headers.insert(header::ACCEPT_RANGES, BYTES);
+        headers.insert(header::ACCEPT_RANGES, response::BYTES);
         if visit.request.method() == Method::HEAD {
             return Ok(response::headers_only(headers, &source));
         }
@@ -177,9 +180,13 @@ impl Inner {
     fn count_view(&self, visit: &PageVisit<'_>, file: &ManifestFile) {
         let is_live = visit.address.label.version.is_none();
         if is_live && visit.request.method() == Method::GET && is_document(file) {
-            self.meters.views.add(1);
-            self.tally.count(&visit.site.views);
+            self.count_page_view(visit);
         }
+    }
+
+    pub fn count_page_view(&self, visit: &PageVisit<'_>) {
+        self.meters.views.add(1);
+        self.tally.count(&visit.site.views);
     }
 }
 

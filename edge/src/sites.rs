@@ -17,6 +17,7 @@ use tokio::time::Instant;
 
 use crate::bounds::Bounds;
 use crate::conditional::{has_begun, http_date};
+use crate::front::FrontPage;
 use crate::rules_cache::RulesKey;
 use crate::tally::ViewCounter;
 
@@ -26,6 +27,7 @@ pub struct Site {
     /// `None` for a site without rules of its own.
     pub rules: Option<RulesKey>,
     pub views: Arc<ViewCounter>,
+    pub front: Option<FrontPage>,
     last_modified: Option<HeaderValue>,
     weight_bytes: u64,
     /// Whether every change of the route is in the log of route changes.
@@ -56,7 +58,7 @@ struct Confirmation {
 }
 
 /// Overhead of a cache entry besides its content.
-const ENTRY_OVERHEAD_BYTES: u64 = 256;
+const ENTRY_OVERHEAD_BYTES: u64 = 448;
 /// Overhead of a manifest's file besides its texts.
 const FILE_BYTES: u64 = 160;
 /// The estimated size of an entry, and the maximum: that of fifty files with the longest paths.
@@ -76,7 +78,8 @@ impl Site {
         let is_logged = route.moderation != ModerationStatus::Pending || route.expires_at.is_none();
         let rules = route.manifest.rule_files().map(RulesKey::of);
         let views = ViewCounter::new(route.account, route.host.clone());
-        Self { route, rules, views, last_modified, weight_bytes, is_logged, is_live: true }
+        let front = FrontPage::of(&route);
+        Self { route, rules, views, front, last_modified, weight_bytes, is_logged, is_live: true }
     }
 
     /// A page without a live version.

@@ -1,6 +1,7 @@
 //! Tests of the whole edge, with a real database and a real blob store in a directory.
 
 mod forms;
+mod front;
 mod gates;
 pub(crate) mod harness;
 mod load;

@@ -21,6 +21,7 @@ use object_store::{
 };
 use tokio::time::timeout;
 
+use crate::cached_file::CachedFiles;
 use crate::deploy_part::DeployPart;
 use crate::pack::{self, Layout};
 use crate::reading::Reading;
@@ -57,6 +58,8 @@ pub struct S3Settings {
 pub struct Blobs {
     pub(crate) objects: Arc<dyn ObjectStore>,
     pub(crate) prefix: String,
+    /// The files of a local store.
+    files: Option<CachedFiles>,
 }
 
 /// A blob that is stored according to the database, with its expected layout.
@@ -91,7 +94,8 @@ impl Blobs {
     pub fn local(folder: &Path) -> anyhow::Result<Self> {
         std::fs::create_dir_all(folder).with_context(|| format!("create the folder {}", folder.display()))?;
         let files = LocalFileSystem::new_with_prefix(folder)?.with_fsync(true);
-        Ok(Self { objects: Arc::new(files), prefix: String::new() })
+        let cached = CachedFiles::of(folder).with_context(|| format!("open {}", folder.display()))?;
+        Ok(Self { objects: Arc::new(files), prefix: String::new(), files: Some(cached) })
     }
 
     /// Creates all folders for contents. Otherwise the first put into each folder would have to create it and
@@ -140,7 +144,7 @@ impl Blobs {
         if let Some(endpoint) = &settings.endpoint {
             builder = builder.with_endpoint(endpoint);
         }
-        Ok(Self { objects: Arc::new(builder.build()?), prefix: settings.prefix.clone() })
+        Ok(Self { objects: Arc::new(builder.build()?), prefix: settings.prefix.clone(), files: None })
     }
 
     /// Stores a content with its variants in one object, unless it is stored already.
@@ -190,6 +194,9 @@ impl Blobs {
             return Ok(Bytes::new());
         }
         let (path, ranges) = (self.key(key), [range.clone()]);
+        if let Some(bytes) = self.files.as_ref().and_then(|files| files.read(path.as_ref(), &range)) {
+            return Ok(bytes);
+        }
         let bytes = match within(self.objects.get_ranges(&path, &ranges)).await? {
             Ok(mut parts) => parts.pop().unwrap_or_default(),
             Err(error) if is_from_file(&error) && self.is_shorter(&path, range.end).await => Bytes::new(),

@@ -19,6 +19,7 @@ mod bundle_orphans;
 mod bundle_rows;
 mod bundle_sweep;
 mod bundles;
+mod cached_file;
 mod change;
 mod change_result;
 mod claims;

@@ -12,6 +12,7 @@ use std::time::Duration;
 use anyhow::Context;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
+use tokio::task::yield_now;
 use tokio::time::timeout;
 
 /// The largest number of keys in a query.
@@ -75,6 +76,13 @@ where
 {
     let mut batch = Vec::new();
     while receiver.recv_many(&mut batch, KEYS_MAX).await > 0 {
+        // Other tasks that are ready to run may request reads, too.
+        yield_now().await;
+        while batch.len() < KEYS_MAX
+            && let Ok(waiting) = receiver.try_recv()
+        {
+            batch.push(waiting);
+        }
         let wanted = batch.drain(..).filter(|waiting| !waiting.done.is_closed());
         let (keys, senders): (Vec<K>, Vec<_>) = wanted.map(|waiting| (waiting.key, waiting.done)).unzip();
         if keys.is_empty() {
