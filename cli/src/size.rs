@@ -7,13 +7,11 @@ mod plan;
 mod rate;
 
 use std::fmt::Write as _;
-use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::admin::Form;
+use crate::output::Form;
 use crate::progress::size;
-use crate::say;
 use plan::{Load, Plan, Unit};
 use rate::Rate;
 
@@ -31,17 +29,15 @@ pub(crate) struct SizeArguments {
     page_kb: u32,
 }
 
-pub(crate) fn execute(arguments: &SizeArguments, form: Form) -> anyhow::Result<ExitCode> {
+pub(crate) fn execute(arguments: &SizeArguments, form: Form) -> anyhow::Result<()> {
     let plan = Plan::of(Load {
         publishes_per_second: arguments.publishes.per_second(),
         views_per_second: arguments.views.per_second(),
         page_bytes: u64::from(arguments.page_kb) * 1000,
     });
-    match form {
-        Form::Json => say(&serde_json::to_string_pretty(&plan)?),
-        Form::People => say(&text(&plan)),
-    }
-    Ok(ExitCode::SUCCESS)
+    let json = serde_json::to_value(&plan)?;
+    form.print(|| text(&plan), || json);
+    Ok(())
 }
 
 fn text(plan: &Plan) -> String {

@@ -64,11 +64,6 @@ impl Console {
         Self { form: Form::People, volume: Volume::Normal, is_asking: Arc::default() }
     }
 
-    /// For programs.
-    pub fn json() -> Self {
-        Self { form: Form::Json, ..Self::plain() }
-    }
-
     /// Whether notes and progress are printed.
     pub fn prints_notes(&self) -> bool {
         self.form == Form::People && self.volume == Volume::Normal

@@ -5,7 +5,7 @@ use client::show::{Fit, or_nothing, table, when};
 use domain::{Missing, OperatorName, Queue, Refusal, Time};
 use service::{BoardFigures, Failure, ProcessInfo, QueueFigures, RunningJob, ScheduleInfo, Service};
 
-use super::Form;
+use crate::output::Form;
 
 pub(super) async fn show(service: &Service, form: Form) -> Result<(), Failure> {
     let board = service.board().await?;

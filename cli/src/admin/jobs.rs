@@ -5,7 +5,7 @@ use client::show::{Fit, facts, harmless, table};
 use domain::{OperatorName, Time};
 use service::{Failure, JobDetail, JobEventKind, JobFilter, JobInfo, JobList, JobState, Service};
 
-use super::Form;
+use crate::output::Form;
 use super::board::moment;
 use super::command::JobNamed;
 

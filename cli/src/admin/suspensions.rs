@@ -4,7 +4,7 @@ use api::operator_json;
 use domain::{Origin, Via};
 use service::{Failure, Service};
 
-use super::Form;
+use crate::output::Form;
 use super::command::{AccountNamed, SuspensionOrder};
 
 const ORIGIN: Origin = Origin { via: Via::Operator, address: None };

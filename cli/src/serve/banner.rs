@@ -1,6 +1,9 @@
 //! What a server in one process prints when it is ready.
 
 use config::Settings;
+use serde_json::{Value, json};
+
+use super::Roles;
 
 /// Printed and logged at the start, so that dev mode is never public by accident.
 pub(super) const DEV_MODE: &str = "DEV MODE: anyone on this machine can sign in as any user, and payments move no money. Set \
@@ -20,6 +23,16 @@ pub(super) fn banner(settings: &Settings) -> String {
          Press Ctrl-C to stop.\n",
         pages = settings.edge.serve_url,
     )
+}
+
+/// The same for programs.
+pub(super) fn ready(settings: &Settings, roles: &Roles) -> Value {
+    json!({
+        "role": roles.name(),
+        "api_url": roles.api.then_some(&settings.api.base_url),
+        "pages_url": roles.edge.then(|| settings.edge.serve_url.to_string()),
+        "dev_mode": settings.dev_mode,
+    })
 }
 
 #[cfg(test)]
