@@ -83,7 +83,7 @@ impl BackupManifest {
         let path = folder.join(NAME);
         let file = File::open(&path).with_context(|| {
             format!(
-                "{} is not a complete backup: it has no {NAME}. Take another with `handbill backup`.",
+                "{} is not a complete backup: it has no {NAME}; take another with `handbill backup`",
                 folder.display()
             )
         })?;

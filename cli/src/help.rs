@@ -11,7 +11,7 @@ use crate::args::Arguments;
 use examples::EXAMPLES;
 
 /// The groups of `handbill --help`. A command in none of them is listed in the last one.
-static GROUPS: [(&str, &[&str]); 4] = [
+static GROUPS: [(&str, &[&str]); 5] = [
     (
         "Publish",
         &[
@@ -48,16 +48,18 @@ static GROUPS: [(&str, &[&str]); 4] = [
             "export",
         ],
     ),
-    ("Server", &["serve", "api", "edge", "worker", "migrate", "config", "completions", "man"]),
+    ("Shell", &["completions", "man"]),
+    ("Server", &["serve", "api", "edge", "worker", "migrate", "config"]),
     ("Operate", &["doctor", "admin", "ledger", "backup", "restore", "scrub", "migrate-data", "size"]),
 ];
 /// The groups whose commands call a server, and use the client's options.
 const CLIENT_GROUPS: [&str; 2] = ["Publish", "Account"];
-/// Commands of the server's groups that read no settings.
-const WITHOUT_SETTINGS: [&str; 3] = ["completions", "man", "size"];
-const JSON: &str = "json";
-const SERVER_HEADING: &str = "Server options";
-const SERVER_OPTIONS: &str = "config";
+/// Commands that neither call a server nor read its settings, or that get them otherwise.
+const WITHOUT_SETTINGS: [&str; 4] = ["completions", "man", "migrate-data", "size"];
+/// Commands that can cost money.
+const PAID: [&str; 3] = ["publish", "visibility", "credits"];
+/// Other commands that ask for confirmation.
+const CONFIRMED: [&str; 6] = ["private-link", "delete", "members", "signup", "login", "join"];
 /// Longer than any name of a command.
 const NAME_WIDTH: usize = 12;
 
@@ -109,24 +111,18 @@ pub(crate) fn parser() -> Command {
 fn with_own_options(command: Command, globals: &[Arg]) -> Command {
     let name = command.get_name().to_owned();
     globals.iter().fold(command, |command, arg| {
-        let id = arg.get_id().as_str();
-        if !is_used(id, &name) {
-            return command.arg(arg.clone().hide(true));
-        }
-        if id == JSON && !is_client(&name) {
-            let heading = (!WITHOUT_SETTINGS.contains(&name.as_str())).then_some(SERVER_HEADING);
-            let help = "Print the result as JSON to standard output, and errors as JSON to standard error";
-            return command.arg(arg.clone().help_heading(heading).help(help));
-        }
-        command
+        if is_used(arg.get_id().as_str(), &name) { command } else { command.arg(arg.clone().hide(true)) }
     })
 }
 
 /// Whether an option of the whole program has an effect on a command.
 fn is_used(option: &str, command: &str) -> bool {
     match option {
-        SERVER_OPTIONS => !is_client(command) && !WITHOUT_SETTINGS.contains(&command),
-        JSON => true,
+        "json" => true,
+        "config" => !is_client(command) && !WITHOUT_SETTINGS.contains(&command),
+        "url" | "profile" => is_client(command) && command != "check",
+        "yes" => CONFIRMED.contains(&command) || PAID.contains(&command),
+        "max_price" => PAID.contains(&command),
         _ => is_client(command),
     }
 }
@@ -270,10 +266,13 @@ mod tests {
     #[test]
     fn help_shows_only_the_options_that_a_command_uses() {
         let client = ["--url", "--profile", "--yes", "--max-price", "--quiet"];
-        for line in [&["publish"][..], &["tokens", "mint"], &["credits", "buy"]] {
+        for (line, options) in
+            [(&["publish"][..], 5), (&["credits", "buy"], 5), (&["delete"], 4), (&["tokens", "mint"], 3)]
+        {
             let help = help_of(line);
-            assert!(client.iter().all(|option| help.contains(option)) && help.contains("--json"), "{help}");
-            assert!(!help.contains("--config"), "{help}");
+            let used = client.iter().filter(|option| help.contains(&format!("  {option}"))).count();
+            assert!(used == options - 1 && help.contains("-q, --quiet"), "{line:?}: {help}");
+            assert!(help.contains("--json") && !help.contains("--config"), "{help}");
         }
         for line in [&["serve"][..], &["backup"], &["admin", "jobs"], &["ledger", "check"], &["man"]] {
             let help = help_of(line);

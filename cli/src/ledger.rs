@@ -89,19 +89,16 @@ async fn shown(store: &Store, account: AccountId) -> anyhow::Result<String> {
     let table =
         table(["TIME", "AMOUNT", "BALANCE", "REASON"], fit, rows, "This account has no ledger entries.");
     Ok(if entries > ENTRIES_SHOWN_MAX as u64 {
-        format!("{table}\n\nThese are the newest {ENTRIES_SHOWN_MAX} of {entries} entries. --json prints all.")
+        format!(
+            "{table}\n\nThese are the newest {ENTRIES_SHOWN_MAX} of {entries} entries. --json prints all."
+        )
     } else {
         table
     })
 }
 
 fn columns_of(entry: &LedgerEntry) -> [String; 4] {
-    [
-        entry.created_at.rfc3339(),
-        dollars(entry.delta),
-        dollars(entry.balance_after),
-        entry.reason.clone(),
-    ]
+    [entry.created_at.rfc3339(), dollars(entry.delta), dollars(entry.balance_after), entry.reason.clone()]
 }
 
 /// Prints all entries as one array, one entry per line, so that a long ledger is never held in memory.

@@ -39,9 +39,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use config::{Log, LogFormat, SettingLine, Settings, Sources};
-use store::ScrubCare;
+use config::{Log, LogFormat, SettingLine, Settings, Source, Sources};
 use serde_json::{Value, json};
+use store::ScrubCare;
 use telemetry::{TraceSettings, Traces};
 use tokio::runtime::Handle;
 
@@ -129,11 +129,17 @@ async fn execute(command: &ServerCommand, form: Form, settings: &Settings) -> an
     Ok(ExitCode::SUCCESS)
 }
 
-/// The log of a command that ends by itself has only warnings unless the settings choose a filter, because the
-/// command prints by itself what it has done. With `--json`, standard error has only JSON.
+/// Unless the settings choose a filter, only warnings are logged by a command that ends by itself, because it
+/// prints what it has done, and by `handbill serve` at a terminal, where the log would bury the banner. With
+/// `--json`, standard error has only JSON.
 fn log_of(command: &ServerCommand, form: Form, settings: &Settings) -> Log {
     let mut log = settings.log.clone();
-    if command.role().is_none() && log.filter == Log::DEFAULT_FILTER {
+    let is_set = |line: &SettingLine| line.key == "log" && line.source != Source::Default;
+    let is_banner_shown = matches!(command, ServerCommand::Serve)
+        && logging::is_at_terminal()
+        && !settings.describe().iter().any(is_set);
+    let is_default = log.filter == Log::DEFAULT_FILTER;
+    if is_default && (command.role().is_none() || is_banner_shown) {
         let filter = if form == Form::Json { "error" } else { "warn" };
         filter.clone_into(&mut log.filter);
     }
@@ -171,7 +177,8 @@ fn show(settings: &Settings, form: Form) {
     let lines = settings.describe();
     let line = |line: &SettingLine| format!("{} = {}   # {}", line.key, line.value, line.source);
     let entry = |line: &SettingLine| {
-        json!({ "key": line.key, "value": line.value, "source": line.source.to_string() })
+        let source = line.source.to_string();
+        json!({ "key": line.key, "value": line.value, "source": source })
     };
     form.print(
         || lines.iter().map(line).collect::<Vec<_>>().join("\n"),

@@ -23,8 +23,20 @@ pub(crate) fn print_completions(shell: Shell, form: Form) -> anyhow::Result<()> 
     if shell == Shell::Fish {
         script.extend(fish_values(&built(), &[]).into_bytes());
     }
-    let script = String::from_utf8(script)?;
+    let script = without_hidden(&String::from_utf8(script)?);
     print(form, &script, &json!({ "shell": shell.to_string(), "script": script }))
+}
+
+/// clap_complete describes hidden arguments for zsh.
+fn without_hidden(script: &str) -> String {
+    fn hidden_in(command: &Command) -> Vec<String> {
+        let own = command.get_positionals().filter(|arg| arg.is_hide_set());
+        let own = own.filter_map(|arg| Some(format!(" -- {}:", arg.get_help()?)));
+        own.chain(command.get_subcommands().flat_map(hidden_in)).collect()
+    }
+    let hidden = hidden_in(&help::command());
+    let lines = script.lines().filter(|line| !hidden.iter().any(|text| line.contains(text)));
+    lines.map(|line| format!("{line}\n")).collect()
 }
 
 /// The page of the program itself.

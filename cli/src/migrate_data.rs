@@ -37,8 +37,9 @@ pub(crate) async fn execute(from: &Path, to: &Path, form: Form) -> anyhow::Resul
     let _locks =
         [DataLock::take(&from.settings, Tenant::Alone)?, DataLock::take(&to.settings, Tenant::Alone)?];
     to.ensure_empty().await?;
-    let moved =
-        copy_all(&from, &to, form).await.with_context(|| format!("{} is incomplete: {START_OVER}", to.name))?;
+    let moved = copy_all(&from, &to, form)
+        .await
+        .with_context(|| format!("{} is incomplete: {START_OVER}", to.name))?;
     for side in [&from, &to] {
         side.ensure_stopped()
             .await
@@ -222,9 +223,8 @@ fn copied_text(Moved { jobs, contents, uploads, .. }: &Moved) -> String {
 
 fn moved_json(moved: &Moved, ledger: &LedgerTotals, keeps_links: bool, lost: &[Lost]) -> Value {
     let Moved { tables, jobs, contents, uploads } = moved;
-    let each = |lost: &Lost| {
-        json!({ "content": lost.hash.to_string(), "affects": scrub::harm_json(&lost.harmed) })
-    };
+    let each =
+        |lost: &Lost| json!({ "content": lost.hash.to_string(), "affects": scrub::harm_json(&lost.harmed) });
     json!({
         "tables": tables,
         "contents": contents.contents,

@@ -22,11 +22,7 @@ impl Form {
     }
 
     /// Prints the result in this format.
-    pub(crate) fn print<J: Display>(
-        self,
-        people: impl FnOnce() -> String,
-        json: impl FnOnce() -> J,
-    ) {
+    pub(crate) fn print<J: Display>(self, people: impl FnOnce() -> String, json: impl FnOnce() -> J) {
         match self {
             Form::People => say(&people()),
             Form::Json => say(&json().to_string()),
@@ -74,8 +70,13 @@ impl Form {
 pub(crate) const EXIT_USAGE: u8 = 2;
 
 fn faults_json(faults: &Faults) -> Value {
-    let each = |Fault { key, source, fault, expected }: &Fault| {
-        json!({ "key": key, "source": source.to_string(), "message": fault, "expected": expected })
+    let each = |fault: &Fault| {
+        json!({
+            "key": fault.key,
+            "source": fault.source.to_string(),
+            "message": fault.fault,
+            "expected": fault.expected,
+        })
     };
     json!({
         "code": "invalid_settings",

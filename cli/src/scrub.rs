@@ -169,8 +169,9 @@ fn malformed_json(manifest: &MalformedManifest) -> Value {
 
 /// The affected versions.
 pub(crate) fn harm_json(harmed: &[Harmed]) -> Value {
-    let each = |harmed: &Harmed| {
-        json!({ "host": harmed.host.to_string(), "version": harmed.seq, "live": harmed.is_live })
+    let each = |Harmed { host, seq, is_live }: &Harmed| {
+        let host = host.to_string();
+        json!({ "host": host, "version": seq, "live": is_live })
     };
     harmed.iter().map(each).collect()
 }

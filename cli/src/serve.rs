@@ -30,7 +30,7 @@ use crate::open_files::{self, HasListeners};
 use crate::ops;
 use crate::output::{Form, say};
 use crate::system::{SharedServices, System};
-use crate::{load, parts, stop};
+use crate::{load, logging, parts, stop};
 
 use banner::{DEV_MODE, banner, ready};
 
@@ -355,7 +355,9 @@ fn announce(settings: &Settings, roles: &Roles, form: Form) {
     } else if roles.api && roles.edge {
         say(&banner(settings));
     }
-    if settings.dev_mode {
+    // A terminal shows the banner with the same warning.
+    let is_seen = form == Form::People && roles.api && roles.edge && logging::is_at_terminal();
+    if settings.dev_mode && !is_seen {
         tracing::warn!(public.allowed = settings.allow_public_dev, "{DEV_MODE}");
     }
     tracing::info!(

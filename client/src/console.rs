@@ -113,7 +113,7 @@ impl Console {
     /// Prints a warning to people, even in quiet mode.
     pub fn warn(&self, text: &str) {
         if self.form == Form::People {
-            let _ = writeln!(anstream::stderr(), "{YELLOW}handbill:{PLAIN} {text}");
+            let _ = writeln!(anstream::stderr(), "{YELLOW}warning:{PLAIN} {text}");
         }
     }
 
@@ -122,7 +122,9 @@ impl Console {
         if self.is_asking.load(Ordering::Relaxed) {
             let _ = writeln!(anstream::stderr());
         }
-        self.warn("interrupted");
+        if self.form == Form::People {
+            let _ = writeln!(anstream::stderr(), "{YELLOW}handbill:{PLAIN} interrupted");
+        }
     }
 
     pub fn fail(&self, failure: &Failure) {

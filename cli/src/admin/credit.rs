@@ -5,8 +5,8 @@ use client::show::dollars;
 use domain::{JobId, Micro, Origin, Via};
 use service::{CreditGrant, Failure, Granted, Service};
 
-use crate::output::{Form, complain};
 use super::command::CreditOrder;
+use crate::output::{Form, complain};
 
 pub(super) async fn grant(service: &Service, form: Form, order: &CreditOrder) -> Result<(), Failure> {
     let mut id = order.id;

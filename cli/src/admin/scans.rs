@@ -27,9 +27,11 @@ pub(super) async fn show(service: &Service, form: Form) -> anyhow::Result<()> {
 
 fn rescan_text(versions: u64, scope: &RescanScope) -> String {
     match (versions, scope) {
-        (0, RescanScope::Older) => "Nothing to do: every scanned version has a verdict from the newest rules. \
+        (0, RescanScope::Older) => {
+            "Nothing to do: every scanned version has a verdict from the newest rules. \
                                     Use --all to scan them again."
-            .to_owned(),
+                .to_owned()
+        }
         (0, _) => "Nothing to do: no version has been scanned yet.".to_owned(),
         (versions, _) => format!(
             "Queued {} for a new scan, live ones first.\n\

@@ -1,5 +1,6 @@
 //! What a server in one process prints when it is ready.
 
+use client::show::paragraph;
 use config::Settings;
 use serde_json::{Value, json};
 
@@ -14,13 +15,14 @@ pub(super) const DEV_MODE: &str = "DEV MODE: anyone on this machine can sign in 
 pub(super) fn banner(settings: &Settings) -> String {
     let base = &settings.api.base_url;
     let url = if base == client::DEFAULT_URL { String::new() } else { format!(" --url {base}") };
-    let dev_mode = if settings.dev_mode { format!("\n{DEV_MODE}\n") } else { String::new() };
+    let dev_mode = if settings.dev_mode { format!("\n{}\n", paragraph(DEV_MODE)) } else { String::new() };
     format!(
         "Handbill is running. Open {base} in your browser.\n\n  API    {base}\n  pages  {pages}\n{dev_mode}\n\
          Publish from another terminal:\n  handbill signup{url}\n  handbill publish page.html\n\n\
-         Or with curl:\n  TOKEN=$(curl -s -X POST {base}/v1/signup | sed 's/.*\"token\":\"\\([^\"]*\\).*/\\1/')\n  \
-         curl -s -H \"Authorization: Bearer $TOKEN\" -F slug=hello --form-string html='<h1>Hello</h1>' {base}/v1/publish\n\n\
-         Press Ctrl-C to stop.\n",
+         Or with curl:\n  TOKEN=$(curl -s -X POST {base}/v1/signup | grep -o 'svc_[[:alnum:]_]*')\n  \
+         curl -s -H \"Authorization: Bearer $TOKEN\" {base}/v1/publish \\\n    \
+         -F slug=hello --form-string html='<h1>Hello</h1>'\n\n\
+         A terminal gets only warnings of the log, unless HANDBILL_LOG is set. Press Ctrl-C to stop.\n",
         pages = settings.edge.serve_url,
     )
 }
