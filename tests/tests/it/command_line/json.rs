@@ -184,7 +184,8 @@ async fn run_operator_commands(commands: &mut Commands<'_>, handle: &str) {
     assert_eq!(weak.error()["code"], "weak_password");
     assert_eq!(commands.operator("ledger check").await["fault_count"], 0);
     let entries = commands.operator(&format!("ledger show {handle}")).await;
-    assert_eq!(entries[0]["delta_usd"], 5.0);
+    let granted = |entry: &Value| entry["reason"].as_str().unwrap().starts_with("operator-credit:");
+    assert!(entries.as_array().unwrap().iter().any(granted), "{entries}");
     assert_eq!(commands.fault("ledger show acct_none", 1).await, "not_found");
 }
 

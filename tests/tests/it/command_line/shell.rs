@@ -134,7 +134,7 @@ impl Shell {
 
     /// A server of its own data at a terminal, until Ctrl-C. Returns what the terminal shows.
     pub async fn serve_at_terminal(&self) -> Ran {
-        self.at_terminal("\"$handbill\" serve", &[("Press Ctrl-C to stop.", "\u{3}")]).await
+        self.at_terminal("exec \"$handbill\" serve", &[("Press Ctrl-C to stop.", "\u{3}")]).await
     }
 
     pub async fn versions_of(&self, slug: &str) -> usize {
