@@ -8,7 +8,7 @@ mod command;
 mod credit;
 mod jobs;
 mod operators;
-mod output;
+mod refusals;
 mod scans;
 mod suspensions;
 
@@ -17,12 +17,12 @@ use std::process::ExitCode;
 use config::Settings;
 use service::{Failure, RescanScope, Service};
 
+use crate::output::Form;
 use crate::system::{Schema, SharedServices, System};
 
 use command::OperatorCommand;
 pub(crate) use command::{AdminCommand, parse_queue};
-pub(crate) use output::Form;
-use output::refused;
+use refusals::refused;
 
 pub(crate) async fn execute(
     command: &AdminCommand,
@@ -31,7 +31,7 @@ pub(crate) async fn execute(
 ) -> anyhow::Result<ExitCode> {
     if let AdminCommand::Operator(OperatorCommand::Add { name }) = command {
         // Needs no database.
-        return operators::add(name).await;
+        return operators::add(name, form).await;
     }
     let system = System::open(settings, Schema::Require).await?;
     let shared = SharedServices::open(settings, &system).await?;
@@ -52,9 +52,9 @@ async fn dispatch(command: &AdminCommand, form: Form, service: &Service) -> Resu
                 None if *all => RescanScope::Everything,
                 None => RescanScope::Older,
             };
-            return Ok(scans::rescan(service, request).await?);
+            return Ok(scans::rescan(service, form, request).await?);
         }
-        AdminCommand::Scans => return Ok(scans::show_scans(service).await?),
+        AdminCommand::Scans => scans::show(service, form).await?,
         AdminCommand::Queues => board::show(service, form).await?,
         AdminCommand::Jobs(wanted) => jobs::list(service, form, wanted.read()).await?,
         AdminCommand::Job(named) => jobs::show(service, form, *named).await?,

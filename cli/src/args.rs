@@ -4,6 +4,7 @@
 use std::num::NonZeroU16;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::LazyLock;
 
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
@@ -13,17 +14,27 @@ use domain::Queue;
 use crate::admin::{AdminCommand, parse_queue};
 use crate::size::SizeArguments;
 
-const SEE_ALSO: &str = "`handbill COMMAND --help` shows the options of a command, with examples.";
+/// The end of `handbill -h`.
+const SHORT_HELP: &str = "\
+Start here:
+  handbill serve               # a server on this machine; it prints its address
+  handbill signup              # in another terminal: an account on it
+  handbill publish page.html   # prints the URL
+
+`handbill COMMAND --help` shows the options of a command, with examples.";
+/// The end of `handbill --help`.
+static LONG_HELP: LazyLock<String> = LazyLock::new(|| format!("{SHORT_HELP}\n\n{}", client::HELP));
 
 /// Handbill: an agent or a person publishes static HTML with one call and gets a public URL.
 #[derive(Debug, Parser)]
-#[command(version, about, after_long_help = client::HELP, after_help = SEE_ALSO, max_term_width = 100)]
+#[command(version, about, after_long_help = LONG_HELP.as_str(), after_help = SHORT_HELP, max_term_width = 100)]
 pub(crate) struct Arguments {
     /// The server's settings file. Default: `handbill.toml` in the working directory, if it exists.
     #[arg(
         long,
         global = true,
         env = "HANDBILL_CONFIG",
+        hide_env_values = true,
         value_name = "PATH",
         help_heading = "Server options"
     )]
@@ -42,11 +53,11 @@ pub(crate) enum Command {
     Client(client::Command),
     /// Compute the machines and storage that a load needs.
     ///
-    /// Reads no settings and contacts nothing.
+    /// An estimate from measurements. It needs no server and no settings.
     Size(SizeArguments),
     /// Print the completion script for a shell.
     Completions {
-        /// Which shell.
+        /// The shell.
         shell: Shell,
     },
     /// Print the man page, or write one for each command.
@@ -61,6 +72,9 @@ pub(crate) enum Command {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServerCommand {
     /// Run everything in one process: API, pages, workers and schedules.
+    ///
+    /// Without settings it keeps everything in the directory `data`, and prints the address to open in a
+    /// browser. `handbill config` shows the settings.
     Serve,
     /// Run only the API.
     ///
@@ -86,7 +100,7 @@ pub(crate) enum ServerCommand {
     Migrate,
     /// Show the settings in effect and where each one came from.
     ///
-    /// Secrets are hidden.
+    /// The values of secrets are not shown.
     Config,
     /// Check the installation, and suggest fixes for problems.
     Doctor,

@@ -19,13 +19,15 @@ use bus::Bus;
 use config::{DatabaseUrl, Settings, Storage};
 use domain::{BlobHash, BundleId, VersionId};
 use futures::TryStreamExt;
+use serde_json::json;
 use store::{Blobs, Copied, ObjectKind, Store, StoredObject};
 use workers::Queues;
 
 use crate::backup_manifest::{BackupManifest, KeptContents, Layout, copy_private, is_empty};
 use crate::contents::{self, CopiedContents, IfThere};
-use crate::progress::{count, size};
-use crate::{parts, say};
+use crate::output::Form;
+use crate::parts;
+use crate::progress::count;
 
 /// A round is repeated if a sweep deleted contents during it.
 const ROUNDS_MAX: usize = 5;
@@ -36,7 +38,7 @@ const UPLOADS_NAMED_MAX: usize = 20;
 const ON_POSTGRES: &str = "this database is PostgreSQL, which has its own tools: run `pg_dump` first, then back up the \
     bucket (versioning or replication). See docs/operations/backup.md";
 
-pub(crate) async fn take(folder: &Path, settings: &Settings) -> anyhow::Result<ExitCode> {
+pub(crate) async fn take(folder: &Path, form: Form, settings: &Settings) -> anyhow::Result<ExitCode> {
     let database = embedded_file(&settings.database.url)?;
     embedded_file(&settings.queue.url)?;
     ensure!(
@@ -52,7 +54,7 @@ pub(crate) async fn take(folder: &Path, settings: &Settings) -> anyhow::Result<E
     let manifest = taken.with_context(|| {
         format!("the backup in {} is incomplete: remove it and try again", folder.display())
     })?;
-    Ok(report(folder, settings, &manifest))
+    Ok(report(form, folder, settings, &manifest))
 }
 
 /// The file of an embedded database. PostgreSQL is refused with instructions.
@@ -287,30 +289,37 @@ fn remove_if_there(file: &Path) -> anyhow::Result<()> {
     }
 }
 
-fn report(folder: &Path, settings: &Settings, manifest: &BackupManifest) -> ExitCode {
-    let rows = |table: &str| manifest.rows.get(table).copied().unwrap_or_default();
-    say(&format!(
-        "Backed up to {}: {}, {}, {} ({})",
-        folder.display(),
-        count(rows("accounts"), "account", "accounts"),
-        count(rows("versions"), "version", "versions"),
-        count(manifest.contents.count, "content", "contents"),
-        size(manifest.contents.size_bytes),
-    ));
-    say("The backup contains credentials. Keep it on another machine, where only you can read it.");
-    let is_made = settings.secrets.signing.is_none();
-    say(if is_made {
+fn report(form: Form, folder: &Path, settings: &Settings, manifest: &BackupManifest) -> ExitCode {
+    let json = || {
+        let mut json = manifest.summary();
+        json["folder"] = json!(folder.display().to_string());
+        json["has_signing_secret"] = json!(settings.secrets.signing.is_none());
+        json
+    };
+    form.print(|| text(folder, settings, manifest), json);
+    let is_whole = manifest.lost.is_empty() && manifest.unread_uploads.is_empty();
+    if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn text(folder: &Path, settings: &Settings, manifest: &BackupManifest) -> String {
+    let secret = if settings.secrets.signing.is_none() {
         "It includes the signing secret from the data directory."
     } else {
         "It does not include the signing secret from your settings. Keep that too: without it, private links stop working."
-    });
-    report_damage(manifest)
+    };
+    let lines = [
+        format!("Backed up to {}: {}", folder.display(), manifest.counts_text()),
+        "The backup contains credentials. Keep it on another machine, where only you can read it.".to_owned(),
+        secret.to_owned(),
+    ];
+    lines.into_iter().chain(damage_texts(manifest)).collect::<Vec<_>>().join("\n")
 }
 
-/// Reports what could not be saved. The rest is saved, and the backup can be restored.
-fn report_damage(manifest: &BackupManifest) -> ExitCode {
+/// What could not be saved. The rest is saved, and the backup can be restored.
+fn damage_texts(manifest: &BackupManifest) -> Vec<String> {
+    let mut lines = Vec::new();
     if !manifest.lost.is_empty() {
-        say(&format!(
+        lines.push(format!(
             "DAMAGE: {} were already missing or damaged and are not in the backup. `handbill scrub` lists the affected pages.",
             count(manifest.lost.len() as u64, "content", "contents")
         ));
@@ -318,13 +327,12 @@ fn report_damage(manifest: &BackupManifest) -> ExitCode {
     if !manifest.unread_uploads.is_empty() {
         let uploads = manifest.unread_uploads.iter().take(UPLOADS_NAMED_MAX);
         let uploads = uploads.map(|version| format!("spool/{version}"));
-        say(&format!(
+        lines.push(format!(
             "DAMAGE: {} of waiting publishes could not be read and are not in the backup: {}. These publishes were not \
              confirmed to their senders. `handbill admin jobs publish` shows their state.",
             count(manifest.unread_uploads.len() as u64, "upload", "uploads"),
             uploads.collect::<Vec<_>>().join(", ")
         ));
     }
-    let is_whole = manifest.lost.is_empty() && manifest.unread_uploads.is_empty();
-    if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    lines
 }

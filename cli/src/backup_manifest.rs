@@ -10,7 +10,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail, ensure};
 use domain::{BlobHash, BlobHasher, VersionId};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use store::TableCount;
+
+use crate::progress::{count, size};
 
 const NAME: &str = "manifest.json";
 const READ_AT_ONCE_BYTES: usize = 256 * 1024;
@@ -80,7 +83,7 @@ impl BackupManifest {
         let path = folder.join(NAME);
         let file = File::open(&path).with_context(|| {
             format!(
-                "{} is not a complete backup: it has no {NAME}. Take another with `handbill backup`.",
+                "{} is not a complete backup: it has no {NAME}; take another with `handbill backup`",
                 folder.display()
             )
         })?;
@@ -89,6 +92,34 @@ impl BackupManifest {
             .read_to_string(&mut text)
             .with_context(|| format!("read {}", path.display()))?;
         serde_json::from_str(&text).with_context(|| format!("read {}", path.display()))
+    }
+
+    /// How much the backup has, for people.
+    pub(crate) fn counts_text(&self) -> String {
+        format!(
+            "{}, {}, {} ({})",
+            count(self.rows_of("accounts"), "account", "accounts"),
+            count(self.rows_of("versions"), "version", "versions"),
+            count(self.contents.count, "content", "contents"),
+            size(self.contents.size_bytes),
+        )
+    }
+
+    /// The same for programs, with what the backup lacks.
+    pub(crate) fn summary(&self) -> Value {
+        json!({
+            "taken_at": self.taken_at,
+            "accounts": self.rows_of("accounts"),
+            "versions": self.rows_of("versions"),
+            "contents": self.contents.count,
+            "size_bytes": self.contents.size_bytes,
+            "lost": self.lost,
+            "unread_uploads": self.unread_uploads,
+        })
+    }
+
+    fn rows_of(&self, table: &str) -> u64 {
+        self.rows.get(table).copied().unwrap_or_default()
     }
 
     pub(crate) fn write(&self, folder: &Path) -> anyhow::Result<()> {

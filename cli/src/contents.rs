@@ -131,9 +131,3 @@ async fn copy_one(
     };
     Ok((blob.hash, size_bytes))
 }
-
-/// The hosts that a lost content affects, in one line.
-pub(crate) async fn harm_of(store: &Store, hash: BlobHash) -> anyhow::Result<String> {
-    let harmed = store.integrity().list_harmed_by(hash).await?;
-    Ok(crate::scrub::harm_text(&harmed))
-}

@@ -15,11 +15,13 @@ use std::time::Duration;
 use anyhow::Context;
 use config::Settings;
 use domain::{Chance, JobId, Micro, Moved, Outcome};
+use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::open_files::{self, HasListeners};
+use crate::output::{Form, say};
+use crate::parts;
 use crate::progress::size;
-use crate::{parts, say};
 use finding::Finding;
 
 /// The timeout of a check.
@@ -32,8 +34,8 @@ const DISK_FREE_BYTES_MIN: u64 = 1_000_000_000;
 const MESSAGE_WAIT: Duration = Duration::from_millis(500);
 const MESSAGES_MAX: u32 = 8;
 
-pub(crate) async fn examine(settings: &Settings) -> anyhow::Result<ExitCode> {
-    let mut findings = Findings::default();
+pub(crate) async fn examine(settings: &Settings, form: Form) -> anyhow::Result<ExitCode> {
+    let mut findings = Findings { form, all: Vec::new() };
     let has_database =
         findings.check("database", "check database.url and run `handbill migrate`", database(settings)).await;
     examine_queues(settings, &mut findings, has_database).await;
@@ -46,7 +48,7 @@ pub(crate) async fn examine(settings: &Settings) -> anyhow::Result<ExitCode> {
         let remedy = "synchronize the clocks of this machine and of the database with NTP";
         findings.check("clock", remedy, clock(settings)).await;
     } else {
-        say("?     clock: unknown without the database");
+        findings.add(Finding::unknown("clock", "unknown without the database"));
     }
     findings
         .check(
@@ -55,8 +57,8 @@ pub(crate) async fn examine(settings: &Settings) -> anyhow::Result<ExitCode> {
             secrets(settings),
         )
         .await;
-    exposure::examine(settings)?.iter().for_each(|finding| findings.print(finding));
-    findings.print(&open_files(settings));
+    exposure::examine(settings)?.into_iter().for_each(|finding| findings.add(finding));
+    findings.add(open_files(settings));
     examine_addresses(settings, &mut findings).await;
     if let Some(collector) = &settings.traces.otlp_url {
         findings
@@ -67,18 +69,31 @@ pub(crate) async fn examine(settings: &Settings) -> anyhow::Result<ExitCode> {
             )
             .await;
     }
-    Ok(if findings.faults == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    if form == Form::Json {
+        say(&findings.json().to_string());
+    }
+    Ok(if findings.faults() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-#[derive(Default)]
+/// What was found, printed at once for people and at the end as JSON.
 struct Findings {
-    faults: usize,
+    form: Form,
+    all: Vec<Finding>,
 }
 
 impl Findings {
-    fn print(&mut self, finding: &Finding) {
-        self.faults += usize::from(finding.is_fault());
-        say(&finding.to_string());
+    fn add(&mut self, finding: Finding) {
+        self.form.say(|| finding.to_string());
+        self.all.push(finding);
+    }
+
+    fn faults(&self) -> usize {
+        self.all.iter().filter(|finding| finding.is_fault()).count()
+    }
+
+    fn json(&self) -> Value {
+        let findings: Vec<_> = self.all.iter().map(Finding::json).collect();
+        json!({ "fault_count": self.faults(), "findings": findings })
     }
 
     /// Runs a check and prints its result. Returns whether the part is usable.
@@ -93,8 +108,9 @@ impl Findings {
             Ok(state) => Finding::sound(part, state),
             Err(error) => Finding::fault(part, format!("{error:#}"), remedy),
         };
-        self.print(&finding);
-        !finding.is_fault()
+        let is_usable = !finding.is_fault();
+        self.add(finding);
+        is_usable
     }
 }
 
@@ -104,20 +120,20 @@ async fn with_timeout<T>(examination: impl Future<Output = anyhow::Result<T>>) -
 
 async fn examine_queues(settings: &Settings, findings: &mut Findings, has_database: bool) {
     match with_timeout(Box::pin(board::examine(settings))).await {
-        Ok(seen) => seen.iter().for_each(|finding| findings.print(finding)),
+        Ok(seen) => seen.into_iter().for_each(|finding| findings.add(finding)),
         Err(error) => {
             let remedy = "check queue.url and run `handbill migrate`";
-            findings.print(&Finding::fault("queue", format!("{error:#}"), remedy));
-            return say("?     workers, schedules: unknown without the queue");
+            findings.add(Finding::fault("queue", format!("{error:#}"), remedy));
+            return findings.add(Finding::unknown("workers, schedules", "unknown without the queue"));
         }
     }
     if !has_database {
-        return say("?     schedules: unknown without the database");
+        return findings.add(Finding::unknown("schedules", "unknown without the database"));
     }
     match with_timeout(Box::pin(board::schedules(settings))).await {
-        Ok(seen) => findings.print(&seen),
+        Ok(seen) => findings.add(seen),
         Err(error) => {
-            findings.print(&Finding::fault("schedules", format!("{error:#}"), "run `handbill migrate`"));
+            findings.add(Finding::fault("schedules", format!("{error:#}"), "run `handbill migrate`"));
         }
     }
 }
@@ -126,9 +142,9 @@ async fn examine_queues(settings: &Settings, findings: &mut Findings, has_databa
 async fn examine_addresses(settings: &Settings, findings: &mut Findings) {
     let public = addresses::examine(settings).await;
     let is_reached = public.iter().any(|finding| finding.part == addresses::API && finding.is_sound());
-    public.iter().for_each(|finding| findings.print(finding));
+    public.into_iter().for_each(|finding| findings.add(finding));
     if is_reached {
-        findings.print(&Finding::sound("addresses", "in use by Handbill"));
+        findings.add(Finding::sound("addresses", "in use by Handbill"));
     } else {
         let remedy = "free the port, or set api.listen and edge.listen";
         findings.check("addresses", remedy, check_listen_addresses(settings)).await;

@@ -11,7 +11,7 @@ use crate::args::Arguments;
 use examples::EXAMPLES;
 
 /// The groups of `handbill --help`. A command in none of them is listed in the last one.
-static GROUPS: [(&str, &[&str]); 4] = [
+static GROUPS: [(&str, &[&str]); 5] = [
     (
         "Publish",
         &[
@@ -48,16 +48,18 @@ static GROUPS: [(&str, &[&str]); 4] = [
             "export",
         ],
     ),
-    ("Server", &["serve", "api", "edge", "worker", "migrate", "config", "completions", "man"]),
+    ("Shell", &["completions", "man"]),
+    ("Server", &["serve", "api", "edge", "worker", "migrate", "config"]),
     ("Operate", &["doctor", "admin", "ledger", "backup", "restore", "scrub", "migrate-data", "size"]),
 ];
 /// The groups whose commands call a server, and use the client's options.
 const CLIENT_GROUPS: [&str; 2] = ["Publish", "Account"];
-/// The operator's commands with a result in JSON.
-const WITH_JSON: [&str; 3] = ["admin", "ledger", "size"];
-const JSON: &str = "json";
-const SERVER_HEADING: &str = "Server options";
-const SERVER_OPTIONS: &str = "config";
+/// Commands that neither call a server nor read its settings, or that get them otherwise.
+const WITHOUT_SETTINGS: [&str; 4] = ["completions", "man", "migrate-data", "size"];
+/// Commands that can cost money.
+const PAID: [&str; 3] = ["publish", "visibility", "credits"];
+/// Other commands that ask for confirmation.
+const CONFIRMED: [&str; 6] = ["private-link", "delete", "members", "signup", "login", "join"];
 /// Longer than any name of a command.
 const NAME_WIDTH: usize = 12;
 
@@ -68,6 +70,27 @@ pub(crate) fn command() -> Command {
     let names: Vec<String> = root.get_subcommands().map(|command| command.get_name().to_owned()).collect();
     names.iter().fold(root, |root, name| {
         root.mut_subcommand(name, |command| with_examples(with_own_options(command, &globals), name))
+    })
+}
+
+/// The same for completions. Most shells complete hidden options too, so that each command gets only its own.
+pub(crate) fn completed() -> Command {
+    let root = Arguments::command();
+    let globals: Vec<Arg> = root.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
+    let globals: Vec<Arg> = globals.into_iter().map(|arg| arg.global(false)).collect();
+    let names: Vec<String> = root.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+    let root = root.mut_args(|arg| arg.global(false));
+    names.iter().fold(root, |root, name| {
+        let own: Vec<Arg> =
+            globals.iter().filter(|arg| is_used(arg.get_id().as_str(), name)).cloned().collect();
+        root.mut_subcommand(name, |command| with_options(command, &own))
+    })
+}
+
+fn with_options(command: Command, options: &[Arg]) -> Command {
+    let names: Vec<String> = command.get_subcommands().map(|inner| inner.get_name().to_owned()).collect();
+    names.iter().fold(command.args(options), |command, name| {
+        command.mut_subcommand(name, |inner| with_options(inner, options))
     })
 }
 
@@ -87,23 +110,25 @@ pub(crate) fn parser() -> Command {
 /// Hides the options that have no effect on a command. They are still accepted, as everywhere.
 fn with_own_options(command: Command, globals: &[Arg]) -> Command {
     let name = command.get_name().to_owned();
-    let is_client = CLIENT_GROUPS.contains(&group_of(&name));
     globals.iter().fold(command, |command, arg| {
-        let id = arg.get_id().as_str();
-        let is_used = match id {
-            SERVER_OPTIONS => !is_client && !matches!(name.as_str(), "completions" | "man" | "size"),
-            JSON => is_client || WITH_JSON.contains(&name.as_str()),
-            _ => is_client,
-        };
-        if !is_used {
-            return command.arg(arg.clone().hide(true));
-        }
-        if id == JSON && !is_client {
-            let shown = arg.clone().help_heading(SERVER_HEADING).help("Print the result as JSON");
-            return command.arg(shown);
-        }
-        command
+        if is_used(arg.get_id().as_str(), &name) { command } else { command.arg(arg.clone().hide(true)) }
     })
+}
+
+/// Whether an option of the whole program has an effect on a command.
+fn is_used(option: &str, command: &str) -> bool {
+    match option {
+        "json" => true,
+        "config" => !is_client(command) && !WITHOUT_SETTINGS.contains(&command),
+        "url" | "profile" => is_client(command) && command != "check",
+        "yes" => CONFIRMED.contains(&command) || PAID.contains(&command),
+        "max_price" => PAID.contains(&command),
+        _ => is_client(command),
+    }
+}
+
+fn is_client(command: &str) -> bool {
+    CLIENT_GROUPS.contains(&group_of(command))
 }
 
 fn group_of(name: &str) -> &'static str {
@@ -241,15 +266,18 @@ mod tests {
     #[test]
     fn help_shows_only_the_options_that_a_command_uses() {
         let client = ["--url", "--profile", "--yes", "--max-price", "--quiet"];
-        for line in [&["publish"][..], &["tokens", "mint"], &["credits", "buy"]] {
+        for (line, options) in
+            [(&["publish"][..], 5), (&["credits", "buy"], 5), (&["delete"], 4), (&["tokens", "mint"], 3)]
+        {
             let help = help_of(line);
-            assert!(client.iter().all(|option| help.contains(option)) && help.contains("--json"), "{help}");
-            assert!(!help.contains("--config"), "{help}");
+            let used = client.iter().filter(|option| help.contains(&format!("  {option}"))).count();
+            assert!(used == options - 1 && help.contains("-q, --quiet"), "{line:?}: {help}");
+            assert!(help.contains("--json") && !help.contains("--config"), "{help}");
         }
         for line in [&["serve"][..], &["backup"], &["admin", "jobs"], &["ledger", "check"], &["man"]] {
             let help = help_of(line);
             assert!(!client.iter().any(|option| help.contains(option)), "{help}");
-            assert_eq!(help.contains("--json"), WITH_JSON.contains(&line[0]), "{help}");
+            assert!(help.contains("--json"), "{help}");
             assert_eq!(help.contains("--config"), line[0] != "man", "{help}");
         }
     }

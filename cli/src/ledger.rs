@@ -1,68 +1,116 @@
 //! `handbill ledger`: verifies the ledger and shows an account's entries. It only reads.
 
+use std::collections::VecDeque;
 use std::process::ExitCode;
 
+use client::show::{Fit, dollars, table};
 use config::Settings;
-use domain::{AccountId, LedgerEntry, Micro};
-use serde_json::json;
+use domain::{AccountId, LedgerEntry};
+use serde_json::{Value, json};
 use store::{LedgerFault, LedgerNews, LedgerProgress, LedgerTerms, Store};
 
-use crate::admin::Form;
+use crate::output::{Form, say};
+use crate::parts;
 use crate::progress::{Progress, count};
-use crate::{complain, parts, say};
 
-const HEADINGS: [&str; 4] = ["TIME", "AMOUNT", "BALANCE", "REASON"];
-/// `2026-11-21T20:18:07.123Z`
-const WHEN_WIDTH: usize = 24;
-/// `-1000000.000001`
-const MONEY_WIDTH: usize = 15;
+/// How many entries the table shows. With `--json`, which needs no table in memory, all are printed.
+const ENTRIES_SHOWN_MAX: usize = 10_000;
+/// How many faults the JSON document lists. It has the count of all.
+const FAULTS_LISTED_MAX: usize = 10_000;
 
-pub(crate) async fn check(settings: &Settings) -> anyhow::Result<ExitCode> {
+pub(crate) async fn check(form: Form, settings: &Settings) -> anyhow::Result<ExitCode> {
     let store = parts::open_store_in_use(settings).await?;
     let clock = parts::clock_of(&store, settings).await?;
     let terms = LedgerTerms { tariff: settings.tariff(), now: clock.now() };
-    let mut progress = Progress::begin();
+    let (mut progress, mut faults) = (Progress::begin(), Vec::new());
     let mut news = |news: LedgerNews| match news {
-        LedgerNews::Fault(fault) => say(&fault_text(&fault)),
+        LedgerNews::Fault(fault) => {
+            form.say(|| fault_text(&fault));
+            if form == Form::Json && faults.len() < FAULTS_LISTED_MAX {
+                faults.push(fault_json(&fault));
+            }
+        }
         LedgerNews::Progress(so_far) => progress.print(|| progress_text(&so_far)),
     };
     let done = store.ledger().check(&terms, &mut news).await?;
     store.close().await?;
-    say(&progress_text(&done));
+    form.print(|| conclusion(&done), || checked_json(&done, &faults));
+    Ok(if done.faults == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn conclusion(done: &LedgerProgress) -> String {
+    let checked = progress_text(done);
     if done.faults == 0 {
-        say("Every balance is the sum of its entries.");
-        return Ok(ExitCode::SUCCESS);
+        return format!("{checked}\nEvery balance is the sum of its entries.");
     }
-    say(&format!(
-        "{} found. Keep a backup of the database in this state, check the account with `handbill ledger show \
-         ACCOUNT`, and find out what wrote to the database besides Handbill. Handbill never changes entries.",
+    format!(
+        "{checked}\n{} found. Keep a backup of the database in this state, check the account with `handbill ledger \
+         show ACCOUNT`, and find out what wrote to the database besides Handbill. Handbill never changes entries.",
         count(done.faults, "fault", "faults")
-    ));
-    Ok(ExitCode::FAILURE)
+    )
+}
+
+fn checked_json(done: &LedgerProgress, faults: &[Value]) -> Value {
+    json!({
+        "accounts": done.accounts,
+        "entries": done.entries,
+        "receipts": done.receipts,
+        "fault_count": done.faults,
+        "faults": faults,
+    })
 }
 
 pub(crate) async fn show(account: &str, form: Form, settings: &Settings) -> anyhow::Result<ExitCode> {
     let store = parts::open_store_in_use(settings).await?;
     let Some(id) = store.accounts().find_named(account).await? else {
-        return Ok(complain(
-            "handbill: there is no account with that id or handle; a handle looks like acct_1a2b3c",
-            1,
-        ));
+        store.close().await?;
+        let hint = "a handle looks like acct_1a2b3c; the dashboard and `handbill account` show it";
+        return Ok(form.refuse("there is no account with that id or handle", "not_found", hint));
     };
     match form {
-        Form::People => say(&line(HEADINGS.map(str::to_owned))),
-        Form::Json => {}
-    }
-    let entries = each_entry(&store, id, |entry| match form {
-        Form::People => say(&entry_text(entry)),
-        Form::Json => say(&entry_json(entry)),
-    })
-    .await?;
-    if entries == 0 && form == Form::People {
-        say("This account has no ledger entries.");
+        Form::People => say(&shown(&store, id).await?),
+        Form::Json => print_all(&store, id).await?,
     }
     store.close().await?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The newest entries as a table.
+async fn shown(store: &Store, account: AccountId) -> anyhow::Result<String> {
+    let mut rows = VecDeque::new();
+    let entries = each_entry(store, account, |entry| {
+        if rows.len() == ENTRIES_SHOWN_MAX {
+            rows.pop_front();
+        }
+        rows.push_back(columns_of(entry));
+    })
+    .await?;
+    let fit = Fit { shortened: Some("REASON"), left_out: &["BALANCE", "TIME"] };
+    let table =
+        table(["TIME", "AMOUNT", "BALANCE", "REASON"], fit, rows, "This account has no ledger entries.");
+    Ok(if entries > ENTRIES_SHOWN_MAX as u64 {
+        format!(
+            "{table}\n\nThese are the newest {ENTRIES_SHOWN_MAX} of {entries} entries. --json prints all."
+        )
+    } else {
+        table
+    })
+}
+
+fn columns_of(entry: &LedgerEntry) -> [String; 4] {
+    [entry.created_at.rfc3339(), dollars(entry.delta), dollars(entry.balance_after), entry.reason.clone()]
+}
+
+/// Prints all entries as one array, one entry per line, so that a long ledger is never held in memory.
+async fn print_all(store: &Store, account: AccountId) -> anyhow::Result<()> {
+    let mut opening = "[";
+    each_entry(store, account, |entry| {
+        say(&format!("{opening}{}", entry_json(entry)));
+        opening = ",";
+    })
+    .await?;
+    say(if opening == "[" { "[]" } else { "]" });
+    Ok(())
 }
 
 async fn each_entry(
@@ -80,27 +128,6 @@ async fn each_entry(
     }
 }
 
-fn entry_text(entry: &LedgerEntry) -> String {
-    line([
-        entry.created_at.rfc3339(),
-        dollars(entry.delta),
-        dollars(entry.balance_after),
-        entry.reason.clone(),
-    ])
-}
-
-fn line([when, moved, balance, reason]: [String; 4]) -> String {
-    format!("{when:<WHEN_WIDTH$}  {moved:>MONEY_WIDTH$}  {balance:>MONEY_WIDTH$}  {reason}")
-}
-
-/// Always six decimals, so that amounts line up.
-fn dollars(amount: Micro) -> String {
-    let sign = if amount.is_negative() { "-" } else { "" };
-    let micro = amount.get().unsigned_abs();
-    format!("{sign}{}.{:06}", micro / 1_000_000, micro % 1_000_000)
-}
-
-/// One entry per line, so that a long ledger can be processed as a stream.
 fn entry_json(entry: &LedgerEntry) -> String {
     json!({
         "seq": entry.seq,
@@ -110,6 +137,10 @@ fn entry_json(entry: &LedgerEntry) -> String {
         "reason": entry.reason,
     })
     .to_string()
+}
+
+fn fault_json(fault: &LedgerFault) -> Value {
+    json!({ "account": fault.account, "handle": fault.handle, "message": fault.kind.to_string() })
 }
 
 fn fault_text(fault: &LedgerFault) -> String {
@@ -124,33 +155,4 @@ fn progress_text(so_far: &LedgerProgress) -> String {
         count(so_far.entries, "entry", "entries"),
         count(so_far.receipts, "receipt", "receipts"),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use domain::Time;
-
-    use super::*;
-
-    #[test]
-    fn ledger_amounts_are_aligned() {
-        let entry = |delta, balance, millis| LedgerEntry {
-            seq: 1,
-            delta: Micro::new(delta),
-            reason: "publish:x".into(),
-            balance_after: Micro::new(balance),
-            created_at: Time::from_millis(millis),
-        };
-        let lines = [
-            line(HEADINGS.map(str::to_owned)),
-            entry_text(&entry(5_000_000, 5_000_000, 1_767_225_599_250)),
-            entry_text(&entry(-5_000, -1_000_000_000_001, 1_767_225_600_000)),
-        ];
-        assert_eq!(
-            lines.join("\n"),
-            "TIME                               AMOUNT          BALANCE  REASON\n\
-             2025-12-31T23:59:59.25Z          5.000000         5.000000  publish:x\n\
-             2026-01-01T00:00:00Z            -0.005000  -1000000.000001  publish:x"
-        );
-    }
 }

@@ -23,6 +23,7 @@ mod manual;
 mod migrate_data;
 mod open_files;
 mod ops;
+mod output;
 mod parts;
 mod progress;
 mod restore;
@@ -38,17 +39,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use config::{Log, Settings, Sources};
+use config::{Log, LogFormat, SettingLine, Settings, Source, Sources};
+use serde_json::{Value, json};
 use store::ScrubCare;
 use telemetry::{TraceSettings, Traces};
 use tokio::runtime::Handle;
 
-use admin::Form;
 use args::{Arguments, Command, LedgerCommand, ServerCommand};
+use output::Form;
 use serve::Roles;
-
-/// The exit code for wrong settings or a wrong command line.
-const EXIT_USAGE: u8 = 2;
 
 pub fn main() -> ExitCode {
     let line: Vec<OsString> = std::env::args_os().collect();
@@ -56,16 +55,16 @@ pub fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(refused) => return usage::refuse(&refused, &line),
     };
-    match command {
-        Command::Server(command) => operate(&command, Form::of(&client), config),
-        Command::Client(command) => client::run(command, client),
-        Command::Size(arguments) => {
-            size::execute(&arguments, Form::of(&client)).unwrap_or_else(|error| exit_code(Err(error)))
-        }
-        Command::Completions { shell } => exit_code(manual::print_completions(shell)),
-        Command::Man { folder: None } => exit_code(manual::print_page()),
-        Command::Man { folder: Some(folder) } => exit_code(manual::write_pages(&folder)),
-    }
+    let form = Form::of(&client);
+    let done = match command {
+        Command::Server(command) => return operate(&command, form, config),
+        Command::Client(command) => return client::run(command, client),
+        Command::Size(arguments) => size::execute(&arguments, form),
+        Command::Completions { shell } => manual::print_completions(shell, form),
+        Command::Man { folder: None } => manual::print_page(form),
+        Command::Man { folder: Some(folder) } => manual::write_pages(&folder, form),
+    };
+    done.map_or_else(|error| form.fail(&error), |()| ExitCode::SUCCESS)
 }
 
 fn operate(command: &ServerCommand, form: Form, file: Option<PathBuf>) -> ExitCode {
@@ -77,21 +76,14 @@ fn operate(command: &ServerCommand, form: Form, file: Option<PathBuf>) -> ExitCo
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let settings = match config::load(Sources { file, env }) {
         Ok(settings) => settings,
-        Err(faults) => return complain(&faults.to_string(), EXIT_USAGE),
+        Err(faults) => return form.refuse_settings(&faults),
     };
     if let Some(Err(faults)) = command.role().map(|role| settings.check_role(role)) {
-        return complain(&faults.to_string(), EXIT_USAGE);
+        return form.refuse_settings(&faults);
     }
     match run(command, form, &settings) {
         Ok(code) => code,
-        Err(error) => complain(&format!("handbill: {error:#}"), 1),
-    }
-}
-
-fn exit_code(done: anyhow::Result<()>) -> ExitCode {
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => complain(&format!("handbill: {error:#}"), 1),
+        Err(error) => form.fail(&error),
     }
 }
 
@@ -101,7 +93,7 @@ fn run(command: &ServerCommand, form: Form, settings: &Settings) -> anyhow::Resu
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("start the runtime")?;
     let traces = open_traces(command, settings, runtime.handle())?;
-    logging::start(&log_of(command, settings), traces.as_ref())?;
+    logging::start(&log_of(command, form, settings), traces.as_ref())?;
     let executed = runtime.block_on(execute(command, form, settings));
     if let Some(traces) = traces {
         runtime.block_on(traces.finish());
@@ -111,37 +103,48 @@ fn run(command: &ServerCommand, form: Form, settings: &Settings) -> anyhow::Resu
 
 async fn execute(command: &ServerCommand, form: Form, settings: &Settings) -> anyhow::Result<ExitCode> {
     match command {
-        ServerCommand::Serve => serve::run(settings, Roles::all(settings)).await?,
-        ServerCommand::Api => serve::run(settings, Roles::api()).await?,
-        ServerCommand::Edge => serve::run(settings, Roles::edge()).await?,
+        ServerCommand::Serve => serve::run(settings, Roles::all(settings), form).await?,
+        ServerCommand::Api => serve::run(settings, Roles::api(), form).await?,
+        ServerCommand::Edge => serve::run(settings, Roles::edge(), form).await?,
         ServerCommand::Worker { queues, concurrency } => {
-            serve::run(settings, Roles::worker(settings, queues, *concurrency)).await?;
+            serve::run(settings, Roles::worker(settings, queues, *concurrency), form).await?;
         }
-        ServerCommand::Migrate => migrate(settings).await?,
-        ServerCommand::Config => show(settings),
-        ServerCommand::Doctor => return doctor::examine(settings).await,
-        ServerCommand::Backup { path } => return backup::take(path, settings).await,
-        ServerCommand::Restore { path } => return restore::execute(path, settings).await,
+        ServerCommand::Migrate => migrate(settings, form).await?,
+        ServerCommand::Config => show(settings, form),
+        ServerCommand::Doctor => return doctor::examine(settings, form).await,
+        ServerCommand::Backup { path } => return backup::take(path, form, settings).await,
+        ServerCommand::Restore { path } => return restore::execute(path, form, settings).await,
         ServerCommand::Scrub { fix, sample } => {
             let care = if *fix { ScrubCare::Fix } else { ScrubCare::Report };
-            return scrub::execute(&scrub::ScrubOptions { care, sample: *sample }, settings).await;
+            let options = scrub::ScrubOptions { care, sample: *sample };
+            return scrub::execute(&options, form, settings).await;
         }
-        ServerCommand::Ledger(LedgerCommand::Check) => return ledger::check(settings).await,
+        ServerCommand::Ledger(LedgerCommand::Check) => return ledger::check(form, settings).await,
         ServerCommand::Ledger(LedgerCommand::Show { account }) => {
             return ledger::show(account, form, settings).await;
         }
-        ServerCommand::MigrateData { from, to } => return migrate_data::execute(from, to).await,
+        ServerCommand::MigrateData { from, to } => return migrate_data::execute(from, to, form).await,
         ServerCommand::Admin(command) => return admin::execute(command, form, settings).await,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The log of an operator's command has only warnings unless the settings choose a filter, because the command
-/// prints by itself what it has done.
-fn log_of(command: &ServerCommand, settings: &Settings) -> Log {
+/// Unless the settings choose a filter, only warnings are logged by a command that ends by itself, because it
+/// prints what it has done, and by `handbill serve` at a terminal, where the log would bury the banner. With
+/// `--json`, standard error has only JSON.
+fn log_of(command: &ServerCommand, form: Form, settings: &Settings) -> Log {
     let mut log = settings.log.clone();
-    if matches!(command, ServerCommand::Admin(_)) && log.filter == Log::DEFAULT_FILTER {
-        "warn".clone_into(&mut log.filter);
+    let is_set = |line: &SettingLine| line.key == "log" && line.source != Source::Default;
+    let is_banner_shown = matches!(command, ServerCommand::Serve)
+        && logging::is_at_terminal()
+        && !settings.describe().iter().any(is_set);
+    let is_default = log.filter == Log::DEFAULT_FILTER;
+    if is_default && (command.role().is_none() || is_banner_shown) {
+        let filter = if form == Form::Json { "error" } else { "warn" };
+        filter.clone_into(&mut log.filter);
+    }
+    if form == Form::Json {
+        log.format = LogFormat::Json;
     }
     log
 }
@@ -157,28 +160,28 @@ fn open_traces(
     Traces::open(&traces, runtime.clone()).map(Some)
 }
 
-async fn migrate(settings: &Settings) -> anyhow::Result<()> {
+async fn migrate(settings: &Settings, form: Form) -> anyhow::Result<()> {
     let store = parts::open_store(settings).await?;
     let queues = parts::open_queues(settings, &bus::Bus::local("migrate"), parts::clock()).await?;
     store.migrate().await?;
     queues.migrate().await?;
-    say("The database and the queue have the newest schema.");
+    let schema = store.schema().await?;
+    form.print(
+        || "The database and the queue have the newest schema.".to_owned(),
+        || json!({ "migrated": true, "schema": schema }),
+    );
     Ok(())
 }
 
-fn show(settings: &Settings) {
-    for line in settings.describe() {
-        say(&format!("{} = {}   # {}", line.key, line.value, line.source));
-    }
-}
-
-/// Prints to standard output, which is only for the result of a command. Formatting is for terminals only.
-fn say(text: &str) {
-    anstream::println!("{text}");
-}
-
-#[allow(clippy::print_stderr)]
-fn complain(text: &str, code: u8) -> ExitCode {
-    eprintln!("{text}");
-    ExitCode::from(code)
+fn show(settings: &Settings, form: Form) {
+    let lines = settings.describe();
+    let line = |line: &SettingLine| format!("{} = {}   # {}", line.key, line.value, line.source);
+    let entry = |line: &SettingLine| {
+        let source = line.source.to_string();
+        json!({ "key": line.key, "value": line.value, "source": source })
+    };
+    form.print(
+        || lines.iter().map(line).collect::<Vec<_>>().join("\n"),
+        || lines.iter().map(entry).collect::<Value>(),
+    );
 }

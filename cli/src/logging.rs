@@ -25,6 +25,11 @@ pub(crate) fn start(log: &Log, traces: Option<&Traces>) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Whether a person sees the results and the log in one terminal.
+pub(crate) fn is_at_terminal() -> bool {
+    std::io::stdout().is_terminal() && std::io::stderr().is_terminal()
+}
+
 /// Logs the location and the thread of a panic, which are enough to find it.
 fn log_panic(panic: &PanicHookInfo<'_>) {
     let location = panic.location().map_or_else(|| "an unknown location".to_owned(), ToString::to_string);

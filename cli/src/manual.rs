@@ -10,32 +10,51 @@ use clap::builder::PossibleValue;
 use clap::{Arg, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
+use serde_json::{Value, json};
 
 use crate::help;
+use crate::output::{Form, say};
 
 const NAME: &str = "handbill";
 
-pub(crate) fn print_completions(shell: Shell) -> anyhow::Result<()> {
+pub(crate) fn print_completions(shell: Shell, form: Form) -> anyhow::Result<()> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut help::command(), NAME, &mut script);
+    clap_complete::generate(shell, &mut help::completed(), NAME, &mut script);
     if shell == Shell::Fish {
         script.extend(fish_values(&built(), &[]).into_bytes());
     }
-    print(&script)
+    let script = without_hidden(&String::from_utf8(script)?);
+    print(form, &script, &json!({ "shell": shell.to_string(), "script": script }))
+}
+
+/// clap_complete describes hidden arguments for zsh.
+fn without_hidden(script: &str) -> String {
+    fn hidden_in(command: &Command) -> Vec<String> {
+        let own = command.get_positionals().filter(|arg| arg.is_hide_set());
+        let own = own.filter_map(|arg| Some(format!(" -- {}:", arg.get_help()?)));
+        own.chain(command.get_subcommands().flat_map(hidden_in)).collect()
+    }
+    let hidden = hidden_in(&help::command());
+    let lines = script.lines().filter(|line| !hidden.iter().any(|text| line.contains(text)));
+    lines.map(|line| format!("{line}\n")).collect()
 }
 
 /// The page of the program itself.
-pub(crate) fn print_page() -> anyhow::Result<()> {
+pub(crate) fn print_page(form: Form) -> anyhow::Result<()> {
     let mut page = Vec::new();
     Man::new(help::command()).render(&mut page)?;
-    print(&page)
+    let page = String::from_utf8(page)?;
+    print(form, &page, &json!({ "page": page }))
 }
 
 /// A page for the program and one for each command, such as `handbill-publish.1`.
-pub(crate) fn write_pages(folder: &Path) -> anyhow::Result<()> {
+pub(crate) fn write_pages(folder: &Path, form: Form) -> anyhow::Result<()> {
     let context = || format!("write the man pages to {}", folder.display());
     fs::create_dir_all(folder).with_context(context)?;
     clap_mangen::generate_to(help::command(), folder).with_context(context)?;
+    if form == Form::Json {
+        say(&json!({ "folder": folder.display().to_string() }).to_string());
+    }
     Ok(())
 }
 
@@ -65,8 +84,12 @@ fn fish_value(path: &[&str], value: &PossibleValue) -> String {
 }
 
 /// A closed pipe, such as of a pager, is not an error.
-fn print(text: &[u8]) -> anyhow::Result<()> {
-    match io::stdout().lock().write_all(text) {
+fn print(form: Form, text: &str, json: &Value) -> anyhow::Result<()> {
+    if form == Form::Json {
+        say(&json.to_string());
+        return Ok(());
+    }
+    match io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("write to standard output"),
         _ => Ok(()),
     }

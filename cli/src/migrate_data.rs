@@ -7,23 +7,27 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail, ensure};
 use config::{Secret, Settings, Storage};
-use domain::Chance;
+use domain::{BlobHash, Chance, Micro};
 use futures::TryStreamExt;
+use serde_json::{Map, Value, json};
 use service::Board;
-use store::{Blobs, Copied, LedgerTotals, ObjectKind, Store, TableCount};
+use store::{Blobs, Copied, Harmed, LedgerTotals, ObjectKind, Store, TableCount};
 use workers::{CopiedJobs, Opening, Queues};
 
 use crate::contents::{self, CopiedContents, IfThere};
 use crate::data_lock::{DataLock, Tenant};
+use crate::output::Form;
+use crate::parts;
 use crate::progress::{Progress, count, size};
-use crate::{parts, say};
+use crate::scrub;
 
 const LOST_SHOWN_MAX: usize = 20;
+const LINKS_KEPT: &str = "Private links keep working: both sides sign with the same secret.";
 /// The advice after an interrupted copy.
 const START_OVER: &str = "drop the target's database and its queue, run `handbill migrate` with its settings and start over \
     (contents that are already copied are kept)";
 
-pub(crate) async fn execute(from: &Path, to: &Path) -> anyhow::Result<ExitCode> {
+pub(crate) async fn execute(from: &Path, to: &Path, form: Form) -> anyhow::Result<ExitCode> {
     let from = Side::open("the source", from).await?;
     let to = Side::open("the target", to).await?;
     from.ensure_separate(&to)?;
@@ -33,14 +37,15 @@ pub(crate) async fn execute(from: &Path, to: &Path) -> anyhow::Result<ExitCode> 
     let _locks =
         [DataLock::take(&from.settings, Tenant::Alone)?, DataLock::take(&to.settings, Tenant::Alone)?];
     to.ensure_empty().await?;
-    let moved =
-        copy_all(&from, &to).await.with_context(|| format!("{} is incomplete: {START_OVER}", to.name))?;
+    let moved = copy_all(&from, &to, form)
+        .await
+        .with_context(|| format!("{} is incomplete: {START_OVER}", to.name))?;
     for side in [&from, &to] {
         side.ensure_stopped()
             .await
             .with_context(|| format!("it was started during the copy: {START_OVER}"))?;
     }
-    let code = report(&from, &to, &moved).await?;
+    let code = report(form, &from, &to, &moved).await?;
     from.store.close().await?;
     to.store.close().await?;
     Ok(code)
@@ -57,6 +62,8 @@ struct Side {
 }
 
 struct Moved {
+    /// The rows of each table.
+    tables: Map<String, Value>,
     jobs: CopiedJobs,
     contents: CopiedContents,
     uploads: u64,
@@ -141,21 +148,23 @@ async fn open_queues(settings: &Settings) -> anyhow::Result<Queues> {
 
 /// Contents come before the rows that refer to them. Jobs come last, because from then on there is work to
 /// do.
-async fn copy_all(from: &Side, to: &Side) -> anyhow::Result<Moved> {
+async fn copy_all(from: &Side, to: &Side, form: Form) -> anyhow::Result<Moved> {
     let contents = contents::copy(&from.store, &from.blobs, &to.blobs, IfThere::Keep).await?;
     let uploads = copy_uploads(from, to).await?;
+    let mut tables = Map::new();
     from.store
         .tables()
         .copy_to(&to.store, |TableCount { table, rows }| {
             if rows > 0 {
-                say(&format!("{table:<22}{rows:>12}"));
+                form.say(|| format!("{table:<22}{rows:>12}"));
             }
+            tables.insert(table.to_owned(), json!(rows));
         })
         .await?;
     // Lost contents that nothing refers to are not missed, but no publish must rely on them.
     to.store.blob_index().forget_unreferenced().await?;
     let jobs = from.queues.copy_unfinished(&to.queues).await?;
-    Ok(Moved { jobs, contents, uploads })
+    Ok(Moved { tables, jobs, contents, uploads })
 }
 
 /// The spool and the staged uploads.
@@ -179,9 +188,29 @@ async fn copy_uploads(from: &Side, to: &Side) -> anyhow::Result<u64> {
     Ok(copied)
 }
 
-async fn report(from: &Side, to: &Side, moved: &Moved) -> anyhow::Result<ExitCode> {
-    let Moved { jobs, contents, uploads } = moved;
-    say(&format!(
+/// A content that is lost and that a version contains.
+struct Lost {
+    hash: BlobHash,
+    harmed: Vec<Harmed>,
+}
+
+async fn report(form: Form, from: &Side, to: &Side, moved: &Moved) -> anyhow::Result<ExitCode> {
+    let ledger = compare(from, to).await?;
+    let lost = lost_in(to, &moved.contents).await?;
+    let keeps_links = have_one_secret(from, to)?;
+    let lines = || {
+        let advice = if keeps_links { LINKS_KEPT.to_owned() } else { secret_advice(from) };
+        let next = "Next: start the target's processes with its settings, and run `handbill scrub` to verify the copy.";
+        let matches = format!("The target matches the source: {}", sums(&ledger));
+        let lines = [copied_text(moved), matches, advice, next.to_owned()];
+        lines.into_iter().chain(lost_texts(&lost)).collect::<Vec<_>>().join("\n")
+    };
+    form.print(lines, || moved_json(moved, &ledger, keeps_links, &lost));
+    Ok(if lost.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn copied_text(Moved { jobs, contents, uploads, .. }: &Moved) -> String {
+    format!(
         "{} ({}), {}; jobs: {} waiting, {} failed, {} dead",
         count(contents.contents, "content", "contents"),
         size(contents.bytes),
@@ -189,15 +218,28 @@ async fn report(from: &Side, to: &Side, moved: &Moved) -> anyhow::Result<ExitCod
         jobs.waiting,
         jobs.failed,
         jobs.dead,
-    ));
-    compare(from, to).await?;
-    say(&secret_advice(from, to)?);
-    say("Next: start the target's processes with its settings, and run `handbill scrub` to verify the copy.");
-    report_lost(to, contents).await
+    )
+}
+
+fn moved_json(moved: &Moved, ledger: &LedgerTotals, keeps_links: bool, lost: &[Lost]) -> Value {
+    let Moved { tables, jobs, contents, uploads } = moved;
+    let each =
+        |lost: &Lost| json!({ "content": lost.hash.to_string(), "affects": scrub::harm_json(&lost.harmed) });
+    json!({
+        "tables": tables,
+        "contents": contents.contents,
+        "size_bytes": contents.bytes,
+        "uploads": uploads,
+        "jobs": { "waiting": jobs.waiting, "failed": jobs.failed, "dead": jobs.dead },
+        "balances_usd": Micro::new(ledger.balance_micro).usd(),
+        "entries_usd": Micro::new(ledger.moved_micro).usd(),
+        "private_links_keep_working": keeps_links,
+        "lost": lost.iter().map(each).collect::<Vec<_>>(),
+    })
 }
 
 /// Compares the rows of every table and the sums of the ledger.
-async fn compare(from: &Side, to: &Side) -> anyhow::Result<()> {
+async fn compare(from: &Side, to: &Side) -> anyhow::Result<LedgerTotals> {
     let (ours, theirs) = (from.store.tables().count_rows().await?, to.store.tables().count_rows().await?);
     for (one, other) in ours.iter().zip(&theirs) {
         // Unreferenced contents are not copied.
@@ -218,12 +260,11 @@ async fn compare(from: &Side, to: &Side) -> anyhow::Result<()> {
         sums(&ours),
         sums(&theirs)
     );
-    say(&format!("The target matches the source: {}", sums(&theirs)));
-    Ok(())
+    Ok(theirs)
 }
 
 fn sums(totals: &LedgerTotals) -> String {
-    let dollars = |micro: i64| domain::Micro::new(micro);
+    let dollars = Micro::new;
     format!(
         "{}, {}, balances of ${} in total, which the entries add up to {}",
         count(totals.accounts, "account", "accounts"),
@@ -238,21 +279,22 @@ fn sums(totals: &LedgerTotals) -> String {
 }
 
 /// Private links are signed: with another secret they stop working.
-fn secret_advice(from: &Side, to: &Side) -> anyhow::Result<String> {
+fn have_one_secret(from: &Side, to: &Side) -> anyhow::Result<bool> {
     let (ours, theirs) = (known_secret(&from.settings)?, known_secret(&to.settings)?);
-    if ours.is_some() && ours == theirs {
-        return Ok("Private links keep working: both sides sign with the same secret.".to_owned());
-    }
+    Ok(ours.is_some() && ours == theirs)
+}
+
+fn secret_advice(from: &Side) -> String {
     let file = from.settings.secret_file();
     let ours = if file.is_file() {
         format!("the secret in {}", file.display())
     } else {
         "the source's secret".to_owned()
     };
-    Ok(format!(
+    format!(
         "The signing secret is not copied. Set the target's HANDBILL_SECRETS__SIGNING to {ours}, or all existing private \
          links stop working."
-    ))
+    )
 }
 
 /// The secret of private links, as far as these settings contain it. Nothing is created.
@@ -264,23 +306,30 @@ fn known_secret(settings: &Settings) -> anyhow::Result<Option<Secret>> {
     settings.link_secret(&Chance::from_system()).map(Some)
 }
 
-async fn report_lost(to: &Side, contents: &CopiedContents) -> anyhow::Result<ExitCode> {
-    let mut harm = Vec::new();
+async fn lost_in(to: &Side, contents: &CopiedContents) -> anyhow::Result<Vec<Lost>> {
+    let mut lost = Vec::new();
     for hash in &contents.lost {
-        if !to.store.integrity().list_harmed_by(*hash).await?.is_empty() {
-            harm.push(*hash);
+        let harmed = to.store.integrity().list_harmed_by(*hash).await?;
+        if !harmed.is_empty() {
+            lost.push(Lost { hash: *hash, harmed });
         }
     }
-    if harm.is_empty() {
-        return Ok(ExitCode::SUCCESS);
+    Ok(lost)
+}
+
+fn lost_texts(lost: &[Lost]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for Lost { hash, harmed } in lost.iter().take(LOST_SHOWN_MAX) {
+        let affected = scrub::harm_text(harmed);
+        lines.push(format!(
+            "DAMAGE content {hash}: missing or damaged in the source\n       affects {affected}"
+        ));
     }
-    for hash in harm.iter().take(LOST_SHOWN_MAX) {
-        let affected = contents::harm_of(&to.store, *hash).await?;
-        say(&format!("DAMAGE content {hash}: missing or damaged in the source\n       affects {affected}"));
+    if !lost.is_empty() {
+        lines.push(format!(
+            "{} were missing or damaged in the source. Restore them there from a backup, then copy these objects by name.",
+            count(lost.len() as u64, "content", "contents")
+        ));
     }
-    say(&format!(
-        "{} were missing or damaged in the source. Restore them there from a backup, then copy these objects by name.",
-        count(harm.len() as u64, "content", "contents")
-    ));
-    Ok(ExitCode::FAILURE)
+    lines
 }

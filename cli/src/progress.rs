@@ -29,7 +29,7 @@ impl Progress {
 
 /// A human-readable size.
 pub(crate) fn size(bytes: u64) -> String {
-    const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
+    const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
     let mut scaled = (bytes as f64, "bytes");
     for unit in UNITS {
         if scaled.0 < 1000.0 {
@@ -55,6 +55,6 @@ mod tests {
     #[test]
     fn sizes_are_formatted_in_a_fitting_unit() {
         let sizes = [0, 999, 1_000, 1_250_000, 7_000_000_000, 9_000_000_000_000_000].map(size);
-        assert_eq!(sizes, ["0 bytes", "999 bytes", "1.0 kB", "1.2 MB", "7.0 GB", "9000.0 TB"]);
+        assert_eq!(sizes, ["0 bytes", "999 bytes", "1.0 kB", "1.2 MB", "7.0 GB", "9.0 PB"]);
     }
 }

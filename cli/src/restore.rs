@@ -8,21 +8,23 @@ use std::process::ExitCode;
 use anyhow::{Context, bail, ensure};
 use config::{DatabaseUrl, Settings};
 use futures::TryStreamExt;
+use serde_json::json;
 use store::{Blobs, Copied, ObjectKind, Scrub, ScrubCare, ScrubNews, Store};
 
 use crate::backup::embedded_file;
 use crate::backup_manifest::{BackupManifest, Layout, copy_private, is_empty};
 use crate::contents::{self, IfThere};
 use crate::data_lock::{DataLock, Tenant};
-use crate::progress::{Progress, count, size};
-use crate::{parts, say};
+use crate::output::Form;
+use crate::parts;
+use crate::progress::{Progress, count};
 
 /// The suffix of a database until everything that belongs to it is in place.
 const DRAFT: &str = "restoring";
 /// The files that SQLite keeps beside an open database.
 const COMPANIONS: [&str; 3] = ["", "-wal", "-shm"];
 
-pub(crate) async fn execute(folder: &Path, settings: &Settings) -> anyhow::Result<ExitCode> {
+pub(crate) async fn execute(folder: &Path, form: Form, settings: &Settings) -> anyhow::Result<ExitCode> {
     let manifest = BackupManifest::read(folder)?;
     let known = Store::known_schema();
     ensure!(
@@ -43,7 +45,12 @@ pub(crate) async fn execute(folder: &Path, settings: &Settings) -> anyhow::Resul
     restoring.fill().await.with_context(|| {
         format!("the restore was interrupted: empty {} and try again", settings.data_dir.display())
     })?;
-    report(&manifest, settings);
+    let json = || {
+        let mut json = manifest.summary();
+        json["data_dir"] = json!(settings.data_dir.display().to_string());
+        json
+    };
+    form.print(|| text(&manifest, settings), json);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -185,30 +192,28 @@ fn move_into_place(file: &Path) -> anyhow::Result<()> {
     placed.with_context(|| format!("move {} into place", file.display()))
 }
 
-fn report(manifest: &BackupManifest, settings: &Settings) {
-    let rows = |table: &str| manifest.rows.get(table).copied().unwrap_or_default();
-    say(&format!(
-        "Restored to {} as of {}: {}, {}, {} ({})",
+fn text(manifest: &BackupManifest, settings: &Settings) -> String {
+    let mut lines = vec![format!(
+        "Restored to {} as of {}: {}",
         settings.data_dir.display(),
         manifest.taken_at,
-        count(rows("accounts"), "account", "accounts"),
-        count(rows("versions"), "version", "versions"),
-        count(manifest.contents.count, "content", "contents"),
-        size(manifest.contents.size_bytes),
-    ));
+        manifest.counts_text()
+    )];
     if !manifest.lost.is_empty() {
-        say(&format!(
+        lines.push(format!(
             "{} were already lost when the backup was taken. `handbill scrub` lists the affected pages.",
             count(manifest.lost.len() as u64, "content", "contents")
         ));
     }
     if !manifest.unread_uploads.is_empty() {
-        say(&format!(
+        lines.push(format!(
             "{} of waiting publishes could not be read when the backup was taken. Those publishes will fail.",
             count(manifest.unread_uploads.len() as u64, "upload", "uploads")
         ));
     }
-    say(
-        "Waiting jobs continue with `handbill serve`. To verify the restore, run `handbill scrub` and `handbill ledger check`.",
+    lines.push(
+        "Waiting jobs continue with `handbill serve`. To verify the restore, run `handbill scrub` and `handbill ledger check`."
+            .to_owned(),
     );
+    lines.join("\n")
 }

@@ -4,12 +4,14 @@ use std::process::ExitCode;
 
 use config::{Settings, Storage};
 use domain::Chance;
+use serde_json::{Value, json};
 use store::{
     Damage, Harmed, MalformedManifest, Orphan, OrphanFate, Scrub, ScrubCare, ScrubNews, ScrubProgress,
 };
 
+use crate::output::Form;
+use crate::parts;
 use crate::progress::{Progress, count, size};
-use crate::{parts, say};
 
 /// What is checked, and what is done about problems.
 pub(crate) struct ScrubOptions {
@@ -18,14 +20,48 @@ pub(crate) struct ScrubOptions {
     pub(crate) sample: Option<u64>,
 }
 
-pub(crate) async fn execute(options: &ScrubOptions, settings: &Settings) -> anyhow::Result<ExitCode> {
+/// How many damages and how many orphans the JSON document lists. It has the counts of all.
+const LISTED_MAX: usize = 10_000;
+
+/// What was found, printed at once for people and collected for JSON.
+struct Findings {
+    form: Form,
+    damages: Vec<Value>,
+    orphans: Vec<Value>,
+}
+
+impl Findings {
+    fn add_damage(&mut self, text: impl FnOnce() -> String, json: impl FnOnce() -> Value) {
+        add(&mut self.damages, self.form, text, json);
+    }
+
+    fn add_orphan(&mut self, orphan: &Orphan) {
+        add(&mut self.orphans, self.form, || orphan_text(orphan), || orphan_json(orphan));
+    }
+}
+
+fn add(list: &mut Vec<Value>, form: Form, text: impl FnOnce() -> String, json: impl FnOnce() -> Value) {
+    form.say(text);
+    if form == Form::Json && list.len() < LISTED_MAX {
+        list.push(json());
+    }
+}
+
+pub(crate) async fn execute(
+    options: &ScrubOptions,
+    form: Form,
+    settings: &Settings,
+) -> anyhow::Result<ExitCode> {
     let store = parts::open_store_in_use(settings).await?;
     let blobs = parts::open_blobs(settings)?;
     let mut progress = Progress::begin();
+    let mut found = Findings { form, damages: Vec::new(), orphans: Vec::new() };
     let mut news = |news: ScrubNews| match news {
-        ScrubNews::Damage(damage) => say(&damage_text(&damage)),
-        ScrubNews::Malformed(manifest) => say(&malformed_text(&manifest)),
-        ScrubNews::Orphan(orphan) => say(&orphan_text(&orphan)),
+        ScrubNews::Damage(damage) => found.add_damage(|| damage_text(&damage), || damage_json(&damage)),
+        ScrubNews::Malformed(manifest) => {
+            found.add_damage(|| malformed_text(&manifest), || malformed_json(&manifest));
+        }
+        ScrubNews::Orphan(orphan) => found.add_orphan(&orphan),
         ScrubNews::Progress(so_far) => progress.print(|| progress_text(&so_far)),
     };
     let chance = Chance::from_system();
@@ -47,34 +83,44 @@ pub(crate) async fn execute(options: &ScrubOptions, settings: &Settings) -> anyh
         }
     }
     store.close().await?;
-    let concluded = conclude(options, &done);
-    let Some(error) = unlisted else { return Ok(concluded) };
-    say(&format!(
-        "The objects could not all be listed, so unreferenced ones may be missing above. Fix this error and scrub \
-         again: {error:#}"
-    ));
-    Ok(ExitCode::FAILURE)
+    form.print(
+        || conclusion(options, &done, unlisted.as_ref()),
+        || scrubbed_json(&done, &found, unlisted.as_ref()),
+    );
+    let is_sound = done.damages == 0 && unlisted.is_none();
+    Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn conclude(options: &ScrubOptions, done: &ScrubProgress) -> ExitCode {
-    say(&progress_text(done));
+fn conclusion(options: &ScrubOptions, done: &ScrubProgress, unlisted: Option<&anyhow::Error>) -> String {
+    let mut lines = vec![progress_text(done)];
     let left = done.orphans - done.removed;
     if left > 0 && options.care == ScrubCare::Report {
-        say(&format!(
+        lines.push(format!(
             "{} unreferenced. `handbill scrub --fix` removes those that belong to Handbill.",
             count(left, "object is", "objects are")
         ));
     }
     if done.damages == 0 {
-        say("No damage found.");
-        return ExitCode::SUCCESS;
+        lines.push("No damage found.".to_owned());
+    } else {
+        lines.extend(advice(options, done));
     }
-    say(&format!(
+    lines.extend(unlisted.map(|error| {
+        format!(
+            "The objects could not all be listed, so unreferenced ones may be missing above. Fix this error and \
+             scrub again: {error:#}"
+        )
+    }));
+    lines.join("\n")
+}
+
+fn advice(options: &ScrubOptions, done: &ScrubProgress) -> [String; 2] {
+    let restore = format!(
         "{} found. Restore the objects from a backup or from the bucket's versions, under the same names \
          (blobs/<first two characters>/<hash>, or bundles/<bundle>), and scrub again.",
         count(done.damages, "damage", "damages")
-    ));
-    say(&match (options.care, done.noted_lost) {
+    );
+    let publish = match (options.care, done.noted_lost) {
         (ScrubCare::Report, _) => {
             "If the owner still has the files, publishing them again also works: run `handbill scrub --fix` first, so that \
              the publish stores missing contents."
@@ -84,8 +130,65 @@ fn conclude(options: &ScrubOptions, done: &ScrubProgress) -> ExitCode {
             "{} recorded. Publishing the same files again stores them.",
             count(recorded, "more missing content is", "more missing contents are")
         ),
-    });
-    ExitCode::FAILURE
+    };
+    [restore, publish]
+}
+
+fn scrubbed_json(done: &ScrubProgress, found: &Findings, unlisted: Option<&anyhow::Error>) -> Value {
+    json!({
+        "contents": done.contents,
+        "size_bytes": done.bytes,
+        "versions": done.versions,
+        "objects": done.objects,
+        "damage_count": done.damages,
+        "damages": found.damages,
+        "recorded_lost": done.noted_lost,
+        "unreferenced_count": done.orphans,
+        "unreferenced": found.orphans,
+        "removed": done.removed,
+        "listing_error": unlisted.map(|error| format!("{error:#}")),
+    })
+}
+
+fn damage_json(damage: &Damage) -> Value {
+    json!({
+        "content": damage.hash.to_string(),
+        "bundle": damage.bundle.map(|id| id.to_string()),
+        "message": damage.fault.to_string(),
+        "affects": harm_json(&damage.harmed),
+    })
+}
+
+fn malformed_json(manifest: &MalformedManifest) -> Value {
+    json!({
+        "version_id": manifest.version,
+        "message": "its manifest in the database cannot be read",
+        "affects": harm_json(&manifest.harmed),
+    })
+}
+
+/// The affected versions.
+pub(crate) fn harm_json(harmed: &[Harmed]) -> Value {
+    let each = |Harmed { host, seq, is_live }: &Harmed| {
+        let host = host.to_string();
+        json!({ "host": host, "version": seq, "live": is_live })
+    };
+    harmed.iter().map(each).collect()
+}
+
+fn orphan_json(orphan: &Orphan) -> Value {
+    let state = match orphan.fate {
+        OrphanFate::Foreign => "foreign",
+        OrphanFate::Removable => "removable",
+        OrphanFate::Removed => "removed",
+    };
+    let object = &orphan.object;
+    json!({
+        "name": object.name,
+        "size_bytes": object.size_bytes,
+        "written_at": object.written_at.rfc3339(),
+        "state": state,
+    })
 }
 
 fn progress_text(so_far: &ScrubProgress) -> String {

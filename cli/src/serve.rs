@@ -28,17 +28,18 @@ use crate::data_lock::DataLock;
 use crate::listener::Listener;
 use crate::open_files::{self, HasListeners};
 use crate::ops;
+use crate::output::{Form, say};
 use crate::system::{SharedServices, System};
-use crate::{load, parts, say, stop};
+use crate::{load, logging, parts, stop};
 
-use banner::{DEV_MODE, banner};
+use banner::{DEV_MODE, banner, ready};
 
 pub(crate) use roles::Roles;
 
 /// A stop that takes longer is aborted. Another process, or the next start, takes over unfinished work.
 const STOP_WITHIN: Duration = Duration::from_secs(29);
 
-pub(crate) async fn run(settings: &Settings, roles: Roles) -> anyhow::Result<()> {
+pub(crate) async fn run(settings: &Settings, roles: Roles, form: Form) -> anyhow::Result<()> {
     // Cancelled by a signal, and when any part ends: a process with missing parts must not continue.
     let stop = CancellationToken::new();
     stop::on_signal(&stop)?;
@@ -63,7 +64,7 @@ pub(crate) async fn run(settings: &Settings, roles: Roles) -> anyhow::Result<()>
             return Err(error);
         }
     };
-    announce(settings, &roles);
+    announce(settings, &roles, form);
 
     stop.cancelled().await;
     let finishing = async {
@@ -348,11 +349,15 @@ fn warn_of_readers(settings: &Settings) -> anyhow::Result<()> {
 }
 
 /// The banner comes before the log's warnings, so that it is the first thing to read.
-fn announce(settings: &Settings, roles: &Roles) {
-    if roles.api && roles.edge {
+fn announce(settings: &Settings, roles: &Roles, form: Form) {
+    if form == Form::Json {
+        say(&ready(settings, roles).to_string());
+    } else if roles.api && roles.edge {
         say(&banner(settings));
     }
-    if settings.dev_mode {
+    // A terminal shows the banner with the same warning.
+    let is_seen = form == Form::People && roles.api && roles.edge && logging::is_at_terminal();
+    if settings.dev_mode && !is_seen {
         tracing::warn!(public.allowed = settings.allow_public_dev, "{DEV_MODE}");
     }
     tracing::info!(

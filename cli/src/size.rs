@@ -6,67 +6,50 @@
 mod plan;
 mod rate;
 
-use std::fmt::Write as _;
-use std::process::ExitCode;
-
 use clap::Args;
+use client::show::{Fit, facts, or_nothing, paragraph, table};
 
-use crate::admin::Form;
+use crate::output::Form;
 use crate::progress::size;
-use crate::say;
-use plan::{Load, Plan, Unit};
+use plan::{Load, Plan};
 use rate::Rate;
 
 /// The arguments of the command.
 #[derive(Debug, Args)]
 pub(crate) struct SizeArguments {
     /// Publishes at the peak, such as `50/s`, `600/min` or `20000/day`.
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     publishes: Rate,
     /// Views of pages at the peak, such as `5000/s`.
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     views: Rate,
     /// Average size of a publish, in kB.
     #[arg(long, value_name = "KB", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     page_kb: u32,
 }
 
-pub(crate) fn execute(arguments: &SizeArguments, form: Form) -> anyhow::Result<ExitCode> {
+pub(crate) fn execute(arguments: &SizeArguments, form: Form) -> anyhow::Result<()> {
     let plan = Plan::of(Load {
         publishes_per_second: arguments.publishes.per_second(),
         views_per_second: arguments.views.per_second(),
         page_bytes: u64::from(arguments.page_kb) * 1000,
     });
-    match form {
-        Form::Json => say(&serde_json::to_string_pretty(&plan)?),
-        Form::People => say(&text(&plan)),
-    }
-    Ok(ExitCode::SUCCESS)
+    let json = serde_json::to_value(&plan)?;
+    form.print(|| text(&plan), || json);
+    Ok(())
 }
 
 fn text(plan: &Plan) -> String {
-    let mut text = format!(
-        "For {} publishes and {} views per second at the peak:\n\n",
-        plan.load.publishes_per_second, plan.load.views_per_second
-    );
-    let mut line = |cells: [&str; 4]| {
-        let [unit, processes, cores, memory] = cells;
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{}", format!("{unit:12}{processes:>9}{cores:>12}  {memory}").trim_end());
-    };
-    line(["", "PROCESSES", "CORES EACH", "MEMORY EACH"]);
-    for Unit { name, processes, cores_each, memory_bytes_each } in &plan.units {
-        let memory = memory_bytes_each.map(size).unwrap_or_default();
-        line([name, &processes.to_string(), &cores_each.to_string(), &memory]);
-    }
-    text.push('\n');
-    for (what, amount) in amounts(plan) {
-        let _ = writeln!(text, "{what:33}{amount}");
-    }
-    for note in &plan.notes {
-        let _ = write!(text, "\n- {note}");
-    }
-    text
+    let (publishes, views) = (plan.load.publishes_per_second, plan.load.views_per_second);
+    let peak = format!("Peak: {} publishes, {} views", rate::shown(publishes), rate::shown(views));
+    let units = plan.units.iter().map(|unit| {
+        let memory = or_nothing(unit.memory_bytes_each.map(size));
+        [unit.name.to_owned(), unit.processes.to_string(), unit.cores_each.to_string(), memory]
+    });
+    let fit = Fit { shortened: None, left_out: &["CORES EACH"] };
+    let units = table(["ROLE", "PROCESSES", "CORES EACH", "MEMORY EACH"], fit, units, "Nothing.");
+    let notes: Vec<_> = plan.notes.iter().map(|note| paragraph(&format!("- {note}"))).collect();
+    format!("{peak}\n\n{units}\n\n{}\n\n{}", facts(amounts(plan)), notes.join("\n"))
 }
 
 fn amounts(plan: &Plan) -> Vec<(&'static str, String)> {
@@ -74,7 +57,7 @@ fn amounts(plan: &Plan) -> Vec<(&'static str, String)> {
         plan.database_connections.map(|number| ("PostgreSQL max_connections", number.to_string()));
     let amounts = [
         ("Database, in a year at most", size(plan.database_bytes_per_year)),
-        ("Queue, finished jobs of 48 hours", size(plan.queue_bytes)),
+        ("Queue, for 48 hours", size(plan.queue_bytes)),
         ("Store, in a year at most", size(plan.store_bytes_per_year)),
         ("Network out at the peak", format!("{}/s", size(plan.network_bytes_per_second))),
     ];
@@ -92,23 +75,22 @@ mod tests {
     #[test]
     fn text_lists_every_unit_and_the_amounts() {
         let text = text(&plan(50.0, 5000.0));
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines[0], "Peak: 50/s publishes, 5000/s views");
         assert_eq!(
-            text.lines().take(14).collect::<Vec<_>>(),
+            lines[3..14],
             [
-                "For 50 publishes and 5000 views per second at the peak:",
+                "api         2          1           512.0 MB",
+                "worker      2          1           1.7 GB",
+                "edge        2          1           704.0 MB",
+                "PostgreSQL  1          2           8.0 GB",
+                "Redis       1          1           -",
                 "",
-                "            PROCESSES  CORES EACH  MEMORY EACH",
-                "api                 2           1  512.0 MB",
-                "worker              2           1  1.7 GB",
-                "edge                2           1  704.0 MB",
-                "PostgreSQL          1           2  8.0 GB",
-                "Redis               1           1",
-                "",
-                "PostgreSQL max_connections       212",
-                "Database, in a year at most      630.7 GB",
-                "Queue, finished jobs of 48 hours 26.8 GB",
-                "Store, in a year at most         9.5 TB",
-                "Network out at the peak          200.0 MB/s",
+                "PostgreSQL max_connections   212",
+                "Database, in a year at most  630.7 GB",
+                "Queue, for 48 hours          26.8 GB",
+                "Store, in a year at most     9.5 TB",
+                "Network out at the peak      200.0 MB/s",
             ]
         );
     }

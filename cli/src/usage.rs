@@ -4,6 +4,9 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
+use client::ApiError;
+
+use crate::output::{EXIT_USAGE, complain};
 
 const JSON: &str = "--json";
 
@@ -11,11 +14,12 @@ const JSON: &str = "--json";
 pub(crate) fn refuse(refused: &clap::Error, line: &[OsString]) -> ExitCode {
     if refused.use_stderr() && asks_for_json(line) {
         let (message, hint) = message_and_hint(refused);
-        return client::fail_usage_in_json(&message, &hint);
+        let error = ApiError::new("invalid_request", message, hint);
+        return complain(&error.json(), EXIT_USAGE);
     }
     // A closed pipe is not an error.
     let _ = refused.print();
-    ExitCode::from(u8::try_from(refused.exit_code()).unwrap_or(crate::EXIT_USAGE))
+    ExitCode::from(u8::try_from(refused.exit_code()).unwrap_or(EXIT_USAGE))
 }
 
 /// The line is refused, so that only its words are known.

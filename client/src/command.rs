@@ -29,7 +29,7 @@ pub enum Command {
     /// A folder remembers its page in .handbill.json, which holds the server's address, the slug and the
     /// host, no secret, and is never published. The next publish of the folder updates that page, if the
     /// server and the account are the same. --slug chooses another page, --new makes another one. With
-    /// --idempotency-key the file is neither read nor written.
+    /// --idempotency-key, .handbill.json is neither read nor written.
     ///
     /// Beyond the free allowance a publish spends credit without asking and prints the amount. Without credit
     /// you are asked to confirm the price; --yes and --max-price confirm it.
@@ -45,8 +45,7 @@ pub enum Command {
     Check(Check),
     /// List the pages and sites of the account.
     ///
-    /// VIEWS are those of this month. On a narrow terminal some columns are left out. A pipe gets all of
-    /// them.
+    /// VIEWS are those of this month. A narrow terminal shows fewer columns, a pipe gets all of them.
     List,
     /// Show a page or site.
     Show(Named),
@@ -125,7 +124,9 @@ pub enum Command {
     Account,
     /// Show this month's usage and its cost.
     Usage,
-    /// Create a new link to claim the account. The old one stops working.
+    /// Create a new link to claim the account.
+    ///
+    /// The old one stops working. A person who opens the link and signs in owns the account from then on.
     ClaimLink,
     /// Write everything of the account to one archive.
     ///
@@ -150,7 +151,7 @@ pub enum Command {
         #[command(subcommand)]
         command: Option<Members>,
     },
-    /// Join an account as an agent with an invite code.
+    /// Join an account with an invite code, as an agent.
     ///
     /// The token is saved in the profile. Without an argument the code is read from the terminal without
     /// echo, or from standard input. Other users of the machine can see command-line arguments, so prefer
@@ -291,7 +292,9 @@ pub enum Visibility {
 pub enum Credits {
     /// Show the account's credit.
     Show,
-    /// Buy credit. The price is confirmed like any other.
+    /// Buy credit.
+    ///
+    /// Asks for confirmation. --yes confirms, and so does a --max-price that covers the amount.
     Buy {
         /// US dollars, from 1 to 100.
         #[arg(value_name = "AMOUNT", value_parser = parse::dollars)]
@@ -352,11 +355,11 @@ pub struct Create {
     /// The role of people who join.
     #[arg(long)]
     pub role: Option<InviteRole>,
-    /// Maximum uses. Default: 1.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100))]
+    /// Maximum uses, from 1 to 100. Default: 1.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub max_uses: Option<u32>,
-    /// Lifetime in hours. Default: 72.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=720))]
+    /// Lifetime in hours, from 1 to 720. Default: 72.
+    #[arg(long, value_name = "HOURS", value_parser = clap::value_parser!(u32).range(1..=720))]
     pub ttl_hours: Option<u32>,
 }
 

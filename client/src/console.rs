@@ -64,11 +64,6 @@ impl Console {
         Self { form: Form::People, volume: Volume::Normal, is_asking: Arc::default() }
     }
 
-    /// For programs.
-    pub fn json() -> Self {
-        Self { form: Form::Json, ..Self::plain() }
-    }
-
     /// Whether notes and progress are printed.
     pub fn prints_notes(&self) -> bool {
         self.form == Form::People && self.volume == Volume::Normal
@@ -118,7 +113,7 @@ impl Console {
     /// Prints a warning to people, even in quiet mode.
     pub fn warn(&self, text: &str) {
         if self.form == Form::People {
-            let _ = writeln!(anstream::stderr(), "{YELLOW}handbill:{PLAIN} {text}");
+            let _ = writeln!(anstream::stderr(), "{YELLOW}warning:{PLAIN} {text}");
         }
     }
 
@@ -127,7 +122,9 @@ impl Console {
         if self.is_asking.load(Ordering::Relaxed) {
             let _ = writeln!(anstream::stderr());
         }
-        self.warn("interrupted");
+        if self.form == Form::People {
+            let _ = writeln!(anstream::stderr(), "{YELLOW}handbill:{PLAIN} interrupted");
+        }
     }
 
     pub fn fail(&self, failure: &Failure) {

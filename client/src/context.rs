@@ -57,7 +57,7 @@ impl Context {
     pub fn server_of(&self, target: ClientAccount) -> Result<Server, Failure> {
         if target.token.is_none() {
             return Err(Failure::signed_out(
-                format!("there is no token for {}", shown(&target.url)),
+                format!("the profile {} has no token for {}", self.options.profile, shown(&target.url)),
                 "run `handbill signup` for a new account, or `handbill login` to sign in to yours",
             ));
         }

@@ -9,6 +9,8 @@ use crate::hints;
 
 pub const INSUFFICIENT_SCOPE: &str = "insufficient_scope";
 pub const NOT_FOUND: &str = "not_found";
+/// A problem of the machine that the command runs on.
+pub const LOCAL_ERROR: &str = "local_error";
 
 /// A failure, with its message and its exit code.
 #[derive(Debug)]
@@ -54,7 +56,7 @@ impl Failure {
 
     /// A problem of this machine: a file, a directory, the terminal.
     pub fn of_this_machine(message: impl Into<String>) -> Self {
-        Self::new(Exit::Other, "local_error", message, "fix this and run the command again")
+        Self::new(Exit::Other, LOCAL_ERROR, message, "fix this and run the command again")
     }
 
     /// An error response of the server.
@@ -80,7 +82,7 @@ impl Failure {
     /// One JSON object on one line.
     pub fn json(&self) -> String {
         let body = self.body.clone().map(|body| body.trim().to_owned());
-        body.unwrap_or_else(|| serde_json::to_string(&self.api_error).unwrap_or_default())
+        body.unwrap_or_else(|| self.api_error.json())
     }
 
     /// The same failure with a more specific hint.
@@ -102,8 +104,13 @@ impl Failure {
 }
 
 impl ApiError {
-    fn new(code: &str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub fn new(code: &str, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { code: code.to_owned(), message: message.into(), hint: hint.into() }
+    }
+
+    /// One JSON object on one line.
+    pub fn json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
     }
 }
 

@@ -36,6 +36,7 @@ use std::sync::atomic::Ordering;
 pub use command::Command;
 pub use context::DEFAULT_URL;
 pub use exit::HELP;
+pub use failure::{ApiError, LOCAL_ERROR};
 pub use options::Options;
 
 use tokio::signal::unix::{SignalKind, signal};
@@ -59,13 +60,6 @@ pub fn run(command: Command, options: Options) -> ExitCode {
             ExitCode::from(failure.exit as u8)
         }
     }
-}
-
-/// Reports a wrong command line as JSON, as `--json` reports every other failure.
-pub fn fail_usage_in_json(message: &str, hint: &str) -> ExitCode {
-    let failure = Failure::usage(message, hint);
-    Console::json().fail(&failure);
-    ExitCode::from(failure.exit as u8)
 }
 
 /// Reads a secret: typed without echo in a terminal, else the first line of standard input. `None` if it

@@ -2,6 +2,7 @@
 //! arguments.
 
 use clap::Args;
+use clap::builder::{Resettable, Str};
 use domain::Micro;
 use reqwest::Url;
 
@@ -24,8 +25,8 @@ pub struct Options {
     /// The profile whose token and address are used. Each profile is a file in the user's config directory.
     #[arg(long, global = true, value_name = "NAME", default_value = "default")]
     pub profile: ProfileName,
-    /// Print the API's JSON to standard output, and errors as JSON to standard error.
-    #[arg(long, global = true)]
+    /// Print the result as JSON to standard output, and errors as JSON to standard error.
+    #[arg(long, global = true, help_heading = Resettable::<Str>::Reset)]
     pub json: bool,
     /// Confirm everything without asking, including payments (up to --max-price, if given).
     #[arg(long, global = true)]

@@ -6,7 +6,7 @@ use domain::{Micro, Slug, Time};
 use reqwest::Url;
 
 pub fn slug(text: &str) -> Result<Slug, String> {
-    text.parse().map_err(|_| format!("a slug must match {}", Slug::PATTERN))
+    text.parse().map_err(|_| "a slug has 3 to 40 lowercase letters, digits and hyphens".to_owned())
 }
 
 /// US dollars with or without the sign: `0.50`, `$0.50`.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use domain::{Micro, Time};
 use indicatif::DecimalBytes;
 
-pub use crate::table::{Fit, harmless, table};
+pub use crate::table::{Fit, harmless, paragraph, table};
 use crate::table::{plain, trimmed};
 
 const NOTHING: &str = "-";

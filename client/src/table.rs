@@ -69,7 +69,28 @@ fn table_of_width<const N: usize>(
         return text;
     }
     let left_out: Vec<_> = left_out.into_iter().map(|column| names[column]).collect();
-    format!("{text}\nNot shown: {}", left_out.join(", "))
+    format!("{text}\n{}", broken(&format!("Not shown: {}", left_out.join(", ")), Some(width)))
+}
+
+/// A sentence that is broken between words on a terminal. Elsewhere it is one line.
+pub fn paragraph(text: &str) -> String {
+    broken(text, terminal_width())
+}
+
+fn broken(text: &str, width: Option<u16>) -> String {
+    let width = width.map_or(usize::MAX, usize::from);
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            None => lines.push(word.to_owned()),
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            Some(_) => lines.push(format!("  {word}")),
+        }
+    }
+    lines.join("\n")
 }
 
 /// The columns that a terminal has room for.
@@ -189,12 +210,21 @@ mod tests {
         for width in 22..100 {
             let lines = lines(Some(width));
             let is_complete = width >= 10 + 37 + 11 + 28 + 6;
-            assert_eq!(lines.len(), if width < 71 { 4 } else { 3 }, "{width}: {lines:#?}");
-            for line in &lines[..3] {
+            let left_out = lines.iter().position(|line| line.starts_with("Not shown: "));
+            assert_eq!(left_out, (width < 71).then_some(3), "{width}: {lines:#?}");
+            for line in &lines {
                 assert!(width_of(line) <= usize::from(width), "{width}: {lines:#?}");
             }
             assert_eq!(lines[1].contains("that is long"), is_complete, "{width}: {lines:#?}");
         }
+    }
+
+    #[test]
+    fn paragraph_is_broken_between_words() {
+        let text = "- One process with SQLite and files.";
+        assert_eq!(broken(text, Some(16)), "- One process\n  with SQLite\n  and files.");
+        assert_eq!(broken(text, None), text);
+        assert_eq!(broken("unbreakable", Some(4)), "unbreakable");
     }
 
     #[test]

@@ -33,6 +33,8 @@ FOREIGN = {
 # https://grafana.com/docs/grafana/latest/panels-visualizations/configure-standard-options/#unit
 UNITS = {"short", "s", "bytes", "Bps", "reqps", "percentunit"}
 SCHEMA_OF_GRAFANA_10 = 38
+PANEL_TYPES = {"stat", "timeseries", "table", "bargauge", "gauge", "heatmap", "state-timeline"}
+DATA_SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 FIRST_STEP = re.compile(r"^\*\*Symptom:\*\* .+?\n\n1\. .+`.+`.*?^2\. ", re.MULTILINE | re.DOTALL)
 
 faults = []
@@ -149,15 +151,29 @@ def panels_of(dashboard):
     return [panel for panel in dashboard["panels"] if panel["type"] != "row"]
 
 
-def check_panel(where, panel, series, variables):
+def check_variables(path, dashboard):
+    """Every name after a dollar sign in the file is a variable of the dashboard, or Grafana's own."""
+    variables = {variable["name"]: variable for variable in dashboard["templating"]["list"]}
+    demand(len(variables) == len(dashboard["templating"]["list"]), f"{path.name}: two variables have one name")
+    used = set(re.findall(r"\$\{?(\w+)", json.dumps(dashboard))) - {"__rate_interval", "__all"}
+    demand(used == set(variables), f"{path.name}: variables and their uses differ: {sorted(used ^ set(variables))}")
+    demand(next(iter(variables)) == "datasource", f"{path.name}: the data source is chosen after it is used")
+    source = variables["datasource"]
+    demand((source["type"], source["query"]) == ("datasource", "prometheus"), f"{path.name} has a fixed data source")
+    demand("__inputs" not in dashboard, f"{path.name}: provisioning does not fill __inputs")
+    return variables
+
+
+def check_panel(where, panel, series):
     demand(re.fullmatch(r"[A-Z0-9].*\.", panel.get("description", "")), f"{where} has no description in sentences")
     demand(panel["fieldConfig"]["defaults"].get("unit") in UNITS, f"{where} has no unit")
+    demand(panel["type"] in PANEL_TYPES, f"{where}: Grafana has no panel {panel['type']}")
     for part in [panel, *panel["targets"]]:
-        demand(part["datasource"]["uid"] == "${datasource}", f"{where} has a data source of its own")
+        demand(part["datasource"] == DATA_SOURCE, f"{where} has a data source of its own")
     demand(panel["targets"], f"{where} shows nothing")
+    refs = [target["refId"] for target in panel["targets"]]
+    demand(len(refs) == len(set(refs)), f"{where}: two queries have one refId")
     for target in panel["targets"]:
-        used = set(re.findall(r"\$(\w+)", target["expr"])) - {"__rate_interval"}
-        demand(used <= variables, f"{where}: there is no variable {sorted(used - variables)}")
         labels = set(re.findall(r"\{\{(\w+)\}\}", target["legendFormat"]))
         known = check_expression(where, target["expr"], series)
         demand(labels <= known, f"{where}: its legend has {sorted(labels - known)}, which its series lack")
@@ -177,14 +193,15 @@ def check_dashboard(path, series):
     dashboard = json.loads(path.read_text())
     demand(dashboard["id"] is None and dashboard["uid"] == f"handbill-{path.stem}", f"{path.name}: id and uid")
     demand(dashboard["schemaVersion"] == SCHEMA_OF_GRAFANA_10, f"{path.name} is not for Grafana 10")
-    variables = {variable["name"]: variable for variable in dashboard["templating"]["list"]}
-    demand(variables["datasource"]["type"] == "datasource", f"{path.name} has a fixed data source")
+    variables = check_variables(path, dashboard)
     ids = [panel["id"] for panel in dashboard["panels"]]
     demand(len(ids) == len(set(ids)) and not overlaps(dashboard["panels"]), f"{path.name}: panels overlap")
     for panel in panels_of(dashboard):
-        check_panel(f"{path.name}: {panel['title']}", panel, series, set(variables))
+        check_panel(f"{path.name}: {panel['title']}", panel, series)
     for name, variable in variables.items():
         if variable["type"] == "query":
+            demand(variable["datasource"] == DATA_SOURCE, f"{path.name}: {name} has a data source of its own")
+            demand(variable["definition"] == variable["query"]["query"], f"{path.name}: {name} has two queries")
             metric, label = re.fullmatch(r"label_values\((.*), (\w+)\)", variable["query"]["query"]).groups()
             check_expression(f"{path.name}: {name}", f"sum by ({label}) ({metric})", series)
 

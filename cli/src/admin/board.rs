@@ -5,7 +5,7 @@ use client::show::{Fit, or_nothing, table, when};
 use domain::{Missing, OperatorName, Queue, Refusal, Time};
 use service::{BoardFigures, Failure, ProcessInfo, QueueFigures, RunningJob, ScheduleInfo, Service};
 
-use super::Form;
+use crate::output::Form;
 
 pub(super) async fn show(service: &Service, form: Form) -> Result<(), Failure> {
     let board = service.board().await?;
@@ -121,7 +121,10 @@ fn board_text(board: &BoardFigures) -> String {
     let queues = table(names, fit, queues, "No queues.");
     let names = ["PROCESS", "ROLE", "HOST", "VERSION", "MEMORY", "LAST SEEN", "IN USE", "RUNNING"];
     let processes = board.processes.iter().map(|process| process_in_columns(process, board.at));
-    let fit = Fit { shortened: Some("RUNNING"), left_out: &["MEMORY", "RUNNING", "VERSION", "HOST", "ROLE"] };
+    let fit = Fit {
+        shortened: Some("IN USE"),
+        left_out: &["MEMORY", "RUNNING", "VERSION", "HOST", "ROLE", "IN USE"],
+    };
     let processes = table(names, fit, processes, "No process has sent a heartbeat recently.");
     let dead = board.queues.iter().filter(|queue| queue.jobs.dead > 0);
     let hints =

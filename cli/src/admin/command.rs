@@ -21,7 +21,7 @@ pub(crate) enum AdminCommand {
         #[arg(long, conflicts_with = "host")]
         all: bool,
         /// Every version of the page at this host, such as `my-page-a1b2`.
-        #[arg(long, value_name = "HOST")]
+        #[arg(long, value_name = "HOST", value_parser = parse_host)]
         host: Option<Host>,
     },
     /// Show the progress of scans, and which ones fail.
@@ -32,46 +32,56 @@ pub(crate) enum AdminCommand {
     Jobs(JobsNamed),
     /// Show a job with its payload, errors and timeline.
     Job(JobNamed),
-    /// Retry a job now that is dead, cancelled or waiting for a retry.
+    /// Retry a dead, cancelled or failed job now.
     Retry {
         #[command(flatten)]
         job: JobNamed,
         #[command(flatten)]
         signed: Signed,
     },
-    /// Cancel a waiting job. It can be retried for 48 hours.
+    /// Cancel a waiting job.
+    ///
+    /// It can be retried for 48 hours.
     Cancel {
         #[command(flatten)]
         job: JobNamed,
         #[command(flatten)]
         signed: Signed,
     },
-    /// Discard a dead job. It becomes cancelled and can be retried for 48 hours.
+    /// Discard a dead job.
+    ///
+    /// It becomes cancelled and can be retried for 48 hours.
     Discard {
         #[command(flatten)]
         job: JobNamed,
         #[command(flatten)]
         signed: Signed,
     },
-    /// Retry all dead jobs of a queue. Fix the cause before retrying.
+    /// Retry all dead jobs of a queue.
+    ///
+    /// Fix the cause before retrying.
     RequeueDead {
-        /// Which queue.
+        /// The queue.
         #[arg(value_parser = queue())]
         queue: Queue,
         #[command(flatten)]
         signed: Signed,
     },
-    /// Discard all dead jobs of a queue. Each one can be retried for 48 hours.
+    /// Discard all dead jobs of a queue.
+    ///
+    /// Each one can be retried for 48 hours.
     DiscardDead {
-        /// Which queue.
+        /// The queue.
         #[arg(value_parser = queue())]
         queue: Queue,
         #[command(flatten)]
         signed: Signed,
     },
-    /// Pause a queue: no worker starts its jobs until it is resumed. Running jobs finish.
+    /// Pause a queue.
+    ///
+    /// No worker starts its jobs until it is resumed. Running jobs finish.
     Pause {
-        /// Which queue.
+        /// The queue.
         #[arg(value_parser = queue())]
         queue: Queue,
         #[command(flatten)]
@@ -79,24 +89,30 @@ pub(crate) enum AdminCommand {
     },
     /// Resume a paused queue.
     Resume {
-        /// Which queue.
+        /// The queue.
         #[arg(value_parser = queue())]
         queue: Queue,
         #[command(flatten)]
         signed: Signed,
     },
-    /// Add credit to an account or remove it. The ledger entry records your name and the reason.
+    /// Add credit to an account or remove it.
+    ///
+    /// The ledger entry, your name and the reason are recorded.
     Credit(CreditOrder),
-    /// Suspend an account: its writes are refused and its pages return 451 until the suspension is lifted.
+    /// Suspend an account.
+    ///
+    /// Its writes are refused and its pages return 451 until the suspension is lifted.
     Suspend(SuspensionOrder),
     /// Lift the suspension of an account.
     Lift(AccountNamed),
     /// Manage operators with their own passwords for /admin.
     #[command(subcommand)]
     Operator(OperatorCommand),
-    /// Show the schedules with their last and next fire times.
+    /// Show the schedules, with the times of their last and next runs.
     Schedules,
-    /// Run a schedule now. It still fires at its next time.
+    /// Run a schedule now.
+    ///
+    /// It still runs at its next time. `handbill admin schedules` lists the names.
     Run {
         /// Its name, such as `sweep-records`.
         schedule: String,
@@ -127,7 +143,7 @@ pub(crate) struct CreditOrder {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct AccountNamed {
     /// The account's handle, such as `acct_1a2b3c`, or its id.
-    #[arg(value_name = "HANDLE")]
+    #[arg(value_name = "ACCOUNT")]
     pub(crate) account: String,
     #[command(flatten)]
     pub(crate) signed: Signed,
@@ -159,10 +175,10 @@ pub(crate) enum OperatorCommand {
 /// Selects jobs to list.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct JobsNamed {
-    /// Which queue.
+    /// The queue.
     #[arg(value_parser = queue())]
     queue: Queue,
-    /// State: waiting, running, failed, dead, cancelled or done.
+    /// The state of the jobs.
     #[arg(long, default_value = "dead", value_parser = state())]
     state: JobState,
     /// Only jobs older than this one.
@@ -206,6 +222,10 @@ fn parse_usd(text: &str) -> Result<Micro, String> {
     Micro::parse_usd(text).filter(is_allowed).ok_or_else(|| {
         "expected US dollars from -10000 to 10000, not zero, with at most six decimals".to_owned()
     })
+}
+
+fn parse_host(text: &str) -> Result<Host, String> {
+    text.parse().map_err(|_| "expected the host of a page, such as my-page-a1b2".to_owned())
 }
 
 fn parse_operator_name(text: &str) -> Result<Username, String> {

@@ -5,17 +5,15 @@ use client::show::dollars;
 use domain::{JobId, Micro, Origin, Via};
 use service::{CreditGrant, Failure, Granted, Service};
 
-use super::Form;
 use super::command::CreditOrder;
+use crate::output::{Form, complain};
 
 pub(super) async fn grant(service: &Service, form: Form, order: &CreditOrder) -> Result<(), Failure> {
     let mut id = order.id;
     if form == Form::People {
         let id = *id.get_or_insert_with(|| JobId::new(service.clock().now(), service.chance()));
-        crate::complain(
-            &format!("If this command fails, repeat it with --id {id}. The credit is added at most once."),
-            0,
-        );
+        let note = "If this command fails, repeat it with";
+        complain(&format!("{note} --id {id}. The credit is added at most once."), 0);
     }
     let grant =
         CreditGrant { account: order.account.clone(), amount: order.usd, note: order.reason.clone(), id };

@@ -5,9 +5,9 @@ use client::show::{Fit, facts, harmless, table};
 use domain::{OperatorName, Time};
 use service::{Failure, JobDetail, JobEventKind, JobFilter, JobInfo, JobList, JobState, Service};
 
-use super::Form;
 use super::board::moment;
 use super::command::JobNamed;
+use crate::output::Form;
 
 /// How many characters of an error a list shows. `handbill admin job` shows all of it.
 const ERROR_LENGTH_MAX: usize = 70;
@@ -82,7 +82,7 @@ fn listed(wanted: JobFilter, jobs: &JobList, now: Time) -> String {
         [job.id.to_string(), job.kind.clone(), state_text(job, now), attempts(job), error]
     });
     let empty = format!("{queue} has no jobs in the state {state}.");
-    let fit = Fit { shortened: Some("ERROR"), left_out: &["KIND", "ATTEMPTS", "ERROR"] };
+    let fit = Fit { shortened: Some("ERROR"), left_out: &["KIND", "ATTEMPTS", "ERROR", "STATE"] };
     let list = table(["ID", "KIND", "STATE", "ATTEMPTS", "ERROR"], fit, rows, &empty);
     match jobs.next {
         Some(next) => {

@@ -4,18 +4,21 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use domain::{Chance, OperatorAccount, Password, PasswordHash, Username, is_common_password};
+use serde_json::json;
 
-use crate::{complain, say};
+use crate::output::Form;
 
 /// The exit code that shells report for a command that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
 
 /// The same as for the operators' shared password.
 const LENGTH_MIN: usize = 12;
-const TOO_EASY: &str = "handbill: the password is too easy to guess. Use at least 12 characters, and not a common password \
-                        or one with digits appended. `openssl rand -hex 32` prints a good one.";
+const TOO_EASY: &str = "the password is too easy to guess";
+const WEAK: &str = "weak_password";
+const STRONGER: &str = "use at least 12 characters, and not a common password or one with digits appended; \
+                        `openssl rand -hex 32` prints a good one";
 
-pub(super) async fn add(name: &Username) -> anyhow::Result<ExitCode> {
+pub(super) async fn add(name: &Username, form: Form) -> anyhow::Result<ExitCode> {
     let read = tokio::select! {
         read = client::read_secret("Password: ") => read,
         _ = tokio::signal::ctrl_c() => None,
@@ -24,15 +27,16 @@ pub(super) async fn add(name: &Username) -> anyhow::Result<ExitCode> {
     // any other exit.
     let Some(password) = read else { std::process::exit(i32::from(INTERRUPTED)) };
     if password.chars().count() < LENGTH_MIN || is_common_password(&password) {
-        return Ok(complain(TOO_EASY, 1));
+        return Ok(form.refuse(TOO_EASY, WEAK, STRONGER));
     }
     let password = Password::new(password);
     if let Err(refusal) = password.must_suit(name) {
-        return Ok(complain(&format!("handbill: {}", refusal.message()), 1));
+        return Ok(form.refuse(&refusal.message(), WEAK, STRONGER));
     }
     let chance = Chance::from_system();
     let hash = PasswordHash::of(&password, &chance).context("hash the password")?;
-    say(&entry_text(&OperatorAccount::new(name, hash)));
+    let entry = OperatorAccount::new(name, hash);
+    form.print(|| entry_text(&entry), || json!({ "name": name.to_string(), "entry": entry.to_string() }));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -2,36 +2,43 @@
 
 use std::process::ExitCode;
 
+use serde_json::{Value, json};
 use service::{COUNTED_MAX, RescanScope, ScanState, Service};
 
-use crate::{complain, say};
+use crate::output::Form;
 
-pub(super) async fn rescan(service: &Service, request: RescanScope) -> anyhow::Result<ExitCode> {
-    match (service.ask_for_rescans(request.clone()).await?, request) {
-        (None, _) => {
-            return Ok(complain(
-                "handbill: there is no page at that host. The host is the part of the page's URL before the first dot, or after /site/",
-                1,
-            ));
-        }
-        (Some(0), RescanScope::Older) => {
-            say(
-                "Nothing to do: every scanned version has a verdict from the newest rules. Use --all to scan them again.",
-            );
-        }
-        (Some(0), _) => say("Nothing to do: no version has been scanned yet."),
-        (Some(versions), _) => say(&format!(
-            "Queued {} for a new scan, live ones first.\n\
-             Each worker takes one at a time from the queue `rescan`. `handbill admin scans` shows the progress.",
-            if versions == 1 { "1 version".to_owned() } else { format!("{} versions", number(versions)) }
-        )),
-    }
+pub(super) async fn rescan(service: &Service, form: Form, scope: RescanScope) -> anyhow::Result<ExitCode> {
+    let Some(versions) = service.ask_for_rescans(scope.clone()).await? else {
+        return Ok(form.refuse(
+            "there is no page at that host",
+            "not_found",
+            "the host is the part of the page's URL before the first dot, or after /site/",
+        ));
+    };
+    form.print(|| rescan_text(versions, &scope), || counted_json("queued", versions));
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) async fn show_scans(service: &Service) -> anyhow::Result<ExitCode> {
-    say(&text(&service.scan_state().await?));
-    Ok(ExitCode::SUCCESS)
+pub(super) async fn show(service: &Service, form: Form) -> anyhow::Result<()> {
+    let state = service.scan_state().await?;
+    form.print(|| text(&state), || json(&state));
+    Ok(())
+}
+
+fn rescan_text(versions: u64, scope: &RescanScope) -> String {
+    match (versions, scope) {
+        (0, RescanScope::Older) => {
+            "Nothing to do: every scanned version has a verdict from the newest rules. \
+                                    Use --all to scan them again."
+                .to_owned()
+        }
+        (0, _) => "Nothing to do: no version has been scanned yet.".to_owned(),
+        (versions, _) => format!(
+            "Queued {} for a new scan, live ones first.\n\
+             Each worker takes one at a time from the queue `rescan`. `handbill admin scans` shows the progress.",
+            if versions == 1 { "1 version".to_owned() } else { format!("{} versions", number(versions)) }
+        ),
+    }
 }
 
 /// The state of the scans as lines, with the versions that fail to be scanned last.
@@ -58,6 +65,35 @@ fn text(state: &ScanState) -> String {
         ));
     }
     lines.join("\n")
+}
+
+fn json(state: &ScanState) -> Value {
+    let scanned = state.counts.judged_by.iter();
+    let scanned = scanned.map(|(rules, versions)| {
+        let mut counted = counted_json("versions", *versions);
+        counted["rules"] = json!(rules);
+        counted
+    });
+    let stuck = state.stuck.iter().map(|stuck| {
+        json!({
+            "version": stuck.version.to_string(),
+            "host": stuck.host.to_string(),
+            "attempts": stuck.tries,
+            "next_attempt_at": stuck.again_at.rfc3339(),
+        })
+    });
+    json!({
+        "newest_rules": state.rules,
+        "unscanned": counted_json("versions", state.counts.unscanned),
+        "to_rescan": counted_json("versions", state.counts.asked_again),
+        "scanned": scanned.collect::<Vec<_>>(),
+        "stuck": stuck.collect::<Vec<_>>(),
+    })
+}
+
+/// A count that stops at a limit, and whether there are more.
+fn counted_json(name: &str, counted: u64) -> Value {
+    json!({ name: counted.min(COUNTED_MAX), "more": counted > COUNTED_MAX })
 }
 
 /// The count, which stops at a limit.

@@ -4,8 +4,8 @@ use api::operator_json;
 use domain::{Origin, Via};
 use service::{Failure, Service};
 
-use super::Form;
 use super::command::{AccountNamed, SuspensionOrder};
+use crate::output::Form;
 
 const ORIGIN: Origin = Origin { via: Via::Operator, address: None };
 

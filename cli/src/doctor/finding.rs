@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use serde_json::{Value, json};
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Finding {
     pub(super) part: &'static str,
@@ -21,6 +23,8 @@ pub(super) enum State {
         what: String,
         remedy: &'static str,
     },
+    /// Something that it depends on is faulty.
+    Unknown(&'static str),
 }
 
 impl Finding {
@@ -40,12 +44,28 @@ impl Finding {
         Self { part, state: State::Fault { what: what.into(), remedy } }
     }
 
+    pub(super) fn unknown(part: &'static str, what: &'static str) -> Self {
+        Self { part, state: State::Unknown(what) }
+    }
+
     pub(super) fn is_sound(&self) -> bool {
         matches!(self.state, State::Sound(_))
     }
 
     pub(super) fn is_fault(&self) -> bool {
         matches!(self.state, State::Fault { .. })
+    }
+}
+
+impl Finding {
+    pub(super) fn json(&self) -> Value {
+        let (state, what, remedy) = match &self.state {
+            State::Sound(what) => ("ok", what.as_str(), None),
+            State::Warning { what, remedy } => ("warning", what.as_str(), Some(remedy.as_ref())),
+            State::Fault { what, remedy } => ("fault", what.as_str(), Some(*remedy)),
+            State::Unknown(what) => ("unknown", *what, None),
+        };
+        json!({ "part": self.part, "state": state, "message": what, "hint": remedy })
     }
 }
 
@@ -56,6 +76,7 @@ impl fmt::Display for Finding {
             State::Sound(what) => write!(f, "ok    {part}: {what}"),
             State::Warning { what, remedy } => write!(f, "WARN  {part}: {what}\n      fix: {remedy}"),
             State::Fault { what, remedy } => write!(f, "FAULT {part}: {what}\n      fix: {remedy}"),
+            State::Unknown(what) => write!(f, "?     {part}: {what}"),
         }
     }
 }

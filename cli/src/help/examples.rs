@@ -82,6 +82,7 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
         "completions",
         &[
             "handbill completions bash > ~/.local/share/bash-completion/completions/handbill",
+            "handbill completions zsh > ~/.zfunc/_handbill",
             "handbill completions fish > ~/.config/fish/completions/handbill.fish",
         ],
     ),
@@ -98,6 +99,15 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "handbill size --publishes 50/s --views 5000/s",
             "handbill size --publishes 20000/day --views 200000/day --page-kb 200 --json",
+        ],
+    ),
+    (
+        "admin",
+        &[
+            "handbill admin queues",
+            "handbill admin jobs scan --state dead",
+            "handbill admin requeue-dead scan --as ada",
+            "handbill admin suspend acct_7f3k9m2q8x1z --reason phishing --as ada",
         ],
     ),
     ("admin rescan", &["handbill admin rescan", "handbill admin rescan --host my-page-a1b2"]),

@@ -1,6 +1,10 @@
 //! What a server in one process prints when it is ready.
 
+use client::show::paragraph;
 use config::Settings;
+use serde_json::{Value, json};
+
+use super::Roles;
 
 /// Printed and logged at the start, so that dev mode is never public by accident.
 pub(super) const DEV_MODE: &str = "DEV MODE: anyone on this machine can sign in as any user, and payments move no money. Set \
@@ -11,15 +15,26 @@ pub(super) const DEV_MODE: &str = "DEV MODE: anyone on this machine can sign in 
 pub(super) fn banner(settings: &Settings) -> String {
     let base = &settings.api.base_url;
     let url = if base == client::DEFAULT_URL { String::new() } else { format!(" --url {base}") };
-    let dev_mode = if settings.dev_mode { format!("\n{DEV_MODE}\n") } else { String::new() };
+    let dev_mode = if settings.dev_mode { format!("\n{}\n", paragraph(DEV_MODE)) } else { String::new() };
     format!(
         "Handbill is running. Open {base} in your browser.\n\n  API    {base}\n  pages  {pages}\n{dev_mode}\n\
          Publish from another terminal:\n  handbill signup{url}\n  handbill publish page.html\n\n\
-         Or with curl:\n  TOKEN=$(curl -s -X POST {base}/v1/signup | sed 's/.*\"token\":\"\\([^\"]*\\).*/\\1/')\n  \
-         curl -s -H \"Authorization: Bearer $TOKEN\" -F slug=hello --form-string html='<h1>Hello</h1>' {base}/v1/publish\n\n\
-         Press Ctrl-C to stop.\n",
+         Or with curl:\n  TOKEN=$(curl -s -X POST {base}/v1/signup | grep -o 'svc_[[:alnum:]_]*')\n  \
+         curl -s -H \"Authorization: Bearer $TOKEN\" {base}/v1/publish \\\n    \
+         -F slug=hello --form-string html='<h1>Hello</h1>'\n\n\
+         A terminal gets only warnings of the log, unless HANDBILL_LOG is set. Press Ctrl-C to stop.\n",
         pages = settings.edge.serve_url,
     )
+}
+
+/// The same for programs.
+pub(super) fn ready(settings: &Settings, roles: &Roles) -> Value {
+    json!({
+        "role": roles.name(),
+        "api_url": roles.api.then_some(&settings.api.base_url),
+        "pages_url": roles.edge.then(|| settings.edge.serve_url.to_string()),
+        "dev_mode": settings.dev_mode,
+    })
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ fn usage_facts(usage: Usage) -> String {
             format!("{} ({} free, {} charged)", traffic.views, traffic.free_limit, traffic.overage_views),
         ),
         (
-            "not public",
+            "unlisted or private",
             format!("{}, {} a month", private_artifacts.count, usd(private_artifacts.monthly_cost_usd)),
         ),
         ("credit", usd(credits_usd)),

@@ -176,7 +176,7 @@ pub async fn open(context: &Context, slug: &Slug) -> Result<(), Failure> {
     let reply: Reply = context.server()?.get(&path_of(slug)).await?;
     let artifact: Artifact = reply.read()?;
     let url = artifact.link().to_owned();
-    browser::open(&url).map_err(|failure| failure.hinting(format!("open this URL yourself: {url}")))?;
+    browser::open(&url)?;
     context.console.print_result(&json!({ "slug": artifact.slug, "opened": url.clone() }), || url.clone());
     Ok(())
 }

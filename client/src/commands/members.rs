@@ -7,7 +7,7 @@ use crate::command::Members;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::request::Request;
-use crate::show::{Fit, count, table, when, when_ever};
+use crate::show::{Fit, count, paragraph, table, when, when_ever};
 use crate::wire::{RemovedMember, Team};
 
 const MEMBERS: &str = "/v1/account/members";
@@ -31,9 +31,9 @@ async fn list(context: &Context) -> Result<(), Failure> {
             let used = when_ever(token.last_used_at.as_deref(), now);
             [token.name, token.scopes, used, token.id]
         });
-        let unclaimed = "No members: the account is not claimed yet.";
+        let unclaimed = paragraph("No members: the account is not claimed yet.");
         let fit = Fit { shortened: None, left_out: &["JOINED", "ROLE"] };
-        let members = table(["PERSON", "ROLE", "JOINED", "ID"], fit, members, unclaimed);
+        let members = table(["PERSON", "ROLE", "JOINED", "ID"], fit, members, &unclaimed);
         let fit = Fit { shortened: Some("SCOPES"), left_out: &["SCOPES", "USED"] };
         let tokens = table(["TOKEN", "SCOPES", "USED", "ID"], fit, tokens, "No active tokens.");
         format!("{members}\n\n{tokens}")

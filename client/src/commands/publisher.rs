@@ -13,7 +13,7 @@ use super::visibility::{Privacy, hidden_publish, hide_new_page, prepare_private}
 use crate::browser::{self, address_of};
 use crate::command::Publish;
 use crate::context::Context;
-use crate::failure::Failure;
+use crate::failure::{ApiError, Failure};
 use crate::payment::{Purse, call_paying, credit_of};
 use crate::reply::Reply;
 use crate::request::{Condition, Request};
@@ -93,7 +93,8 @@ impl<'a> Publisher<'a> {
         if self.args.open
             && let Err(failure) = browser::open(&done.link)
         {
-            self.context.console.warn(&failure.api_error.message);
+            let ApiError { message, hint, .. } = failure.api_error;
+            self.context.console.warn(&format!("{message}; {hint}"));
         }
         // The next publishes update this page.
         self.target.slug = Some(slug);

@@ -57,8 +57,12 @@ async fn mint(context: &Context, args: Mint) -> Result<(), Failure> {
     let reply = server.call(&Request::make("/v1/tokens").json(body)).await?;
     context.console.print_reply(&reply, |minted: MintedToken| minted.token)?;
     let minted: MintedToken = reply.read()?;
+    let expires = match &minted.minted.expires_at {
+        Some(at) => format!("It expires {}.", when(at, context.clock.now())),
+        None => "It does not expire.".to_owned(),
+    };
     context.console.note(&format!(
-        "{} has the scopes {}. The token is not shown again.",
+        "{} has the scopes {}. {expires} The token is not shown again.",
         minted.minted.name, minted.minted.scopes
     ));
     Ok(())

@@ -4,6 +4,7 @@
 mod checks;
 mod downloads;
 mod folders;
+mod json;
 mod manual;
 mod outages;
 mod paying;

@@ -56,7 +56,7 @@ async fn help_lists_every_command_and_every_exit_code() {
 async fn help_has_groups_and_examples_and_only_a_command_s_own_options() {
     let shell = anyone();
     let help = shell.run(&["--help"]).await.ok().out;
-    for group in ["Publish:", "Account:", "Server:", "Operate:"] {
+    for group in ["Publish:", "Account:", "Shell:", "Server:", "Operate:", "Start here:"] {
         assert!(help.lines().any(|line| line == group), "{group}: {help}");
     }
     let publish = shell.run(&["publish", "--help"]).await.ok().out;
@@ -64,6 +64,7 @@ async fn help_has_groups_and_examples_and_only_a_command_s_own_options() {
     let serve = shell.run(&["serve", "--help"]).await.ok().out;
     assert!(serve.contains("Examples:") && serve.contains("--config"), "{serve}");
     assert!(!serve.contains("--max-price") && !serve.contains("--profile"), "{serve}");
+    assert!(!shell.run(&["list", "--help"]).await.ok().out.contains("--max-price"));
 }
 
 #[tokio::test]
@@ -81,12 +82,32 @@ async fn completions_for_each_shell_list_the_commands() {
             assert!(read.status.success(), "{read:?}");
         }
     }
+    for name in ["bash", "zsh", "fish"] {
+        let script = shell.run(&["completions", name]).await.ok().out;
+        assert!(!script.contains("The same as"), "{name} completes a deprecated argument");
+    }
     let fish = shell.run(&["completions", "fish"]).await.ok().out;
+    for (command, option) in [("serve", "max-price"), ("list", "config"), ("check", "url")] {
+        let line = format!("using_subcommand {command}\" -l {option} ");
+        assert!(!fish.contains(&line), "fish completes --{option} of {command}, which has no effect");
+    }
+    assert!(fish.contains("using_subcommand list\" -l json "), "{fish}");
     assert!(fish.contains("using_subcommand visibility\" -f -a 'private'"), "{fish}");
-    let complete = "source ./bash; COMP_WORDS=(handbill pub); COMP_CWORD=1; _handbill handbill pub handbill; echo ${COMPREPLY[@]}";
+    assert_eq!(completed_by_bash(&shell, &["pub"]).await, "publish");
+    assert_eq!(completed_by_bash(&shell, &["serve", "--"]).await, "--config --json --help");
+    assert_eq!(completed_by_bash(&shell, &["completions", "z"]).await, "zsh");
+}
+
+/// What bash offers for the last word.
+async fn completed_by_bash(shell: &Shell, words: &[&str]) -> String {
+    let (line, count) = (words.join(" "), words.len());
+    let (last, before) = (words[count - 1], if count == 1 { "handbill" } else { words[count - 2] });
+    let words = format!("COMP_WORDS=(handbill {line}); COMP_CWORD={count}");
+    let complete =
+        format!("source ./bash; {words}; _handbill handbill '{last}' '{before}'; echo ${{COMPREPLY[@]}}");
     let mut bash = shell.command(Path::new("bash"));
-    let completed = bash.args(["-c", complete]).output().await.unwrap();
-    assert_eq!(String::from_utf8_lossy(&completed.stdout).trim(), "publish", "{completed:?}");
+    let completed = bash.args(["-c", &complete]).output().await.unwrap();
+    String::from_utf8_lossy(&completed.stdout).trim().to_owned()
 }
 
 #[tokio::test]

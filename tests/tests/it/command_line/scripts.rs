@@ -1,4 +1,4 @@
-//! The command line in scripts: JSON for every command, quiet mode, and opening the page in a browser.
+//! The command line in scripts: quiet mode, tables, and opening the page in a browser.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,57 +7,6 @@ use handbill_tests::{PATIENCE, eventually};
 
 use super::shell::{Shell, world};
 use crate::expectations::PAGE;
-
-#[tokio::test]
-async fn every_command_prints_only_json_with_the_json_option() {
-    let world = world().await;
-    let shell = with_a_browser(Shell::new(&world));
-    shell.write("page.html", PAGE);
-    let json = async |line: &str| {
-        let arguments: Vec<&str> = line.split(' ').chain(["--json"]).collect();
-        shell.run(&arguments).await.ok().json()
-    };
-    let signed_up = json("signup").await;
-    let owner = world.human();
-    owner.dev_login("ada").await.expect(200);
-    assert_eq!(json("whoami").await["account"]["handle"], signed_up["account"]["handle"]);
-    assert!(json("publish page.html --slug my-page").await["url"].is_string());
-    assert_eq!(json("publish page.html --slug my-page --stage").await["version"], 2);
-    assert_eq!(json("list").await[0]["slug"], "my-page");
-    assert_eq!(json("show my-page").await["versions"][1]["live"], true);
-    assert_eq!(json("versions my-page").await[0]["seq"], 2);
-    assert_eq!(json("diff my-page 1 2").await["files"].as_array().unwrap().len(), 0);
-    assert_eq!(json("activate my-page 2").await["version"], 2);
-    assert_eq!(json("rollback my-page").await["version"], 1);
-    assert!(json("visibility my-page private --yes").await["signed_url"].is_string());
-    assert_eq!(json("open my-page").await["slug"], "my-page");
-    assert_eq!(json("account").await["handle"], signed_up["account"]["handle"]);
-    assert_eq!(json("usage").await["publishes"]["used"], 2);
-    assert!(json("credits buy 5 --yes").await["receipt"]["id"].is_string());
-    assert_eq!(json("credits").await["credits_usd"], 5.0);
-    let minted = json("tokens mint --name bot").await;
-    assert_eq!(json("tokens list").await.as_array().unwrap().len(), 2);
-    assert_eq!(json(&format!("tokens revoke {}", minted["id"].as_str().unwrap())).await["revoked"], true);
-    let claim_url = json("claim-link").await["claim_url"].as_str().unwrap().to_owned();
-    owner.claim(&claim_url).await.expect(200);
-    let invite = json("invites create").await;
-    let code = invite["code"].as_str().unwrap();
-    assert_eq!(json("invites list").await[0]["code"], code);
-    assert!(json(&format!("join {code} --profile joined")).await["token"].is_string());
-    assert_eq!(json(&format!("invites revoke {code}")).await["revoked"], true);
-    assert_eq!(json("members list").await["members"][0]["username"], "ada");
-    let guest = world.human();
-    guest.dev_login("bob").await.expect(200);
-    let second = json("invites create").await;
-    assert_eq!(guest.join(second["invite_url"].as_str().unwrap()).await.status, 302);
-    assert_eq!(json("members remove bob --yes").await["removed"], true);
-    assert_eq!(json("delete my-page --yes").await["deleted"], true);
-    let token = signed_up["token"].as_str().unwrap();
-    let logged_in =
-        shell.run_reading(&["login", "--profile", "again", "--json"], &format!("{token}\n")).await.ok();
-    assert_eq!(logged_in.json()["handle"], signed_up["account"]["handle"]);
-    assert_eq!(shell.run(&["show", "my-page", "--json"]).await.failed(4).error()["code"], "not_found");
-}
 
 #[tokio::test]
 async fn quiet_prints_only_the_result_and_pipes_get_no_colour() {
@@ -104,6 +53,32 @@ async fn a_table_fits_the_terminal_and_is_complete_in_a_pipe() {
     assert!(rows[0].contains("UPDATED") && narrow.out.contains("Not shown: "), "{narrow:?}");
 }
 
+/// The commands that print tables, as a user and as an operator.
+const TABLES: &str = "list|versions my-page|tokens|members|invites|admin queues|admin schedules|\
+    admin jobs publish --state done|ledger show $account|size --publishes 50/s --views 5000/s";
+
+#[tokio::test]
+async fn every_table_fits_a_narrow_terminal_without_broken_words() {
+    let world = world().await;
+    let data = world.folder().join("data");
+    let shell = Shell::new(&world).env("HANDBILL_DATA_DIR", data.to_str().unwrap());
+    shell.run(&["signup"]).await.ok();
+    shell.write("page.html", PAGE);
+    shell.run(&["publish", "page.html", "--slug", "my-page"]).await.ok();
+    shell.run(&["credits", "buy", "5", "--yes"]).await.ok();
+    let account = shell.run(&["account", "--json"]).await.ok().json()["handle"].as_str().unwrap().to_owned();
+    let shell = shell.env("account", &account).env("NO_COLOR", "1");
+    for width in [80, 60, 40] {
+        for command in TABLES.split('|') {
+            let line = format!("stty cols {width}; \"$handbill\" {command}");
+            let shown = shell.at_terminal(&line, &[]).await;
+            assert_eq!(shown.code, Some(0), "{command}: {shown:?}");
+            let widest = shown.out.lines().map(|line| line.trim_end().chars().count()).max();
+            assert!(widest <= Some(width), "{command} at {width}: {}", shown.out);
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_page_that_does_not_exist_is_not_asked_about() {
     let world = world().await;
@@ -139,7 +114,7 @@ async fn open_uses_the_signed_link_of_a_private_page() {
 }
 
 /// A shell whose browser command writes the address to a file.
-fn with_a_browser(shell: Shell) -> Shell {
+pub fn with_a_browser(shell: Shell) -> Shell {
     shell.write("bin/xdg-open", "#!/bin/sh\necho \"$1\" > \"$HOME/opened\"\n");
     fs::set_permissions(shell.path("bin/xdg-open"), fs::Permissions::from_mode(0o755)).unwrap();
     let path = format!("{}:{}", shell.path("bin").display(), std::env::var("PATH").unwrap());

@@ -132,6 +132,11 @@ impl Shell {
         command
     }
 
+    /// A server of its own data at a terminal, until Ctrl-C. Returns what the terminal shows.
+    pub async fn serve_at_terminal(&self) -> Ran {
+        self.at_terminal("exec \"$handbill\" serve", &[("Press Ctrl-C to stop.", "\u{3}")]).await
+    }
+
     pub async fn versions_of(&self, slug: &str) -> usize {
         self.run(&["versions", slug, "--json"]).await.ok().json().as_array().expect("an array").len()
     }

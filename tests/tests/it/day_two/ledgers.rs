@@ -24,6 +24,8 @@ in_both_modes! {
         let faults: Vec<_> = output.lines().filter(|line| line.starts_with("FAULT")).collect();
         assert_eq!(faults.len(), 1, "{output}");
         assert!(faults[0].contains(&agent.handle()) && faults[0].contains("add up to 4500000"), "{output}");
+        let json: Value = failed(world.command(&["ledger", "check", "--json"], &[]).await).parse().expect("JSON");
+        assert_eq!((&json["fault_count"], &json["faults"][0]["handle"]), (&1.into(), &agent.handle().into()));
     }
 
     async fn duplicate_reason_is_found_by_the_ledger_check(world: World) {
@@ -79,18 +81,15 @@ in_both_modes! {
             let output = succeeded(world.command(&["ledger", "show", &name], &[]).await);
             let lines: Vec<Vec<_>> = output.lines().map(|line| line.split_whitespace().collect()).collect();
             assert_eq!(lines[0], ["TIME", "AMOUNT", "BALANCE", "REASON"]);
-            assert_eq!((lines[1][1], lines[1][2]), ("5.000000", "5.000000"), "{output}");
-            assert_eq!((lines[2][1], lines[2][2]), ("-0.500000", "4.500000"), "{output}");
+            assert_eq!((lines[1][1], lines[1][2]), ("$5.00", "$5.00"), "{output}");
+            assert_eq!((lines[2][1], lines[2][2]), ("-$0.50", "$4.50"), "{output}");
             assert!(lines[2][3].starts_with("visibility:") && lines.len() == 3, "{output}");
         }
         let output = succeeded(world.command(&["--json", "ledger", "show", &agent.handle()], &[]).await);
-        let entries: Vec<Value> = output.lines().map(serde_json_line).collect();
+        let entries: Value = output.parse().expect("JSON");
+        assert_eq!(output.lines().count(), 3, "one entry per line: {output}");
         assert_eq!((&entries[1]["seq"], &entries[1]["delta_usd"]), (&Value::from(2), &Value::from(-0.5)));
         let unknown = failed(world.command(&["ledger", "show", "acct_none"], &[]).await);
         assert!(unknown.contains("no account"), "{unknown}");
     }
-}
-
-fn serde_json_line(line: &str) -> Value {
-    line.parse().unwrap_or_else(|error| panic!("{line}: {error}"))
 }

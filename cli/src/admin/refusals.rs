@@ -1,32 +1,11 @@
-//! The output formats of a command, and its refusals.
+//! Why an operator's command did nothing.
 
 use std::process::ExitCode;
 
 use domain::{Missing, Refusal};
 
 use super::AdminCommand;
-use crate::{complain, say};
-
-/// The output format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    People,
-    Json,
-}
-
-impl Form {
-    pub(crate) fn of(options: &client::Options) -> Self {
-        if options.json { Form::Json } else { Form::People }
-    }
-
-    /// Prints the result in this format.
-    pub(super) fn print(self, people: impl FnOnce() -> String, json: impl FnOnce() -> String) {
-        match self {
-            Form::People => say(&people()),
-            Form::Json => say(&json()),
-        }
-    }
-}
+use crate::output::{Form, complain};
 
 /// Prints why nothing was done. The API's hints name HTTP calls, which do not help at a shell, so they are
 /// left out.
