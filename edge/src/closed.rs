@@ -1,5 +1,7 @@
 //! Why a visitor does not get a page: the status, the headers and the text of each error page.
 
+#[cfg(test)]
+mod glyphs;
 mod page;
 
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -53,7 +53,7 @@ pub enum Screen {
 }
 
 impl Screen {
-    const fn size(self) -> (u32, u32) {
+    pub const fn size(self) -> (u32, u32) {
         match self {
             Screen::Desktop => (1280, 800),
             Screen::Phone => (360, 740),
@@ -102,14 +102,13 @@ impl Browser {
     }
 
     pub async fn show_on(&self, screen: Screen) {
-        let (_, height) = screen.size();
-        self.show_on_sheet(screen, height).await;
+        let (width, height) = screen.size();
+        self.show_in(width, height).await;
     }
 
-    /// Sets the screen, with another height.
-    pub(crate) async fn show_on_sheet(&self, screen: Screen, height: u32) {
-        let (width, _) = screen.size();
-        let is_mobile = screen != Screen::Desktop;
+    /// Sets a screen of any size. One that is not as wide as a desktop is that of a phone.
+    pub async fn show_in(&self, width: u32, height: u32) {
+        let is_mobile = width < Screen::Desktop.size().0;
         let metrics =
             json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": is_mobile });
         self.devtools("Emulation.setDeviceMetricsOverride", metrics).await;

@@ -11,7 +11,7 @@ use crate::{Browser, Scheme, Screen, Scripts};
 /// The directory of Node packages that contains axe.
 const AXE_VARIABLE: &str = "HANDBILL_TEST_AXE";
 /// Set to store screenshots in `target/screenshots`.
-const PICTURES_VARIABLE: &str = "HANDBILL_TEST_PICTURES";
+const SCREENSHOTS_VARIABLE: &str = "HANDBILL_TEST_SCREENSHOTS";
 
 static AXE: LazyLock<String> = LazyLock::new(|| {
     let packages =
@@ -28,8 +28,8 @@ const APPEARANCES: [(Screen, Scheme); 4] = [
 ];
 
 impl Browser {
-    /// Inspects the open page without loading it again. `name` names its screenshots. The browser is a light
-    /// desktop afterwards.
+    /// Inspects the open page without loading it again. Its screenshots are `live/<name>-phone-dark.png` and
+    /// so on. The browser is a light desktop afterwards.
     pub async fn inspect(&self, name: &str) {
         self.assert_loads_nothing_foreign(name).await;
         self.show_on(Screen::SmallPhone).await;
@@ -39,17 +39,14 @@ impl Browser {
             self.prefer(scheme).await;
             self.assert_fits(name).await;
             self.assert_without_barriers(name).await;
-            if std::env::var_os(PICTURES_VARIABLE).is_some() {
-                let picture = format!("{name}-{screen:?}-{scheme:?}.png").to_lowercase();
-                keep(&picture, &self.picture(screen).await);
-            }
         }
+        self.keep_screenshots(&format!("live/{name}")).await;
         self.show_on(Screen::Desktop).await;
         self.prefer(Scheme::Light).await;
     }
 
-    /// A minimal inspection, for pages with many states: the smallest screen in both schemes, without
-    /// screenshots.
+    /// A minimal inspection, for pages with many states: the smallest screen in both schemes. Its screenshots
+    /// are `<name>-phone-dark.png` and so on.
     pub async fn glance(&self, name: &str) {
         self.assert_loads_nothing_foreign(name).await;
         self.show_on(Screen::SmallPhone).await;
@@ -58,9 +55,29 @@ impl Browser {
             self.prefer(scheme).await;
             self.assert_without_barriers(name).await;
         }
+        self.keep_screenshots(name).await;
         self.show_on(Screen::Desktop).await;
         self.prefer(Scheme::Light).await;
         self.assert_fits(name).await;
+    }
+
+    /// Stores screenshots of the whole page in every appearance, if they are asked for.
+    async fn keep_screenshots(&self, name: &str) {
+        if std::env::var_os(SCREENSHOTS_VARIABLE).is_none() {
+            return;
+        }
+        for (screen, scheme) in APPEARANCES {
+            self.prefer(scheme).await;
+            let picture = format!("{name}-{screen:?}-{scheme:?}.png").to_lowercase();
+            keep(&picture, &self.picture(screen).await);
+        }
+    }
+
+    /// Stores a screenshot of the window as it is, if screenshots are asked for.
+    pub async fn keep_window(&self, name: &str) {
+        if std::env::var_os(SCREENSHOTS_VARIABLE).is_some() {
+            keep(&format!("{name}.png"), &self.screenshot().await);
+        }
     }
 
     async fn assert_fits(&self, name: &str) {
@@ -93,11 +110,10 @@ impl Browser {
     /// A screenshot of the whole page, as wide as the screen.
     async fn picture(&self, screen: Screen) -> Vec<u8> {
         const HEIGHT_MAX: u64 = 6_000;
-        let height = self.evaluate("document.documentElement.scrollHeight").await.as_u64().expect("a height");
-        self.show_on_sheet(screen, u32::try_from(height.min(HEIGHT_MAX)).expect("a height")).await;
-        let picture = self.screenshot().await;
         self.show_on(screen).await;
-        picture
+        let height = self.evaluate("document.documentElement.scrollHeight").await.as_u64().expect("a height");
+        self.show_in(screen.size().0, u32::try_from(height.min(HEIGHT_MAX)).expect("a height")).await;
+        self.screenshot().await
     }
 }
 
@@ -110,6 +126,7 @@ fn barrier(found: &Value) -> String {
 
 fn keep(name: &str, picture: &[u8]) {
     let folder: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/screenshots");
-    std::fs::create_dir_all(&folder).expect("a folder for pictures");
-    std::fs::write(folder.join(name), picture).expect("a picture is kept");
+    let path = folder.join(name);
+    std::fs::create_dir_all(path.parent().unwrap_or(&folder)).expect("a folder for screenshots");
+    std::fs::write(path, picture).expect("a screenshot is kept");
 }

@@ -1,4 +1,4 @@
-//! How long ago something happened, as people say it.
+//! How long ago something happened or how soon it will happen, as people say it.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use domain::Time;
 
 use super::figures::Moment;
 
-/// A moment as seen from now: `5 min ago`, and its date after a month.
+/// A moment as seen from now: `5 min ago`, `in 5 min`, and its date if it is a month away.
 #[derive(Clone, Copy, Debug)]
 pub struct Ago {
     pub at: Moment,
@@ -17,6 +17,8 @@ const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 const DAYS_MAX: u64 = 30;
+/// What another process has just done may be this many seconds ahead.
+const CLOCKS_APART_MAX: u64 = 5;
 
 impl Ago {
     pub fn new(at: Time, now: Time) -> Self {
@@ -26,18 +28,21 @@ impl Ago {
 
 impl fmt::Display for Ago {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let seconds = self.now.since(self.at.0).as_secs();
-        match seconds {
-            0..MINUTE => f.write_str("just now"),
-            MINUTE..HOUR => write!(f, "{} min ago", seconds / MINUTE),
-            HOUR..DAY => write!(f, "{} h ago", seconds / HOUR),
-            _ if seconds < 2 * DAY => f.write_str("yesterday"),
-            _ if seconds < DAYS_MAX * DAY => write!(f, "{} days ago", seconds / DAY),
+        let ahead = self.at.0.since(self.now).as_secs();
+        let is_ahead = ahead > CLOCKS_APART_MAX;
+        let seconds = if is_ahead { ahead } else { self.now.since(self.at.0).as_secs() };
+        let (number, unit) = match seconds {
+            0..MINUTE => return f.write_str(if is_ahead { "in less than 1 min" } else { "just now" }),
+            MINUTE..HOUR => (seconds / MINUTE, "min"),
+            HOUR..DAY => (seconds / HOUR, "h"),
+            _ if seconds < 2 * DAY => return f.write_str(if is_ahead { "tomorrow" } else { "yesterday" }),
+            _ if seconds < DAYS_MAX * DAY => (seconds / DAY, "days"),
             _ => {
                 let text = self.at.to_string();
-                f.write_str(text.split_once(',').map_or(text.as_str(), |(date, _)| date))
+                return f.write_str(text.split_once(',').map_or(text.as_str(), |(date, _)| date));
             }
-        }
+        };
+        if is_ahead { write!(f, "in {number} {unit}") } else { write!(f, "{number} {unit} ago") }
     }
 }
 
@@ -46,10 +51,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_since_is_rounded_down_to_its_largest_unit() {
+    fn time_between_is_rounded_down_to_its_largest_unit() {
         let now = Time::parse_rfc3339("2026-11-21T14:05:00Z").unwrap();
         for (at, text) in [
-            ("2026-11-21T14:05:01Z", "just now"),
+            ("2026-12-21T14:05:00Z", "21 Dec 2026"),
+            ("2026-12-21T14:04:59Z", "in 29 days"),
+            ("2026-11-23T14:05:00Z", "in 2 days"),
+            ("2026-11-23T14:04:59Z", "tomorrow"),
+            ("2026-11-22T14:05:00Z", "tomorrow"),
+            ("2026-11-22T14:04:59Z", "in 23 h"),
+            ("2026-11-21T14:25:30Z", "in 20 min"),
+            ("2026-11-21T14:05:59Z", "in less than 1 min"),
+            ("2026-11-21T14:05:05Z", "just now"),
+            ("2026-11-21T14:05:00Z", "just now"),
             ("2026-11-21T14:04:01Z", "just now"),
             ("2026-11-21T14:04:00Z", "1 min ago"),
             ("2026-11-21T13:05:01Z", "59 min ago"),

@@ -2,7 +2,7 @@
 //! or register in the same form.
 
 use askama::Template;
-use domain::{Account, Password, Refusal, Token};
+use domain::{Account, Password, Refusal, Time, Token};
 use poem::http::StatusCode;
 use poem::web::{Data, Path};
 use poem::{IntoResponse, Request, Response, handler};
@@ -15,9 +15,10 @@ use super::dashboard::tokens::minter_label;
 use super::signin::{self, Action, FilledIn};
 use super::time_left::TimeLeft;
 use super::{PageLink, links_of, names_of};
+use crate::html::ago::Ago;
 use crate::html::faults::Faults;
 use crate::html::fields::Fields;
-use crate::html::figures::{Count, Moment};
+use crate::html::figures::Count;
 use crate::html::{
     NextPath, RefusalForm, accepts_html, asks_for_json, found, framing_again, framing_page, person_if_any,
     with_cookie,
@@ -53,7 +54,7 @@ struct ClaimPage<'a> {
 struct TokenLine {
     name: String,
     made_by: String,
-    last_used_at: Option<Moment>,
+    last_used_at: Option<Ago>,
 }
 
 /// A program sends no `action`: it signs in if the username exists, and registers otherwise.
@@ -69,6 +70,7 @@ pub struct ClaimForm {
 
 impl<'a> ClaimPage<'a> {
     fn new(offer: &'a Claimable, code: &'a str, service: &Service) -> Self {
+        let (tokens, now) = (&offer.tokens.rows, service.clock().now());
         Self {
             handle: &offer.account.handle,
             code,
@@ -77,7 +79,7 @@ impl<'a> ClaimPage<'a> {
             newest: offer.newest.as_ref(),
             links: links_of(&offer.artifacts.rows, service),
             pages: Count(offer.artifacts.total.unwrap_or_default()),
-            tokens: offer.tokens.rows.iter().map(|token| TokenLine::new(token, offer)).collect(),
+            tokens: tokens.iter().map(|token| TokenLine::new(token, offer, now)).collect(),
             tokens_more: tokens_more(offer),
             revokes_tokens: false,
             signed_in_as: None,
@@ -101,14 +103,14 @@ impl<'a> ClaimPage<'a> {
 }
 
 impl TokenLine {
-    fn new(token: &Token, offer: &Claimable) -> Self {
+    fn new(token: &Token, offer: &Claimable, now: Time) -> Self {
         Self {
             name: token.name.without_code().to_string(),
             made_by: match token.made_by.token {
                 Some(minter) => format!("created with {}", minter_label(minter, &offer.minters)),
                 None => "created at sign-up".to_owned(),
             },
-            last_used_at: token.last_used_at.map(Moment),
+            last_used_at: token.last_used_at.map(|at| Ago::new(at, now)),
         }
     }
 }
@@ -215,13 +217,17 @@ fn faults_of(refusal: &Refusal, action: Option<Action>, path: &str) -> Faults {
 pub fn samples() -> Vec<(String, String)> {
     use std::time::Duration;
 
-    use domain::Time;
-
+    let used_at = Ago::new(Time::from_millis(1_790_000_000_000), Time::from_millis(1_790_000_300_000));
     let links = || {
         ["my-page", "another-page"].map(|slug| PageLink {
             slug: slug.into(),
             url: format!("http://127.0.0.1:8081/site/{slug}-a1b2/"),
         })
+    };
+    let token = |name: &str, made_by: &str, last_used_at| TokenLine {
+        name: name.into(),
+        made_by: made_by.into(),
+        last_used_at,
     };
     let glance = super::samples::page_glance();
     let sample = || ClaimPage {
@@ -233,16 +239,8 @@ pub fn samples() -> Vec<(String, String)> {
         links: links().into(),
         pages: Count(2),
         tokens: vec![
-            TokenLine {
-                name: "deploy bot".into(),
-                made_by: "created with signup".into(),
-                last_used_at: None,
-            },
-            TokenLine {
-                name: "signup".into(),
-                made_by: "created at sign-up".into(),
-                last_used_at: Some(Moment(Time::from_millis(1_790_000_000_000))),
-            },
+            token("deploy bot", "created with signup", None),
+            token("signup", "created at sign-up", Some(used_at)),
         ],
         tokens_more: 0,
         revokes_tokens: false,

@@ -14,7 +14,7 @@ use super::dashboard::page::{done, render_page, to_show, to_sign_in};
 use crate::html::ago::Ago;
 use crate::html::faults::Faults;
 use crate::html::fields::Fields;
-use crate::html::figures::{Count, Moment};
+use crate::html::figures::Count;
 use crate::html::{found_at, person_if_any, with_cookie};
 use crate::http::origin::Client;
 use crate::http::refusal::RefusedCall;
@@ -40,7 +40,7 @@ struct SessionRow {
     id: String,
     client: String,
     address: String,
-    created_at: Moment,
+    created_at: Ago,
     last_used_at: Ago,
     is_current: bool,
 }
@@ -71,8 +71,9 @@ async fn render(
 ) -> Result<Response, RefusedCall> {
     let secret = session_cookie::secret(request, service.addresses()).unwrap_or_default();
     let sessions = service.sessions(person, &secret).await?;
-    let trail = service.own_trail(person).await?.into_iter().map(TrailRow::from).collect();
     let now = service.clock().now();
+    let trail = service.own_trail(person).await?;
+    let trail = trail.into_iter().map(|entry| TrailRow::new(entry, now)).collect();
     let template = YouPage {
         username: &person.username,
         sessions_total: Count(sessions.total),
@@ -163,7 +164,7 @@ impl SessionRow {
             id: session.id,
             client: session.user_agent.as_deref().map_or_else(|| "Unknown client".to_owned(), client_name),
             address: session.address.unwrap_or_else(|| "unknown".to_owned()),
-            created_at: Moment(session.created_at),
+            created_at: Ago::new(session.created_at, now),
             last_used_at: Ago::new(session.last_used_at, now),
             is_current: session.is_current,
         }
@@ -240,10 +241,11 @@ pub fn samples() -> Vec<(String, String)> {
         subject: "ada".into(),
         detail: String::new(),
     };
+    let now = at.plus(std::time::Duration::from_secs(3600));
     let page = |done: Option<&'static str>, faults| {
         let sessions = [session("0123456789abcdef", Some(firefox)), session("fedcba9876543210", None)]
-            .map(|session| SessionRow::new(session, at.plus(std::time::Duration::from_secs(3600))));
-        let trail = vec![TrailRow::from(failed.clone())];
+            .map(|session| SessionRow::new(session, now));
+        let trail = vec![TrailRow::new(failed.clone(), now)];
         let sessions_total = Count(if done.is_some() { 102 } else { 2 });
         let page =
             YouPage { username: "ada", sessions: sessions.into(), sessions_total, trail, done, faults };

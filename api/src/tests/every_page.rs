@@ -1,7 +1,11 @@
 //! What holds for every page. Each is rendered with sample data and compared with how it was;
 //! `HANDBILL_TEST_UPDATE=1 cargo test -p api` writes the files under `snapshots` anew.
 
+use std::io::Write as _;
 use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
 
 use crate::html::RefusalForm;
 use crate::pages::{
@@ -79,5 +83,34 @@ fn every_page_has_one_heading_and_all_aria_descriptions_exist() {
         for id in described.flat_map(str::split_whitespace) {
             assert!(page.contains(&format!("id=\"{id}\"")), "{name} has no {id}");
         }
+    }
+}
+
+/// The most bytes of CSS that a page loads, as they are and compressed. Today it is the front page that loads
+/// the most.
+const CSS_MAX: (usize, usize) = (20_800, 6_200);
+
+#[test]
+fn no_page_loads_more_css_than_its_ceiling() {
+    let templates = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates");
+    let size_of = |name: &str| {
+        let css = std::fs::read(templates.join(name)).unwrap();
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(&css).unwrap();
+        (css.len(), encoder.finish().unwrap().len())
+    };
+    // The style guide shows the components of all areas.
+    for (name, page) in pages().iter().filter(|(name, _)| name != "styleguide") {
+        let sheets = page.split("<link rel=\"stylesheet\" href=\"/assets/").skip(1);
+        let sheets: Vec<_> = sheets.filter_map(|rest| rest.split('"').next()).collect();
+        assert!(sheets.contains(&"page.css") && sheets.len() <= 2, "{name}: {sheets:?}");
+        let (plain, gzip) = sheets
+            .iter()
+            .map(|sheet| size_of(sheet))
+            .fold((0, 0), |sum, size| (sum.0 + size.0, sum.1 + size.1));
+        assert!(
+            plain <= CSS_MAX.0 && gzip <= CSS_MAX.1,
+            "{name} loads {plain} bytes of CSS, {gzip} compressed"
+        );
     }
 }

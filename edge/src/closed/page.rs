@@ -2,6 +2,8 @@
 //!
 //! They are self-contained: no scripts, no subresources, and never a byte of the user's content.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use bytes::Bytes;
 use domain::ServiceLinks;
 use poem::http::{HeaderValue, header};
@@ -12,15 +14,20 @@ use super::Closed;
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
-/// The icon is a `data:` URL, because `/favicon.ico` belongs to the site.
+/// Icons and font are `data:` URLs, because all paths, such as `/favicon.ico`, belong to the site.
 const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'self'; base-uri 'none'",
+    "default-src 'none'; style-src 'unsafe-inline'; font-src data:; img-src data:; form-action 'self'; \
+     base-uri 'none'",
 );
 
 /// The same mark as on the pages of the API.
 const MARK: &str = include_str!("../mark.svg");
+const TOUCH_ICON: &[u8] = include_bytes!("../touch-icon.png");
 /// The colours, sizes and fallback fonts of the API's `page.css`.
 const STYLE: &str = include_str!("page.css");
+/// The face of the API's headings, with only the characters of the titles here. CONTRIBUTING.md has the
+/// command that makes it.
+const FONT: &[u8] = include_bytes!("caslon.woff2");
 
 /// Renders the error pages.
 pub struct ClosedPages {
@@ -129,8 +136,15 @@ fn head() -> String {
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <link rel=\"icon\" href=\"data:image/svg+xml,{icon}\">\n<style>{}</style>\n",
-        STYLE.lines().map(str::trim).collect::<String>()
+         <meta name=\"theme-color\" content=\"#fbf8f1\" media=\"(prefers-color-scheme: light)\">\n\
+         <meta name=\"theme-color\" content=\"#171512\" media=\"(prefers-color-scheme: dark)\">\n\
+         <link rel=\"icon\" href=\"data:image/svg+xml,{icon}\">\n\
+         <link rel=\"apple-touch-icon\" href=\"data:image/png;base64,{touch_icon}\">\n\
+         <style>@font-face{{font-family:Caslon;font-weight:600;\
+         src:url(data:font/woff2;base64,{font})}}{style}</style>\n",
+        touch_icon = BASE64.encode(TOUCH_ICON),
+        font = BASE64.encode(FONT),
+        style = STYLE.lines().map(str::trim).collect::<String>(),
     )
 }
 
@@ -155,6 +169,7 @@ pub fn escape(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::glyphs::characters_of;
     use super::*;
 
     const ALL: [Closed; 14] = [
@@ -174,6 +189,8 @@ mod tests {
         Closed::Unavailable,
     ];
 
+    const API_TEMPLATES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../api/templates");
+
     fn pages() -> ClosedPages {
         ClosedPages::new("http://127.0.0.1:8080", &ServiceLinks::default())
     }
@@ -190,8 +207,51 @@ mod tests {
             assert!(page.starts_with("<!doctype html>\n<html lang=\"en\">"), "{page}");
             assert!(page.contains("width=device-width") && page.contains("prefers-color-scheme:dark"));
             assert!(!page.contains("<script") && !page.contains("src="), "{page}");
+            for (mark, count) in [("url(", 1), ("<link rel=\"icon\" href=\"", 1), ("<link ", 2)] {
+                assert_eq!(page.matches(mark).count(), count, "{mark}");
+            }
+            for loaded in ["url(", "icon\" href=\""] {
+                assert!(page.split(loaded).skip(1).all(|from| from.starts_with("data:")), "{page}");
+            }
             assert!(page.contains("<header><a href=\"http://127.0.0.1:8080/\"><svg"), "{page}");
             assert_eq!(page.matches("<h1>").count(), 1);
+        }
+    }
+
+    #[test]
+    fn heading_face_has_every_character_of_the_headings() {
+        let face = characters_of(FONT);
+        let api_face = std::fs::read(format!("{API_TEMPLATES}/caslon.woff2")).unwrap();
+        assert!(face.is_subset(&characters_of(&api_face)) && face.len() < 40, "{face:?}");
+        for title in ALL.map(Closed::title).into_iter().chain(["Handbill"]) {
+            let missing: String = title.chars().filter(|letter| !face.contains(letter)).collect();
+            assert_eq!(missing, "", "the face has not all characters of \"{title}\"");
+        }
+    }
+
+    #[test]
+    fn identity_is_that_of_the_pages_of_the_api() {
+        let of_api = |name: &str| std::fs::read(format!("{API_TEMPLATES}/{name}")).unwrap();
+        assert!(of_api("mark.svg") == MARK.as_bytes() && of_api("touch-icon.png") == TOUCH_ICON);
+        let base = String::from_utf8(of_api("base.html")).unwrap();
+        let colours = base.lines().filter(|line| line.contains("\"theme-color\""));
+        let page = pages().page(Closed::Missing, None);
+        assert_eq!(colours.map(|colour| assert!(page.contains(colour), "{colour}")).count(), 2);
+    }
+
+    /// An error page is sent to every crawler that asks for a page that does not exist.
+    #[test]
+    fn error_pages_stay_small() {
+        let gzip = |text: &str| {
+            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+            std::io::Write::write_all(&mut encoder, text.as_bytes()).unwrap();
+            encoder.finish().unwrap().len()
+        };
+        assert!(STYLE.len() <= 2_500 && gzip(STYLE) <= 1_060, "{} {}", STYLE.len(), gzip(STYLE));
+        assert!(FONT.len() <= 3_600, "{}", FONT.len());
+        for closed in ALL {
+            let page = pages().page(closed, Some("sig=0123456789abcdef"));
+            assert!(page.len() <= 10_000 && gzip(&page) <= 6_400, "{} {}", page.len(), gzip(&page));
         }
     }
 

@@ -1,9 +1,10 @@
 //! What a person in a browser gets from any address: a page for a wrong path, a redirect for a trailing
 //! slash, a language, an icon, a preview for links, and the operator's links. Programs still get JSON.
 
-use handbill_tests::{Agent, Reply, in_both_modes};
+use handbill_tests::{Agent, Reply, in_both_modes, json};
 
 use crate::expectations::{PAGE, assert_page};
+use crate::teams::claimed_by;
 
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
@@ -88,6 +89,34 @@ in_both_modes! {
         }
         let robots = world.stranger().get("/robots.txt").await.expect(200).text();
         assert!(robots.contains("Allow: /claim/\n") && robots.contains("Allow: /assets/\n"), "{robots}");
+    }
+
+    async fn pages_name_their_own_address_without_its_query(world: World) {
+        let (agent, owner) = claimed_by(&world, "olga").await;
+        let claim = owner.path_of(&claim_url(&world.agent().await)).to_owned();
+        let invite = agent.invite(&json!({})).await.expect(201).string("invite_url");
+        let invite = owner.path_of(&invite).to_owned();
+        let own_addresses = [
+            ("/", "canonical"),
+            ("/docs", "canonical"),
+            ("/docs/quickstart", "canonical"),
+            (&claim, "secret"),
+            (&invite, "secret"),
+        ];
+        for (path, kind) in own_addresses {
+            let call = owner.get(&format!("{path}?account=x")).header("Accept", BROWSER);
+            let page = call.await.expect(200).text();
+            let address = format!("{}{path}", world.base_url());
+            let url = format!("<meta property=\"og:url\" content=\"{address}\">");
+            assert!(page.contains(&url), "{path}: {page}");
+            let canonical = format!("<link rel=\"canonical\" href=\"{address}\">");
+            assert_eq!(page.contains(&canonical), kind == "canonical", "{path}: {page}");
+            assert_eq!(page.contains("\"canonical\""), kind == "canonical", "{path}: {page}");
+        }
+        for path in ["/signin", "/report", "/docs/search?q=x"] {
+            let page = world.stranger().get(path).header("Accept", BROWSER).await.expect(200).text();
+            assert!(!page.contains("og:url") && !page.contains("\"canonical\""), "{path}: {page}");
+        }
     }
 
     async fn icons_and_fonts_are_served_with_their_types(world: World) {

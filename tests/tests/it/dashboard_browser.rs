@@ -38,7 +38,7 @@ impl BrowserSession {
         Self { browser, dashboard, scripts }
     }
 
-    async fn open(&self, below: &str) {
+    pub(crate) async fn open(&self, below: &str) {
         self.browser.open(&format!("{}{below}", self.dashboard)).await;
         assert_eq!(self.browser.status().await, 200, "{below}");
     }

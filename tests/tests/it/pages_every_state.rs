@@ -1,5 +1,6 @@
 //! Every page for people in every state of the `api` crate's snapshots: in a browser it fits the smallest
-//! screen and has no accessibility violations in either scheme.
+//! screen and has no accessibility violations in either scheme. With `HANDBILL_TEST_SCREENSHOTS=1` there are
+//! pictures of all of them in `target/screenshots`.
 
 use std::path::Path;
 
@@ -10,6 +11,8 @@ use poem::listener::{Acceptor, Listener, TcpListener};
 use poem::{Request, Response, Server};
 
 const SNAPSHOTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../api/src/pages/snapshots");
+/// The edge of the snapshots, which does not exist.
+const EDGE: &str = "src=\"http://127.0.0.1:8081/site/";
 const TEMPLATES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../api/templates");
 
 /// The names of the snapshots, in order.
@@ -21,14 +24,19 @@ fn states() -> Vec<String> {
     names
 }
 
-/// Serves the snapshots and the files that they load.
+/// Serves the snapshots, the files that they load, and a page in every preview.
 fn answer(request: Request) -> Response {
     let path = request.uri().path().trim_start_matches('/');
-    let (file, content_type) = match path.strip_prefix("assets/") {
-        Some(asset) => (Path::new(TEMPLATES).join(asset), type_of(asset)),
-        None => (Path::new(SNAPSHOTS).join(format!("{path}.html")), "text/html; charset=utf-8"),
+    let (file, content_type) = match path.split_once('/') {
+        Some(("assets", asset)) => (Path::new(TEMPLATES).join(asset), type_of(asset)),
+        Some(_) => (Path::new(TEMPLATES).join("sample.html"), HTML),
+        None => (Path::new(SNAPSHOTS).join(format!("{path}.html")), HTML),
     };
     match std::fs::read(file) {
+        Ok(page) if content_type == HTML => {
+            let page = String::from_utf8_lossy(&page).replace(EDGE, "src=\"/site/");
+            Response::builder().content_type(content_type).body(page)
+        }
         Ok(content) => Response::builder().content_type(content_type).body(content),
         Err(_) => StatusCode::NOT_FOUND.into(),
     }
@@ -44,7 +52,9 @@ fn type_of(asset: &str) -> &'static str {
     }
 }
 
-async fn serve() -> String {
+const HTML: &str = "text/html; charset=utf-8";
+
+pub(crate) async fn serve() -> String {
     let acceptor = TcpListener::bind("127.0.0.1:0").into_acceptor().await.expect("a port");
     let address = acceptor.local_addr()[0].as_socket_addr().copied().expect("an address");
     tokio::spawn(Server::new_with_acceptor(acceptor).run(make_sync(answer)));

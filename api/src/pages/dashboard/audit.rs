@@ -1,14 +1,14 @@
 //! The account's audit log, as text.
 
 use askama::Template;
-use domain::{AuditEntry, List};
+use domain::{AuditEntry, List, Time};
 use poem::web::Data;
 use poem::{Request, Response, handler};
 use service::Service;
 
 use super::page::{DashboardPage, Frame, Tab, render_page, to_sign_in};
 use super::pager::{Pager, page_of};
-use crate::html::figures::Moment;
+use crate::html::ago::Ago;
 use crate::http::refusal::RefusedCall;
 
 #[derive(Template)]
@@ -21,7 +21,7 @@ pub struct TrailPage<'a> {
 
 /// An entry of an audit trail.
 pub struct TrailRow {
-    pub at: Moment,
+    pub at: Ago,
     pub text: &'static str,
     /// The name of the action in the API.
     pub action: String,
@@ -40,14 +40,15 @@ pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response
     let page = page_of(request, List::Audit)?;
     let entries = service.audit(&dashboard.caller, &page).await?;
     let pager = Pager::of(&page, &entries, &dashboard.path("/audit"), "entries");
-    let rows = entries.rows.into_iter().map(TrailRow::from).collect();
+    let now = service.clock().now();
+    let rows = entries.rows.into_iter().map(|entry| TrailRow::new(entry, now)).collect();
     render_page(request, &service, None, &TrailPage { frame: &dashboard.frame, rows, pager })
 }
 
-impl From<AuditEntry> for TrailRow {
-    fn from(entry: AuditEntry) -> Self {
+impl TrailRow {
+    pub fn new(entry: AuditEntry, now: Time) -> Self {
         Self {
-            at: Moment(entry.created_at),
+            at: Ago::new(entry.created_at, now),
             text: label(&entry.action),
             actor: match entry.token_name {
                 Some(name) => format!("token {name}"),

@@ -2,14 +2,14 @@
 //! of them may have had the same slug, so each is named by its id.
 
 use askama::Template;
-use domain::{ArtifactId, Missing, Refusal};
+use domain::{ArtifactId, Missing, Refusal, Time};
 use poem::web::Data;
 use poem::{Request, Response, handler};
 use service::{DeletedArtifact, Service};
 
 use super::page::{DashboardPage, Frame, Tab, render_page, to_sign_in};
 use super::question::Question;
-use crate::html::figures::Moment;
+use crate::html::ago::Ago;
 use crate::html::found_at;
 use crate::http::refusal::RefusedCall;
 
@@ -22,8 +22,8 @@ pub struct DeletedPage<'a> {
 
 pub struct DeletedRow {
     pub slug: String,
-    pub deleted_at: Moment,
-    pub restorable_until: Moment,
+    pub deleted_at: Ago,
+    pub restorable_until: Ago,
     /// The path of the form that restores it.
     pub restore: String,
     pub purge: Question,
@@ -35,7 +35,8 @@ pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response
         return Ok(to_sign_in(request));
     };
     let deleted = service.deleted_artifacts(&dashboard.caller).await?;
-    let rows = deleted.iter().map(|one| DeletedRow::new(one, &dashboard.frame)).collect();
+    let now = service.clock().now();
+    let rows = deleted.iter().map(|one| DeletedRow::new(one, &dashboard.frame, now)).collect();
     render_page(request, &service, None, &DeletedPage { frame: &dashboard.frame, rows })
 }
 
@@ -97,11 +98,11 @@ pub fn question(frame: &Frame, deleted: &DeletedArtifact) -> Question {
 }
 
 impl DeletedRow {
-    pub fn new(deleted: &DeletedArtifact, frame: &Frame) -> Self {
+    pub fn new(deleted: &DeletedArtifact, frame: &Frame, now: Time) -> Self {
         Self {
             slug: deleted.artifact.slug.to_string(),
-            deleted_at: Moment(deleted.deleted_at),
-            restorable_until: Moment(deleted.restorable_until),
+            deleted_at: Ago::new(deleted.deleted_at, now),
+            restorable_until: Ago::new(deleted.restorable_until, now),
             restore: format!("{}/{}/restore", list(frame), deleted.artifact.id),
             purge: question(frame, deleted),
         }

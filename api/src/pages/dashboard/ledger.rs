@@ -2,15 +2,16 @@
 
 use std::collections::HashMap;
 
-use domain::{ArtifactId, LedgerEntry, Slug};
+use domain::{ArtifactId, LedgerEntry, Slug, Time};
 
-use crate::html::figures::{Dollars, Moment};
+use crate::html::ago::Ago;
+use crate::html::figures::Dollars;
 
 /// The prefix of reasons that name a page.
 const OF_VISIBILITY: &str = "visibility";
 
 pub struct EntryRow {
-    pub at: Moment,
+    pub at: Ago,
     pub text: String,
     /// The reason as the API returns it.
     pub reason: String,
@@ -38,9 +39,9 @@ pub fn artifact_of(entry: &LedgerEntry) -> Option<ArtifactId> {
 }
 
 impl EntryRow {
-    pub fn new(entry: &LedgerEntry, slugs: &Slugs) -> Self {
+    pub fn new(entry: &LedgerEntry, slugs: &Slugs, now: Time) -> Self {
         Self {
-            at: Moment(entry.created_at),
+            at: Ago::new(entry.created_at, now),
             text: describe(&entry.reason, slugs),
             reason: entry.reason.clone(),
             delta: Dollars(entry.delta),
@@ -75,7 +76,7 @@ fn visibility_of(about: &str, slugs: &Slugs) -> String {
 
 #[cfg(test)]
 mod tests {
-    use domain::{Chance, JobId, Reason, Time, VersionId};
+    use domain::{Chance, JobId, Reason, VersionId};
 
     use super::*;
 

@@ -12,7 +12,7 @@ pub mod artifacts;
 pub mod audit;
 pub mod bulk;
 pub mod changes;
-mod chart;
+pub mod chart;
 pub mod credit;
 pub mod deleted;
 pub mod duplicate;

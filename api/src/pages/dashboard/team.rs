@@ -13,9 +13,9 @@ use service::{AccountSettings, AgentJoin, Member, Service};
 use super::page::{DashboardPage, Frame, Tab, render_page, to_show, to_sign_in};
 use super::pager::{Pager, page_of};
 use super::question::Question;
+use crate::html::ago::Ago;
 use crate::html::faults::Faults;
 use crate::html::fields::Fields;
-use crate::html::figures::Moment;
 use crate::html::found_at;
 use crate::http::refusal::RefusedCall;
 
@@ -39,7 +39,7 @@ pub struct TeamPage<'a> {
 pub struct MemberRow {
     pub username: String,
     pub role: Role,
-    pub joined_at: Moment,
+    pub joined_at: Ago,
     pub is_self: bool,
     /// Shown to those who may remove the member.
     pub remove: Option<Question>,
@@ -52,7 +52,7 @@ pub struct InviteRow {
     pub uses: u32,
     pub max_uses: u32,
     pub made_by: String,
-    pub expires_at: Moment,
+    pub expires_at: Ago,
     /// Why the invite is no longer usable.
     pub end: Option<&'static str>,
     pub revoke: Question,
@@ -217,7 +217,7 @@ async fn render(
         .iter()
         .map(|invite| InviteRow::new(invite, &names, now, &dashboard.frame, service.addresses()));
     let (invites, past_invites) = rows.partition(|row| row.end.is_none());
-    let members = members.iter().map(|member| MemberRow::new(member, dashboard)).collect();
+    let members = members.iter().map(|member| MemberRow::new(member, dashboard, now)).collect();
     let faults = refusal.map(|refusal| Faults::of(refusal, INVITE_FIELDS, &dashboard.path("/team")));
     let (frame, faults) = (&dashboard.frame, faults.unwrap_or_default());
     let template = TeamPage { frame, members, invites, past_invites, pager, form, faults, do_agents_join };
@@ -246,12 +246,12 @@ pub fn maker_label(made_by: domain::Maker, names: &HashMap<UserId, String>) -> S
 }
 
 impl MemberRow {
-    pub fn new(member: &Member, dashboard: &DashboardPage) -> Self {
+    pub fn new(member: &Member, dashboard: &DashboardPage, now: Time) -> Self {
         let is_self = member.user == dashboard.person.user;
         Self {
             username: member.username.clone(),
             role: member.role,
-            joined_at: Moment(member.joined_at),
+            joined_at: Ago::new(member.joined_at, now),
             is_self,
             remove: offered_removal(member, dashboard),
         }
@@ -279,7 +279,7 @@ impl InviteRow {
             uses: invite.uses,
             max_uses: invite.max_uses,
             made_by: maker_label(invite.made_by, names),
-            expires_at: Moment(invite.expires_at),
+            expires_at: Ago::new(invite.expires_at, now),
             end,
             revoke: revocation(code, frame),
         }

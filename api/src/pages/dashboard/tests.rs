@@ -50,6 +50,11 @@ fn now() -> Time {
     Time::parse_rfc3339("2026-11-21T14:05:00Z").unwrap()
 }
 
+/// The time at which most pages are shown.
+fn later() -> Time {
+    now().plus(std::time::Duration::from_secs(3 * 3600))
+}
+
 /// The same ids in each run.
 fn chance() -> Chance {
     Chance::seeded(1)
@@ -165,7 +170,7 @@ fn audit_pages() -> Vec<(String, String)> {
         entry("credit.given", "operator", Some("operator"), "operator-credit:01KC4GZJ2Q8W5T7RXN3VB6M9DE", ""),
         entry("member.joined", "ben", None, "0123", "as member"),
     ];
-    let rows = || rows.iter().cloned().map(TrailRow::from).collect();
+    let rows = || rows.iter().cloned().map(|entry| TrailRow::new(entry, later())).collect();
     vec![
         sample("audit", &TrailPage { frame: &frame, rows: rows(), pager: Some(pager("entries")) }),
         sample("audit-empty", &TrailPage { frame: &frame, rows: Vec::new(), pager: None }),
@@ -396,7 +401,7 @@ fn deleted_pages() -> Vec<(String, String)> {
     frame.done = done(&poem::Request::builder().uri_str("/dashboard/x?done=purged").finish());
     let row = |number, slug| {
         let deleted = DeletedArtifact::from(artifact(number, slug, Visibility::Public, None));
-        DeletedRow::new(&deleted, &frame)
+        DeletedRow::new(&deleted, &frame, later())
     };
     vec![
         sample("deleted", &DeletedPage { frame: &frame, rows: vec![row(1, "my-page"), row(2, "my-page")] }),
@@ -511,7 +516,7 @@ fn credit_pages() -> Vec<(String, String)> {
             balance_after: Micro::new(balance),
             created_at: now(),
         };
-        EntryRow::new(&entry, &slugs)
+        EntryRow::new(&entry, &slugs, later())
     };
     let entries = || {
         vec![
@@ -619,7 +624,7 @@ fn team_pages() -> Vec<(String, String)> {
         made_by,
     };
     let page = |dashboard: &DashboardPage, faults, do_agents_join| {
-        let before = Time::from_millis(now().millis() - 1);
+        let before = Time::from_millis(now().millis() - 20 * 60_000);
         let row = |invite: &Invite, at| InviteRow::new(invite, &names, at, &dashboard.frame, &addresses);
         let by_ada = Maker { user: Some(user(1)), token: None };
         let invites = vec![row(&invite("abcdef", 1, by_ada), before)];
@@ -629,7 +634,7 @@ fn team_pages() -> Vec<(String, String)> {
         ];
         let template = TeamPage {
             frame: &dashboard.frame,
-            members: members.iter().map(|member| MemberRow::new(member, dashboard)).collect(),
+            members: members.iter().map(|member| MemberRow::new(member, dashboard, later())).collect(),
             invites: if dashboard.frame.leads() { invites } else { vec![] },
             past_invites: if dashboard.frame.leads() { past_invites } else { vec![] },
             pager: None,

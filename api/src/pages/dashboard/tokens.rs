@@ -22,7 +22,6 @@ use super::team::{maker_label, names_of};
 use crate::html::ago::Ago;
 use crate::html::faults::Faults;
 use crate::html::fields::Fields;
-use crate::html::figures::Moment;
 use crate::html::found_at;
 use crate::http::refusal::RefusedCall;
 
@@ -69,7 +68,7 @@ pub struct TokenRow {
     pub made_by: String,
     pub last_used_at: Option<Ago>,
     pub last_used_from: Option<IpAddr>,
-    pub expires_at: Option<Moment>,
+    pub expires_at: Option<Ago>,
     /// Shown to those who may revoke the token.
     pub revoke: Option<Question>,
     /// The path of the question whether to replace the secret, for those who may.
@@ -270,7 +269,7 @@ impl TokenRow {
             made_by: maker_text(token, minters, names),
             last_used_at: token.last_used_at.map(|at| Ago::new(at, now)),
             last_used_from: token.last_used_from,
-            expires_at: token.renewable_until.or(token.rights.expires_at).map(Moment),
+            expires_at: token.renewable_until.or(token.rights.expires_at).map(|at| Ago::new(at, now)),
             revoke: offered_revocation(token, dashboard),
             rotate: offered_rotation(token, dashboard).map(|question| question.path),
         }

@@ -187,7 +187,7 @@ in_both_modes! {
         // Another page with the same slug is untouched by what happens to the deleted one.
         let other = agent.publish("my-page", second).await.expect(201).string("url");
         let list = dashboard.open("/deleted").await;
-        assert_has(&list, &["my-page", "Restore until", "Delete forever"]);
+        assert_has(&list, &["my-page", "Expires", "Delete forever"]);
         let form = path_ending(&list, "/restore");
         assert_page(&dashboard.post(&form, &[]).await, 409);
         agent.delete("my-page").await.expect(200);
