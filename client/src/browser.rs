@@ -29,9 +29,8 @@ pub fn open(address: &str) -> Result<(), Failure> {
         ));
     }
     open::that_detached(address).map_err(|_| {
-        Failure::of_this_machine(format!(
-            "no browser could be opened on this machine; open {address} yourself"
-        ))
+        Failure::of_this_machine("no browser could be opened on this machine")
+            .hinting(format!("open {address} yourself"))
     })
 }
 

@@ -45,7 +45,7 @@ pub enum Command {
     Check(Check),
     /// List the pages and sites of the account.
     ///
-    /// VIEWS are those of this month. On a narrow terminal some columns are left out. A pipe gets all of
+    /// VIEWS counts this month's views. On a narrow terminal some columns are left out. A pipe gets all of
     /// them.
     List,
     /// Show a page or site.

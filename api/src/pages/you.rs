@@ -14,7 +14,7 @@ use super::dashboard::page::{done, render_page, to_show, to_sign_in};
 use crate::html::ago::Ago;
 use crate::html::faults::Faults;
 use crate::html::fields::Fields;
-use crate::html::figures::{Count, Moment};
+use crate::html::figures::Count;
 use crate::html::{found_at, person_if_any, with_cookie};
 use crate::http::origin::Client;
 use crate::http::refusal::RefusedCall;
@@ -40,7 +40,7 @@ struct SessionRow {
     id: String,
     client: String,
     address: String,
-    created_at: Moment,
+    created_at: Ago,
     last_used_at: Ago,
     is_current: bool,
 }
@@ -163,7 +163,7 @@ impl SessionRow {
             id: session.id,
             client: session.user_agent.as_deref().map_or_else(|| "Unknown client".to_owned(), client_name),
             address: session.address.unwrap_or_else(|| "unknown".to_owned()),
-            created_at: Moment(session.created_at),
+            created_at: Ago::new(session.created_at, now),
             last_used_at: Ago::new(session.last_used_at, now),
             is_current: session.is_current,
         }

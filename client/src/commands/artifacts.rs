@@ -33,7 +33,7 @@ pub async fn list(context: &Context) -> Result<(), Failure> {
         let fit = Fit {
             shortened: Some("TITLE"),
             // A URL that is cut cannot be copied.
-            left_out: &["LIVE", "MODERATION", "VISIBILITY", "URL", "TITLE", "VIEWS", "UPDATED"],
+            left_out: &["LIVE", "MODERATION", "VISIBILITY", "TITLE", "URL", "VIEWS", "UPDATED"],
         };
         let empty = "No pages yet. Publish one with `handbill publish PATH`.";
         table(names, fit, rows, empty)
@@ -176,7 +176,7 @@ pub async fn open(context: &Context, slug: &Slug) -> Result<(), Failure> {
     let reply: Reply = context.server()?.get(&path_of(slug)).await?;
     let artifact: Artifact = reply.read()?;
     let url = artifact.link().to_owned();
-    browser::open(&url).map_err(|failure| failure.hinting(format!("open this URL yourself: {url}")))?;
+    browser::open(&url)?;
     context.console.print_result(&json!({ "slug": artifact.slug, "opened": url.clone() }), || url.clone());
     Ok(())
 }
