@@ -230,10 +230,7 @@ fn what_the_policy_blocks_is_a_warning() {
         hint_of("<script src='https://x.example/a.js'></script>"),
         "add the file to your site and link it by a relative path"
     );
-    assert_eq!(
-        hint_of("<iframe src='https://x.example/'></iframe>"),
-        "link to it instead"
-    );
+    assert_eq!(hint_of("<iframe src='https://x.example/'></iframe>"), "link to it instead");
     assert_eq!(
         hint_of("<video src='https://x.example/a.mp4'></video>"),
         "add the file to your site and link it by a relative path"

@@ -99,9 +99,10 @@ fn next_step(refusal: &Refusal, path: &str) -> (String, Link) {
             "Ask for a new invite. If you have already joined, the account is on your dashboard.",
             dashboard(),
         ),
-        Refusal::NotFound(Missing::Endpoint) if !path.starts_with("/dashboard") => {
-            ("It may have been moved or deleted, or the address may be wrong.", to("/", "Go to the front page"))
-        }
+        Refusal::NotFound(Missing::Endpoint) if !path.starts_with("/dashboard") => (
+            "It may have been moved or deleted, or the address may be wrong.",
+            to("/", "Go to the front page"),
+        ),
         Refusal::NotFound(Missing::Artifact) if path.starts_with("/dashboard/") => {
             ("It may have been deleted.", to(account_of(path), "View all pages"))
         }

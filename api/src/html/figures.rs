@@ -170,7 +170,8 @@ mod tests {
         ] {
             assert_eq!(Dollars(Micro::new(micro)).to_string(), text);
         }
-        for (micro, text) in [(12_500_489, "$12.50"), (12_505_000, "$12.51"), (4_999, "$0.00"), (0, "$0.00")] {
+        for (micro, text) in [(12_500_489, "$12.50"), (12_505_000, "$12.51"), (4_999, "$0.00"), (0, "$0.00")]
+        {
             assert_eq!(Dollars::estimate(Micro::new(micro)).to_string(), text);
         }
     }

@@ -165,8 +165,7 @@ async fn show_claimed(
     }
     let url = public_url.ok_or(Refusal::AlreadyClaimed)?;
     let signed_in_as = person.as_ref().map(|person| person.username.as_str());
-    let template =
-        ClaimedPublicationPage { signed_in_as, slug, url: &url, dashboard_path: &dashboard_path };
+    let template = ClaimedPublicationPage { signed_in_as, slug, url: &url, dashboard_path: &dashboard_path };
     page(status_of(&Refusal::AlreadyClaimed), &template)
 }
 

@@ -152,8 +152,8 @@ pub fn faults_of(refusal: &Refusal, path: &str) -> Faults {
     }
 }
 
-/// These faults, and that of the password if the username is at fault. No page contains a password, so it must
-/// be typed again.
+/// These faults, and that of the password if the username is at fault. No page contains a password, so it
+/// must be typed again.
 pub fn with_password(faults: Faults, password: &Password) -> Faults {
     if faults.beside("username").is_none() {
         return faults;

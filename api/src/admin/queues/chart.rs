@@ -101,10 +101,7 @@ fn latency(minutes: &[QueueMinute]) -> Chart {
     let key = latest.map(|(p50, p95)| {
         [("front", format!("p50 {}", Millis(p50))), ("back", format!("p95 {}", Millis(p95)))]
     });
-    Chart {
-        key: key.into_iter().flatten().collect(),
-        ..chart("Time per attempt", text, &p95, Some(&p50))
-    }
+    Chart { key: key.into_iter().flatten().collect(), ..chart("Time per attempt", text, &p95, Some(&p50)) }
 }
 
 fn chart(name: &'static str, text: String, values: &[u64], front: Option<&[u64]>) -> Chart {

@@ -1,5 +1,5 @@
 //! The account's tokens: listed without their secrets, created, given a new secret and revoked. A secret is
-//! shown once, on the page after the form that created it, which is never cached. A reload of that page creates
+//! shown once, on the page after the form that created it, which is never cached. Reloading that page creates
 //! no second token.
 
 use std::collections::HashMap;

@@ -104,7 +104,8 @@ in_both_modes! {
         // A secret that another site planted is not shown.
         let cookie = format!("svc_sess={}; svc_result_token=e30.abc", owner.cookie("svc_sess").unwrap());
         let path = dashboard.path("/tokens");
-        let planted = world.stranger().get(&path).header("Accept", BROWSER).header("Cookie", cookie).await.expect(200);
+        let planted = world.stranger().get(&path).header("Accept", BROWSER).header("Cookie", cookie);
+        let planted = planted.await.expect(200);
         assert!(!planted.text().contains("id=\"secret\""), "{planted:?}");
         let bot = agent.with_token(&secret);
         bot.publish("my-page", page_saying("by the bot")).await.expect(201);

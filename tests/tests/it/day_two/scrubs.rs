@@ -75,7 +75,8 @@ in_both_modes! {
         let database = format!("sqlite://{}/handbill.db", data.display());
         let elsewhere = [("HANDBILL_DATA_DIR", data.to_str().unwrap()), ("HANDBILL_DATABASE__URL", &database)];
         let expected = format!("no installation found in {}", data.display());
-        let commands: [&[&str]; 4] = [&["admin", "queues"], &["admin", "schedules"], &["ledger", "check"], &["scrub"]];
+        let commands: [&[&str]; 4] =
+            [&["admin", "queues"], &["admin", "schedules"], &["ledger", "check"], &["scrub"]];
         for command in commands {
             let output = failed(world.command(command, &elsewhere).await);
             assert!(output.contains(&expected) && output.contains("--config"), "{command:?}: {output}");
