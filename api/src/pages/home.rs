@@ -21,7 +21,7 @@ use super::result_notes::{WarningNotes, keep_token};
 use super::visitor::{HomeVisitor, account_named};
 use crate::documents::Facts;
 use crate::html::faults::Faults;
-use crate::html::figures::{Count, Dollars};
+use crate::html::figures::Dollars;
 use crate::html::{accepts_html, again, live_page, person_if_any};
 use crate::http::body;
 use crate::http::caller;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use domain::{ArtifactId, LedgerEntry, Slug};
+use domain::{ArtifactId, LedgerEntry, Month, Slug};
 
 use crate::html::figures::{Dollars, Moment, MonthName};
 
@@ -76,7 +76,7 @@ fn visibility_of(about: &str, slugs: &Slugs) -> String {
 
 /// `2026-11` as `November 2026`.
 fn month_named(text: &str) -> String {
-    text.parse().map_or_else(|()| text.to_owned(), |month| MonthName(month).to_string())
+    text.parse::<Month>().map_or_else(|()| text.to_owned(), |month| MonthName(month).to_string())
 }
 
 #[cfg(test)]
