@@ -176,7 +176,7 @@ for (const radio of document.querySelectorAll('[data-autocomplete]')) {
 for (const form of document.querySelectorAll('form[data-drop]')) {
   // One more than the server takes, so that it says so. A folder may have very many.
   const filesMax = 51;
-  const fault = form.querySelector('[data-drop-fault]');
+  const [fault, none] = [form.querySelector('[data-drop-fault]'), form.querySelector('[data-drop-none]')];
   const isHidden = name => name.startsWith('.') && name !== '.well-known';
   let dropped = [];
   const collect = async (entry, files) => {
@@ -206,6 +206,7 @@ for (const form of document.querySelectorAll('form[data-drop]')) {
     if (!hasFiles(event)) return;
     event.preventDefault();
     form.classList.remove('over');
+    [fault.hidden, none.hidden] = [true, true];
     // The list of what was dropped is empty after the event.
     const entries = [...event.dataTransfer.items].map(item => item.webkitGetAsEntry()).filter(Boolean);
     const files = [];
@@ -215,6 +216,7 @@ for (const form of document.querySelectorAll('form[data-drop]')) {
       fault.hidden = false;
       return;
     }
+    none.hidden = files.length > 0;
     if (files.length === 0) return;
     dropped = files;
     form.requestSubmit();

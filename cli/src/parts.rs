@@ -28,16 +28,25 @@ pub(crate) async fn open_store(settings: &Settings) -> anyhow::Result<Store> {
     Store::open_with(database.url.reveal(), database.connections_max).await
 }
 
-/// Opens the store of an existing installation. Opening a missing database would create an empty one, in
-/// which nothing is wrong.
-pub(crate) async fn open_store_in_use(settings: &Settings) -> anyhow::Result<Store> {
+/// Refuses settings without an installation. Opening a missing database would create an empty one, in which
+/// nothing is wrong.
+pub(crate) fn ensure_installed(settings: &Settings) -> anyhow::Result<()> {
     if let Some(file) = store::sqlite_file(settings.database.url.reveal())? {
+        let folder = file.parent().unwrap_or(&file);
         ensure!(
             file.is_file(),
-            "there is no database at {}: use the service's HANDBILL_DATA_DIR or --config",
+            "no installation found in {}: there is no database at {}; use the service's HANDBILL_DATA_DIR or \
+             --config",
+            folder.display(),
             file.display()
         );
     }
+    Ok(())
+}
+
+/// Opens the store of an existing installation.
+pub(crate) async fn open_store_in_use(settings: &Settings) -> anyhow::Result<Store> {
+    ensure_installed(settings)?;
     let store = open_store(settings).await?;
     ensure!(store.is_current().await?, "the database schema is out of date: run `handbill migrate` first");
     Ok(store)

@@ -56,6 +56,9 @@ pub(crate) enum Schema {
 
 impl System {
     pub(crate) async fn open(settings: &Settings, schema: Schema) -> anyhow::Result<Self> {
+        if schema == Schema::Require {
+            parts::ensure_installed(settings)?;
+        }
         let (clock, chance) = (parts::clock(), Chance::from_system());
         let bus = parts::open_bus(settings).await?;
         let store = parts::open_store(settings).await?;

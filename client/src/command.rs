@@ -45,7 +45,8 @@ pub enum Command {
     Check(Check),
     /// List the pages and sites of the account.
     ///
-    /// VIEWS are those of this month. A narrow terminal shows fewer columns, a pipe gets all of them.
+    /// VIEWS counts this month's views. On a narrow terminal some columns are left out. A pipe gets all of
+    /// them.
     List,
     /// Show a page or site.
     Show(Named),

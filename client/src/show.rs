@@ -27,6 +27,19 @@ pub fn usd(amount: f64) -> String {
     Micro::from_usd(amount).map_or_else(|| format!("${amount}"), dollars)
 }
 
+/// A number with thousands separators: `20,000`.
+pub fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 pub fn bytes(count: u64) -> String {
     DecimalBytes(count).to_string()
 }
@@ -82,6 +95,13 @@ pub fn or_nothing(value: Option<impl ToString>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_have_thousands_separators() {
+        for (count, text) in [(0, "0"), (999, "999"), (20_000, "20,000"), (1_000_000, "1,000,000")] {
+            assert_eq!(grouped(count), text);
+        }
+    }
 
     #[test]
     fn money_has_cents_and_no_more_digits_than_it_needs() {

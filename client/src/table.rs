@@ -106,27 +106,43 @@ impl Columns {
         let position = |name: &str| names.iter().position(|other| *other == name);
         let mut shown: Vec<usize> = (0..names.len()).collect();
         let mut left_out = fit.left_out.iter().filter_map(|name| position(name));
-        loop {
+        let shortened = fit.shortened.and_then(position);
+        let total = |shown: &[usize]| {
             let gaps = GAP * u16::try_from(shown.len().saturating_sub(1)).unwrap_or(u16::MAX);
-            let total = shown.iter().fold(gaps, |sum, column| sum.saturating_add(widths[*column]));
-            let excess = total.saturating_sub(width);
+            shown.iter().fold(gaps, |sum, column| sum.saturating_add(widths[*column]))
+        };
+        let fitting = |shown: Vec<usize>| {
+            let excess = total(&shown).saturating_sub(width);
             if excess == 0 {
-                return Self { shown, narrowed: None };
+                return Some(Self { shown, narrowed: None });
             }
-            let shortened = fit.shortened.and_then(position).filter(|column| shown.contains(column));
-            if let Some(column) = shortened
-                && widths[column].saturating_sub(excess) >= SHORTENED_MIN
-            {
-                return Self { shown, narrowed: Some((column, widths[column] - excess)) };
+            let column = shortened.filter(|column| shown.contains(column))?;
+            let narrower = widths[column].saturating_sub(excess);
+            (narrower >= SHORTENED_MIN).then(|| Self { narrowed: Some((column, narrower)), shown })
+        };
+        let mut without = Vec::new();
+        let mut fitted = loop {
+            if let Some(columns) = fitting(shown.clone()) {
+                break columns;
             }
             let Some(column) = left_out.next() else {
+                let excess = total(&shown).saturating_sub(width);
                 let widest = shown.iter().copied().max_by_key(|column| widths[*column]);
                 let narrowed =
                     widest.map(|column| (column, widths[column].saturating_sub(excess).max(COLUMN_MIN)));
                 return Self { shown, narrowed };
             };
             shown.retain(|other| *other != column);
+            without.push(column);
+        };
+        // The last one may have been so wide that others fit in its place.
+        for column in without.into_iter().rev() {
+            let mut more = fitted.shown.clone();
+            more.push(column);
+            more.sort_unstable();
+            fitted = fitting(more).unwrap_or(fitted);
         }
+        fitted
     }
 }
 
@@ -233,6 +249,7 @@ mod tests {
         assert!(at(80)[1].starts_with("page        A title of") && at(80)[1].contains('…'), "{:#?}", at(80));
         assert!(!at(80)[1].contains("several wo…"), "words are whole: {:#?}", at(80));
         assert_eq!(at(60)[3], "Not shown: SCOPES");
+        assert_eq!(at(55)[3], "Not shown: TITLE", "a column that fits in its place is shown");
         assert_eq!(at(45)[3], "Not shown: TITLE, SCOPES");
         assert_eq!(at(45)[2], "other-page  http://a.example/other-page/");
     }

@@ -26,6 +26,15 @@ impl Password {
     /// Spec 2.11. The refusal names every rule that the password breaks, so that nobody learns of them one by
     /// one.
     pub fn must_suit(&self, username: &Username) -> Result<(), Refusal> {
+        self.must_hold(Some(username))
+    }
+
+    /// As [`Self::must_suit`], for a username that is not valid.
+    pub fn must_suit_anybody(&self) -> Result<(), Refusal> {
+        self.must_hold(None)
+    }
+
+    fn must_hold(&self, username: Option<&Username>) -> Result<(), Refusal> {
         let broken: Vec<&str> =
             RULES.iter().filter(|rule| !(rule.holds)(&self.0, username)).map(|rule| rule.text).collect();
         if broken.is_empty() { Ok(()) } else { Err(Refusal::WeakPassword { rule: broken.join("; ") }) }
@@ -40,7 +49,7 @@ impl fmt::Debug for Password {
 
 struct Rule {
     text: &'static str,
-    holds: fn(&str, &Username) -> bool,
+    holds: fn(&str, Option<&Username>) -> bool,
 }
 
 const RULES: [Rule; 4] = [
@@ -54,7 +63,9 @@ const RULES: [Rule; 4] = [
     },
     Rule {
         text: "it must not contain the username",
-        holds: |password, username| !password.to_lowercase().contains(username.as_str()),
+        holds: |password, username| {
+            username.is_none_or(|username| !password.to_lowercase().contains(username.as_str()))
+        },
     },
     Rule {
         text: "it must not be one of the 100 most common passwords",

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use domain::{
     Account, AccountStatus, Artifact, Missing, Origin, Page, Paged, Refusal, Slug, Time, Token, TokenId,
-    TokenName, has_expired,
+    TokenName, Visibility, has_expired,
 };
 use store::{Claimed, Claimer, Reach, TokenFate};
 
@@ -42,6 +42,14 @@ pub struct ClaimablePage {
     pub page: PageGlance,
     pub claim_url: String,
     pub time_left: Duration,
+}
+
+/// One page of an account that was claimed, for a holder of the old code.
+#[derive(Clone, Debug)]
+pub struct ClaimedPage {
+    pub account: Account,
+    /// `None` if the page is not public now: the code does not give access to the account's pages.
+    pub public_url: Option<String>,
 }
 
 impl Service {
@@ -82,6 +90,20 @@ impl Service {
         let claim_url = self.addresses().claim(&account.claim_code);
         let time_left = time_left(&account, self.0.clock.now());
         Ok(ClaimablePage { account, page, claim_url, time_left })
+    }
+
+    /// One page of the account behind a code that somebody has used.
+    pub async fn claimed_page(&self, code: &str, slug: &Slug) -> ServiceResult<ClaimedPage> {
+        must_be_code(code)?;
+        let found = self.0.store.accounts().find_by_claim_code(code).await?;
+        let account = found.ok_or(Refusal::NotFound(Missing::ClaimLink))?;
+        let artifact = self.0.store.artifacts().find(account.id, slug).await?;
+        let public = artifact.filter(|one| one.visibility == Visibility::Public && one.live.is_some());
+        let public_url = match public {
+            Some(artifact) => Some(self.glance(artifact).await?.url),
+            None => None,
+        };
+        Ok(ClaimedPage { account, public_url })
     }
 
     /// Whether a text is an active token of the account.

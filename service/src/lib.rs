@@ -96,7 +96,7 @@ pub use bulk::{CHANGES_MAX, ChangedPage, PageChange, PlannedChange};
 pub use caller::{Caller, CallerIdentity, Person, SESSION_KEPT, TokenHolder};
 pub use casework::{AccountHistoryPage, BULK_MAX, BulkOutcome, CasesAround};
 pub use checkout::{Checkout, CheckoutRequest};
-pub use claim::{Claimable, ClaimablePage};
+pub use claim::{Claimable, ClaimablePage, ClaimedPage};
 pub use closed::FileStoreWatch;
 pub use credits::{CreditGrant, CreditRequest, Granted};
 pub use deploys::{Deploy, DeployEnd, DeployFiles, DeployState};

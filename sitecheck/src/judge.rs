@@ -208,23 +208,21 @@ fn shown_root(root: &str) -> String {
 }
 
 fn blocked(kind: ResourceKind, host: &str) -> Fault {
-    let (what, setting) = match kind {
-        ResourceKind::Script => ("scripts", Some("edge.script_hosts")),
-        ResourceKind::Image => ("images", Some("edge.image_hosts")),
-        ResourceKind::Frame => ("frames", Some("edge.frame_hosts")),
-        ResourceKind::Font => ("fonts", Some("edge.font_hosts")),
-        ResourceKind::Style => ("style sheets", None),
-        ResourceKind::Other => ("files", None),
+    let what = match kind {
+        ResourceKind::Script => "script",
+        ResourceKind::Image => "image",
+        ResourceKind::Frame => "frame",
+        ResourceKind::Font => "font",
+        ResourceKind::Style => "style sheet",
+        ResourceKind::Other => "file",
     };
     let instead = match kind {
         ResourceKind::Frame => "link to it instead",
-        _ => "put the file into the site and use a relative path",
+        _ => "add the file to your site and link it by a relative path",
     };
-    let ask =
-        setting.map(|key| format!(", or ask the operator to allow {host} in {key}")).unwrap_or_default();
     Fault {
         code: WarningCode::BlockedByPolicy,
-        message: format!("published pages cannot load {what} from {host}; browsers will block it"),
-        hint: format!("{instead}{ask}"),
+        message: format!("browsers will block this {what}: pages cannot load {what}s from {host}"),
+        hint: instead.to_owned(),
     }
 }

@@ -98,12 +98,12 @@ impl<'f> Site<'f> {
                 (message, format!("rename {page} to index.html"), Some(page))
             }
             (None, Some(_)) => {
-                let message = "the site has no index.html, so its URL shows no page".to_owned();
+                let message = "the site has no index.html, so its URL shows nothing".to_owned();
                 (message, "name the front page index.html, at the root of the site".to_owned(), None)
             }
             (None, None) => {
-                let message = "the site has no HTML page, so its URL shows no page".to_owned();
-                (message, "add an index.html, or link to the files by their own URLs".to_owned(), None)
+                let message = "the site has no HTML page, so its URL shows nothing".to_owned();
+                (message, "add an index.html, or link to the files by their URLs".to_owned(), None)
             }
         };
         let target = target.map(SitePath::to_string);

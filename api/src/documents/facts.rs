@@ -8,6 +8,7 @@ use domain::{
     CardTerms, DevPaymentTerms, FileSet, Host, InviteTerms, Micro, PaymentMethods, SiteLabel, Slug, Tariff,
 };
 
+use crate::html::figures::Count;
 use crate::wire::CreditPurchase;
 
 const BYTES_PER_MB: u64 = 1_048_576;
@@ -29,12 +30,12 @@ pub struct Facts {
     pub traffic_price_per_million: Micro,
     /// As text, such as `30 minutes`.
     pub provisional_lifetime: String,
-    pub provisional_publishes: u64,
+    pub provisional_publishes: Count,
     pub provisional_mb: u64,
-    pub claimed_publishes: u64,
-    pub claimed_artifacts: u64,
+    pub claimed_publishes: Count,
+    pub claimed_artifacts: Count,
     pub free_storage_gb: f64,
-    pub free_views: u64,
+    pub free_views: Count,
     pub credit_usd_min: i64,
     pub credit_usd_max: i64,
 }
@@ -64,12 +65,12 @@ impl Facts {
             storage_price_per_gb: tariff.storage_price_per_gb,
             traffic_price_per_million: tariff.traffic_price_per_million,
             provisional_lifetime: duration_text(tariff.provisional_lifetime),
-            provisional_publishes: tariff.provisional_free_publishes,
+            provisional_publishes: Count(tariff.provisional_free_publishes),
             provisional_mb: tariff.provisional_storage_bytes_max / BYTES_PER_MB,
-            claimed_publishes: tariff.claimed_free_publishes,
-            claimed_artifacts: tariff.claimed_artifacts_max,
+            claimed_publishes: Count(tariff.claimed_free_publishes),
+            claimed_artifacts: Count(tariff.claimed_artifacts_max),
             free_storage_gb: tariff.free_storage_bytes as f64 / BYTES_PER_GB,
-            free_views: tariff.free_views,
+            free_views: Count(tariff.free_views),
             credit_usd_min: CreditPurchase::USD_MIN,
             credit_usd_max: CreditPurchase::USD_MAX,
         }

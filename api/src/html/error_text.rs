@@ -99,9 +99,10 @@ fn next_step(refusal: &Refusal, path: &str) -> (String, Link) {
             "Ask for a new invite. If you have already joined, the account is on your dashboard.",
             dashboard(),
         ),
-        Refusal::NotFound(Missing::Endpoint) if !path.starts_with("/dashboard") => {
-            ("The address may be wrong, or the page may have moved.", to("/", "Go to the front page"))
-        }
+        Refusal::NotFound(Missing::Endpoint) if !path.starts_with("/dashboard") => (
+            "It may have been moved or deleted, or the address may be wrong.",
+            to("/", "Go to the front page"),
+        ),
         Refusal::NotFound(Missing::Artifact) if path.starts_with("/dashboard/") => {
             ("It may have been deleted.", to(account_of(path), "View all pages"))
         }
@@ -141,7 +142,7 @@ fn next_step(refusal: &Refusal, path: &str) -> (String, Link) {
             ("The page's dashboard shows its moderation status.", again("Back to the page"))
         }
         Refusal::NotPrivate => {
-            ("Make the page private first. It then has a link of its own.", again("Back to the page"))
+            ("Make the page private first. It then has its own link.", again("Back to the page"))
         }
         _ => ("Go back, correct it and try again.", again("Back to the page")),
     };

@@ -7,7 +7,7 @@ use super::error_text::{ErrorText, sentence};
 /// The faults of a form. Empty for a form that was not submitted yet.
 #[derive(Debug, Default)]
 pub struct Faults {
-    field: Option<(&'static str, String)>,
+    fields: Vec<(&'static str, String)>,
     whole: Option<ErrorText>,
 }
 
@@ -19,22 +19,28 @@ impl Faults {
             Some((*field, text))
         });
         match beside {
-            Some(field) => Self { field: Some(field), whole: None },
-            None => Self { field: None, whole: Some(ErrorText::of(refusal, path)) },
+            Some(field) => Self { fields: vec![field], whole: None },
+            None => Self { fields: Vec::new(), whole: Some(ErrorText::of(refusal, path)) },
         }
     }
 
     /// A fault with the page's own text.
     pub fn beside_field(field: &'static str, text: &str) -> Self {
-        Self { field: Some((field, text.to_owned())), whole: None }
+        Self::default().and_beside(field, text)
+    }
+
+    /// These and another fault.
+    pub fn and_beside(mut self, field: &'static str, text: &str) -> Self {
+        self.fields.push((field, text.to_owned()));
+        self
     }
 
     pub fn beside(&self, field: &str) -> Option<&str> {
-        self.field.as_ref().filter(|(name, _)| *name == field).map(|(_, text)| text.as_str())
+        self.fields.iter().find(|(name, _)| *name == field).map(|(_, text)| text.as_str())
     }
 
     pub fn are_any(&self) -> bool {
-        self.field.is_some() || self.whole.is_some()
+        !self.fields.is_empty() || self.whole.is_some()
     }
 
     pub fn whole(&self) -> Option<&ErrorText> {

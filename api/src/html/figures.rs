@@ -58,7 +58,16 @@ const MONTHS: [&str; 12] = [
 /// The length of an abbreviated month in a date, such as `Nov`.
 const MONTH_LENGTH: usize = 3;
 const MICRO_PER_USD: u64 = 1_000_000;
+const MICRO_PER_CENT: i64 = 10_000;
 const CENT_DIGITS: usize = 2;
+
+impl Dollars {
+    /// An estimate, which is rounded to the cent.
+    pub fn estimate(amount: Micro) -> Self {
+        let cents = amount.get().saturating_add(MICRO_PER_CENT / 2).div_euclid(MICRO_PER_CENT);
+        Self(Micro::new(cents * MICRO_PER_CENT))
+    }
+}
 
 impl fmt::Display for Dollars {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -160,6 +169,10 @@ mod tests {
             (1_234_567_890_000, "$1,234,567.89"),
         ] {
             assert_eq!(Dollars(Micro::new(micro)).to_string(), text);
+        }
+        for (micro, text) in [(12_500_489, "$12.50"), (12_505_000, "$12.51"), (4_999, "$0.00"), (0, "$0.00")]
+        {
+            assert_eq!(Dollars::estimate(Micro::new(micro)).to_string(), text);
         }
     }
 

@@ -144,6 +144,7 @@ pub async fn claim(
     // An account that cannot be claimed is refused before anyone enters a password.
     service.check_claim(&code).await?;
     let (username, action) = (form.username.clone().unwrap_or_default(), form.action);
+    let password = Password::new(form.password.clone().unwrap_or_default());
     let revokes_tokens = form.revoke_tokens;
     let tokens = if revokes_tokens { TokenFate::Revoke } else { TokenFate::Keep };
     let entered = match person_if_any(request, &service).await? {
@@ -155,6 +156,7 @@ pub async fn claim(
         Err(RefusedCall(refusal)) if accepts_html(request) => {
             let offer = service.claimable(&code).await?;
             let faults = faults_of(&refusal, action, request.uri().path());
+            let faults = signin::with_password(faults, &password);
             let page = ClaimPage { revokes_tokens, ..ClaimPage::new(&offer, &code, &service) };
             let page = page.again(&refusal, action, FilledIn { username: &username, faults });
             return framing_again(&refusal, &page, service.addresses());
@@ -250,6 +252,7 @@ pub fn samples() -> Vec<(String, String)> {
     };
     let refused = |refusal: Refusal, action| {
         let faults = faults_of(&refusal, Some(action), "/claim/abc");
+        let faults = signin::with_password(faults, &Password::new("weak".into()));
         let page = sample().again(&refusal, Some(action), FilledIn { username: "ada", faults });
         (format!("claim-{}", refusal.code()), page.render().unwrap())
     };

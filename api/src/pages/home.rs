@@ -21,7 +21,7 @@ use super::result_notes::{WarningNotes, keep_token};
 use super::visitor::{HomeVisitor, account_named};
 use crate::documents::Facts;
 use crate::html::faults::Faults;
-use crate::html::figures::{Count, Dollars};
+use crate::html::figures::Dollars;
 use crate::html::{accepts_html, again, live_page, person_if_any};
 use crate::http::body;
 use crate::http::caller;
@@ -36,6 +36,13 @@ use crate::http::upload::{DroppedUpload, ReadUpload, Source};
 const FIELDS: &[&str] = &["html", "files"];
 /// Longer HTML is not sent back to the form. Escaped, it may be several times as long.
 const HTML_SHOWN_BYTES_MAX: usize = 65_536;
+/// How faults of files begin, and what the page says in their place.
+const FILE_FAULTS: [(&str, &str); 3] = [
+    ("is missing", "Choose a file or a folder."),
+    ("is empty", "There are no files to publish. Hidden files are left out."),
+    ("is damaged, or is not a zip", "This zip file is damaged or is not a zip file."),
+];
+
 #[derive(Template)]
 #[template(path = "home.html")]
 struct HomePage<'a> {
@@ -53,8 +60,6 @@ struct Prices {
     visibility: Dollars,
     storage: Dollars,
     traffic: Dollars,
-    artifacts: Count,
-    views: Count,
 }
 
 /// What a refused form shows of what was sent.
@@ -250,6 +255,13 @@ fn faults_of(refusal: &Refusal, source: Option<Source>) -> Faults {
             let fault = "contains an active token of this service. Remove the token, then publish again.";
             Faults::beside_field("files", &format!("{path} {fault}"))
         }
+        (Refusal::InvalidRequest { field, fault }, Some(Source::Files)) if field == "files" => {
+            let known = FILE_FAULTS.iter().find(|(beginning, _)| fault.starts_with(beginning));
+            known.map_or_else(
+                || Faults::of(refusal, FIELDS, "/"),
+                |(_, text)| Faults::beside_field("files", text),
+            )
+        }
         (refusal, _) => Faults::of(refusal, FIELDS, "/"),
     }
 }
@@ -279,8 +291,6 @@ impl Prices {
             visibility: Dollars(facts.visibility_price),
             storage: Dollars(facts.storage_price_per_gb),
             traffic: Dollars(facts.traffic_price_per_million),
-            artifacts: Count(facts.claimed_artifacts),
-            views: Count(facts.free_views),
         }
     }
 }

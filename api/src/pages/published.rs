@@ -9,15 +9,15 @@ use domain::{Missing, Refusal, SitePath, Slug};
 use poem::http::StatusCode;
 use poem::web::{Data, Path};
 use poem::{Request, Response, handler};
-use service::{FirstPublish, PageGlance, Publication, Service, SignedUp};
+use service::{ClaimedPage, FirstPublish, PageGlance, Publication, Service, SignedUp};
 
 use super::dashboard::page::{DashboardPage, Tab, kept_alive, slug_of, to_sign_in};
 use super::result_notes::{self, WarningNotes};
 use super::time_left::TimeLeft;
 use crate::documents::Facts;
 use crate::html::qr::QrDrawing;
-use crate::html::{framing_page, person_if_any};
-use crate::http::refusal::RefusedCall;
+use crate::html::{accepts_html, found_at, framing_page, page, person_if_any};
+use crate::http::refusal::{RefusedCall, status_of};
 
 #[derive(Template)]
 #[template(path = "published.html")]
@@ -71,6 +71,22 @@ impl ShownPage {
     }
 }
 
+/// For those who opened the result of a publish whose account somebody else has claimed.
+#[derive(Template)]
+#[template(path = "published_claimed.html")]
+struct ClaimedPublicationPage<'a> {
+    signed_in_as: Option<&'a str>,
+    slug: &'a Slug,
+    url: &'a str,
+    dashboard_path: &'a str,
+}
+
+impl ClaimedPublicationPage<'_> {
+    fn person(&self) -> Option<&str> {
+        self.signed_in_as
+    }
+}
+
 /// What the person has to do to keep the page.
 enum Keeping<'a> {
     /// The account is new.
@@ -103,7 +119,12 @@ pub async fn show(
     service: Data<&Service>,
 ) -> Result<Response, RefusedCall> {
     let slug: Slug = slug.parse().map_err(|_| Refusal::NotFound(Missing::Artifact))?;
-    let found = service.claimable_page(&code, &slug).await?;
+    let found = match service.claimable_page(&code, &slug).await.map_err(RefusedCall::from) {
+        Err(RefusedCall(refusal)) if *refusal == Refusal::AlreadyClaimed && accepts_html(request) => {
+            return show_claimed(request, &code, &slug, &service).await;
+        }
+        found => found?,
+    };
     let token = result_notes::kept_token(request, &found.account, &service).await;
     let person = person_if_any(request, &service).await?;
     let time_left = TimeLeft(found.time_left);
@@ -124,6 +145,28 @@ pub async fn show(
         Some(_) => result_notes::clear_token(page, request, &service),
         None => page,
     })
+}
+
+/// Leads the members of the account to the page on the dashboard. Others see the address of a public page.
+async fn show_claimed(
+    request: &Request,
+    code: &str,
+    slug: &Slug,
+    service: &Service,
+) -> Result<Response, RefusedCall> {
+    let ClaimedPage { account, public_url } = service.claimed_page(code, slug).await?;
+    let dashboard_path = format!("/dashboard/{}/pages/{slug}", account.handle);
+    let person = person_if_any(request, service).await?;
+    if let Some(person) = &person {
+        let memberships = service.memberships(person).await?;
+        if memberships.iter().any(|own| own.account.id == account.id) {
+            return Ok(found_at(&dashboard_path));
+        }
+    }
+    let url = public_url.ok_or(Refusal::AlreadyClaimed)?;
+    let signed_in_as = person.as_ref().map(|person| person.username.as_str());
+    let template = ClaimedPublicationPage { signed_in_as, slug, url: &url, dashboard_path: &dashboard_path };
+    page(status_of(&Refusal::AlreadyClaimed), &template)
 }
 
 /// The result as the direct response to a program, which has no cookies. It is made without a query, because
@@ -198,11 +241,20 @@ pub fn samples() -> Vec<(String, String)> {
         line,
         message: "this looks like a live secret key of Stripe (sk_live_…)".into(),
         hint: "if it is real, revoke it at its provider and publish again without it".into(),
+        is_of_site: false,
     };
     let warnings = WarningNotes { first: vec![warning(Some(12)), warning(None)], more: 3 };
     let member = || Keeping::Nothing { dashboard_path: "/dashboard/acct_k3x9m2/pages/my-page".into() };
     let (page, site) = (page_glance(), site_glance());
+    let slug: Slug = "my-page".parse().unwrap();
+    let claimed = ClaimedPublicationPage {
+        signed_in_as: None,
+        slug: &slug,
+        url: &page.url,
+        dashboard_path: "/dashboard/acct_k3x9m2/pages/my-page",
+    };
     vec![
+        ("published-claimed".into(), claimed.render().unwrap()),
         ("published".into(), render(&page, None, claim(token), WarningNotes::default())),
         ("published-again".into(), render(&page, None, claim(ShownToken::Before), WarningNotes::default())),
         ("published-warned".into(), render(&site, None, claim(token), warnings)),

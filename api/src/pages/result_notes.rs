@@ -1,20 +1,22 @@
-//! What the result of a publish shows and the database does not have: the new token, for one load, and the
-//! warnings about the files. The browser keeps both in cookies for the page with the result, so that the
-//! token is never stored here.
+//! What the page after a form shows and the database does not have: a new token, for one load, and the
+//! warnings about the files of a publish. The browser keeps both in cookies for that page, so that the token
+//! is never stored here.
 //!
-//! A page on a sibling host can plant cookies. The token is therefore shown only if it belongs to the
-//! account of the page, and the warnings only with our signature for this path.
+//! A page on a sibling host can plant cookies. The token of a publish is therefore shown only if it belongs
+//! to the account of the page, and everything else only with our signature for this path.
 
 use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use cookie::SameSite;
-use domain::{Account, Warning};
+use domain::{Account, Warning, WarningCode};
 use poem::{Request, Response};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use service::Service;
 
+use crate::html::error_text::sentence;
 use crate::html::with_cookie;
 use crate::http::cookies::{CookieScope, sent_as};
 use crate::http::origin::origin_of;
@@ -34,6 +36,9 @@ pub struct WarningNote {
     pub line: Option<u32>,
     pub message: String,
     pub hint: String,
+    /// Whether it is about the whole site, so that the path says nothing.
+    #[serde(default)]
+    pub is_of_site: bool,
 }
 
 /// The first warnings about a publish.
@@ -44,6 +49,13 @@ pub struct WarningNotes {
     pub more: usize,
 }
 
+impl WarningNote {
+    /// The fault and what to do, as sentences.
+    pub fn text(&self) -> String {
+        format!("{} {}", sentence(&self.message), sentence(&self.hint))
+    }
+}
+
 impl From<&Warning> for WarningNote {
     fn from(warning: &Warning) -> Self {
         Self {
@@ -51,6 +63,7 @@ impl From<&Warning> for WarningNote {
             line: warning.line,
             message: warning.message.clone(),
             hint: warning.hint.clone(),
+            is_of_site: warning.code == WarningCode::NoIndex,
         }
     }
 }
@@ -108,6 +121,19 @@ pub async fn kept_token(request: &Request, account: &Account, service: &Service)
     None
 }
 
+/// Lets the browser keep a new secret, with what is shown beside it, for the page at `path`.
+pub fn keep_secret(response: Response, secret: &impl Serialize, path: &str, service: &Service) -> Response {
+    let text = BASE64_URL_SAFE_NO_PAD.encode(serde_json::to_string(secret).unwrap_or_default());
+    keep_token(response, &service.sign(&secret_purpose(path), &text), path, service)
+}
+
+/// The secret that the browser kept for the page of this request.
+pub fn kept_secret<T: DeserializeOwned>(request: &Request, service: &Service) -> Option<T> {
+    let purpose = secret_purpose(request.uri().path());
+    let text = sent_as(request, TOKEN).into_iter().find_map(|signed| service.verified(&purpose, signed))?;
+    serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(text).ok()?).ok()
+}
+
 /// Clears the token's cookie, once the page of the request shows the token.
 pub fn clear_token(response: Response, request: &Request, service: &Service) -> Response {
     with_cookie(response, &scope(TOKEN, request.uri().path()).clear(service.addresses()))
@@ -121,6 +147,10 @@ fn purpose(path: &str) -> String {
     format!("result-warnings:{path}")
 }
 
+fn secret_purpose(path: &str) -> String {
+    format!("new-secret:{path}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,6 +161,7 @@ mod tests {
             line: Some(number),
             message: "\"missing.png\" is missing – ü".into(),
             hint: "add it; or remove the reference".into(),
+            is_of_site: false,
         }
     }
 

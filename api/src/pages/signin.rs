@@ -67,8 +67,9 @@ pub enum Action {
 
 impl<'a> SignInPage<'a> {
     /// The page again, with the faults of the form whose button was pressed.
-    fn again(refusal: &Refusal, action: Action, username: &'a str) -> Self {
-        let form = FilledIn { username, faults: faults_of(refusal, "/signin") };
+    fn again(refusal: &Refusal, action: Action, username: &'a str, password: &Password) -> Self {
+        let faults = with_password(faults_of(refusal, "/signin"), password);
+        let form = FilledIn { username, faults };
         match action {
             Action::SignIn => Self { entering: form, ..Self::default() },
             Action::Register => Self { registering: form, ..Self::default() },
@@ -111,13 +112,14 @@ pub async fn sign_in(
     same_site::demand(request, service.addresses())?;
     let next = form.next.as_deref().and_then(NextPath::parse);
     let (username, action) = (form.username.clone(), form.action);
+    let password = Password::new(form.password.clone());
     match enter(form, from, &service).await {
         Ok(signed_in) => {
             let cookie = session_cookie::kept(&signed_in.session, service.addresses());
             Ok(with_cookie(found(&next.unwrap_or_else(NextPath::dashboard)), &cookie))
         }
         Err(RefusedCall(refusal)) if accepts_html(request) => {
-            let form = SignInPage::again(&refusal, action, &username);
+            let form = SignInPage::again(&refusal, action, &username, &password);
             again(&refusal, &SignInPage { next: next.as_ref(), ..form })
         }
         Err(refused) => Err(refused),
@@ -150,11 +152,27 @@ pub fn faults_of(refusal: &Refusal, path: &str) -> Faults {
     }
 }
 
+/// These faults, and that of the password if the username is at fault. No page contains a password, so it
+/// must be typed again.
+pub fn with_password(faults: Faults, password: &Password) -> Faults {
+    if faults.beside("username").is_none() {
+        return faults;
+    }
+    match password.must_suit_anybody() {
+        Err(Refusal::WeakPassword { rule }) => {
+            faults.and_beside("password", &format!("Too weak: {rule}. Choose another one."))
+        }
+        _ => faults.and_beside("password", "Enter your password again."),
+    }
+}
+
 #[cfg(test)]
 pub fn samples() -> Vec<(String, String)> {
     let next = NextPath::parse("/invite/abc");
     let refused = |refusal: Refusal, action| {
-        let template = SignInPage { next: next.as_ref(), ..SignInPage::again(&refusal, action, "ada") };
+        let password = Password::new("weak".into());
+        let form = SignInPage::again(&refusal, action, "ada", &password);
+        let template = SignInPage { next: next.as_ref(), ..form };
         (format!("signin-{}", refusal.code()), template.render().unwrap())
     };
     let signed_in = SignInPage { signed_in_as: Some("ada"), next: next.as_ref(), ..SignInPage::default() };

@@ -102,21 +102,21 @@ pub(super) async fn run(service: &Service, form: Form, name: &str, by: &Operator
 fn board_text(board: &BoardFigures) -> String {
     let names = [
         "QUEUE",
-        "TO DO",
+        "OPEN",
         "WAITING",
         "RUNNING",
         "FAILED",
         "DEAD",
         "CANCELLED",
         "OLDEST",
-        "DONE/MIN",
-        "FAILED/MIN",
+        "DONE 60 S",
+        "FAILED 60 S",
         "STATE",
     ];
     let queues = board.queues.iter().map(|queue| queue_in_columns(queue, board));
     let fit = Fit {
         shortened: None,
-        left_out: &["CANCELLED", "FAILED/MIN", "WAITING", "DONE/MIN", "RUNNING", "FAILED", "OLDEST"],
+        left_out: &["CANCELLED", "FAILED 60 S", "WAITING", "DONE 60 S", "RUNNING", "FAILED", "OLDEST"],
     };
     let queues = table(names, fit, queues, "No queues.");
     let names = ["PROCESS", "ROLE", "HOST", "VERSION", "MEMORY", "LAST SEEN", "IN USE", "RUNNING"];

@@ -26,7 +26,10 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
         "download",
         &["handbill download my-site", "handbill download my-site old --version 3   # version 3, into old/"],
     ),
-    ("rollback", &["handbill rollback my-site     # to the version before", "handbill rollback my-site 3"]),
+    (
+        "rollback",
+        &["handbill rollback my-site     # makes the previous version live", "handbill rollback my-site 3"],
+    ),
     ("activate", &["handbill activate my-site 4"]),
     (
         "visibility",

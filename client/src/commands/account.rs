@@ -5,7 +5,7 @@ use domain::Time;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::request::Request;
-use crate::show::{bytes, facts, has_passed, usd, when};
+use crate::show::{bytes, facts, grouped, has_passed, usd, when};
 use crate::wire::{AccountDetail, ClaimLink, Usage};
 
 pub async fn account(context: &Context) -> Result<(), Failure> {
@@ -49,18 +49,27 @@ pub async fn usage(context: &Context) -> Result<(), Failure> {
 
 fn usage_facts(usage: Usage) -> String {
     let Usage { month, publishes, storage, traffic, private_artifacts, credits_usd, status } = usage;
-    let free_left = publishes.free_left;
     facts([
         ("month", month),
         ("status", status),
         (
             "publishes",
-            format!("{} ({free_left} of {} free publishes left)", publishes.used, publishes.free_limit),
+            format!(
+                "{} ({} of {} free publishes left)",
+                grouped(publishes.used),
+                grouped(publishes.free_left),
+                grouped(publishes.free_limit)
+            ),
         ),
         ("storage", format!("{}, {} a month", bytes(storage.bytes), usd(storage.est_monthly_cost_usd))),
         (
             "views",
-            format!("{} ({} free, {} charged)", traffic.views, traffic.free_limit, traffic.overage_views),
+            format!(
+                "{} ({} free, {} charged)",
+                grouped(traffic.views),
+                grouped(traffic.free_limit),
+                grouped(traffic.overage_views)
+            ),
         ),
         (
             "unlisted or private",

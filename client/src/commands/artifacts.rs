@@ -33,7 +33,7 @@ pub async fn list(context: &Context) -> Result<(), Failure> {
         let fit = Fit {
             shortened: Some("TITLE"),
             // A URL that is cut cannot be copied.
-            left_out: &["LIVE", "MODERATION", "VISIBILITY", "URL", "TITLE", "VIEWS", "UPDATED"],
+            left_out: &["LIVE", "MODERATION", "VISIBILITY", "TITLE", "URL", "VIEWS", "UPDATED"],
         };
         let empty = "No pages yet. Publish one with `handbill publish PATH`.";
         table(names, fit, rows, empty)

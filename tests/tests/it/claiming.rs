@@ -148,7 +148,19 @@ in_both_modes! {
         assert!(mistyped.text().contains("id=\"password-fault\""), "{mistyped:?}");
         let taken = press("register", "ada").await;
         assert_page(&taken, 409);
-        assert!(taken.text().contains("id=\"username-fault\""), "{taken:?}");
+        let fault = |page: &Reply, text: &str| {
+            assert!(page.text().contains(text), "{text} is missing: {page:?}");
+        };
+        fault(&taken, "id=\"username-fault\"");
+        fault(&taken, "id=\"password-fault\">Enter your password again.");
+        // Both faults of a form are reported at once, and the username is kept.
+        let fields = [("action", "register"), ("username", "b!"), ("password", "weak")];
+        let both = human.post(&path).header("Accept", BROWSER).form(&fields).await;
+        assert_page(&both, 400);
+        fault(&both, "id=\"username-fault\">Use 3 to 30");
+        fault(&both, "id=\"password-fault\">Too weak: it must have 10");
+        fault(&both, "value=\"b!\"");
+        assert!(!both.text().contains("weak\""), "{both:?}");
         assert_eq!(human.cookie("svc_sess"), None);
         assert_eq!(agent.account().await.expect(200).string("status"), "provisional");
         press("sign_in", "ada").await.expect(302);

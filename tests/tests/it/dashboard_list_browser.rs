@@ -6,7 +6,7 @@ use handbill_tests::{Agent, Browser, Mode, PATIENCE, Scripts, Value, World, even
 use crate::expectations::{PASSWORD, page_saying};
 
 /// A signed-in person at the list of an account with two pages.
-async fn at_the_list(world: &World, scripts: Scripts) -> (Agent, Browser, String) {
+pub(crate) async fn at_the_list(world: &World, scripts: Scripts) -> (Agent, Browser, String) {
     let agent = world.agent().await;
     for slug in ["one-page", "two-page"] {
         agent.publish(slug, page_saying(slug)).await.expect(201);
@@ -72,6 +72,9 @@ async fn find_and_delete(scripts: Scripts) {
     browser.follow(".find button").await;
     assert_eq!(browser.text(".pages .what a").await, "two-page");
     browser.open(&list).await;
+    // Changes are offered when there is something to change.
+    let offered = "getComputedStyle(document.querySelector('.changes')).display !== 'none'";
+    assert_eq!(browser.evaluate(offered).await, json!(false));
     match scripts {
         Scripts::Run => browser.click("[data-ticks=page]").await,
         Scripts::Refused => {
@@ -79,6 +82,7 @@ async fn find_and_delete(scripts: Scripts) {
             browser.click("[name=page][value=two-page]").await;
         }
     }
+    assert_eq!(browser.evaluate(offered).await, json!(true));
     browser.follow("button[value=delete]").await;
     assert_eq!(browser.text("h1").await, "Delete 2 pages?");
     browser.follow("main button.danger").await;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use handbill_tests::{Browser, Mode, PATIENCE, Scripts, Value, World, eventually, json, program};
 
+use crate::dashboard_list_browser::at_the_list;
 use crate::expectations::{PAGE, assert_serves};
 use crate::publish_bodies::tar;
 
@@ -34,7 +35,7 @@ async fn choose(scripts: Scripts) {
     browser.open(&world.base_url()).await;
     browser.follow("form[data-drop] button").await;
     assert_eq!(browser.status().await, 400);
-    assert!(browser.text("#files-fault").await.contains("choose a file"));
+    assert!(browser.text("#files-fault").await.contains("Choose a file"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -84,6 +85,36 @@ async fn a_file_dropped_beside_the_field_is_published_too() {
     browser.open(&world.base_url()).await;
     drop_on_and_wait(&browser, "h1", &[&site.join("index.html")]).await;
     assert_published(&browser, &world).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_folder_without_visible_files_is_not_published() {
+    let (world, browser, folder) = (world().await, Browser::start().await, tempfile::tempdir().unwrap());
+    let hidden = folder.path().join("hidden");
+    fs::create_dir_all(hidden.join(".git")).unwrap();
+    fs::write(hidden.join(".git/config"), "git").unwrap();
+    browser.open(&world.base_url()).await;
+    browser.drop_on("form[data-drop]", &[&hidden]).await;
+    eventually(PATIENCE, "the reason", async || {
+        let text = browser.text("[data-drop-none]").await;
+        text.contains("There are no files to publish").then_some(())
+    })
+    .await;
+    assert_eq!(browser.path().await, "/");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_dropped_on_the_dashboard_is_published_on_its_account() {
+    let (world, folder) = (world().await, tempfile::tempdir().unwrap());
+    let site = site_in(folder.path());
+    let (agent, browser, list) = at_the_list(&world, Scripts::Run).await;
+    browser.open(&list).await;
+    drop_on_and_wait(&browser, ".pages", &[&site.join("index.html")]).await;
+    assert_eq!(browser.status().await, 200);
+    let path = browser.path().await;
+    assert!(path.starts_with(&format!("/dashboard/{}/pages/", agent.handle())), "{path}");
+    assert_serves(&world.visitor().open(&browser.text("#url").await).await, PAGE);
+    assert_eq!(agent.artifacts().await.expect(200).json().as_array().unwrap().len(), 3);
 }
 
 async fn world() -> World {

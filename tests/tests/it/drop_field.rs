@@ -50,8 +50,8 @@ in_both_modes! {
 
     async fn refused_files_show_the_fault_beside_their_field(world: World) {
         let cases: [(Vec<NamedFile>, u16, &str); 4] = [
-            (vec![(String::new(), Vec::new())], 400, "choose a file"),
-            (vec![("site.zip".to_owned(), b"no zip".to_vec())], 400, "not a valid zip archive"),
+            (vec![(String::new(), Vec::new())], 400, "Choose a file or a folder."),
+            (vec![("site.zip".to_owned(), b"no zip".to_vec())], 400, "This zip file is damaged or is not a zip file."),
             ((0..51).map(|n| (format!("{n}.txt"), b"x".to_vec())).collect(), 413, "50 files and 10 MB"),
             (vec![("big.bin".to_owned(), vec![0; 10 * 1_048_576 + 1])], 413, "50 files and 10 MB"),
         ];

@@ -61,7 +61,21 @@ in_both_modes! {
         let stranger = world.human();
         stranger.dev_login("ada").await.expect(200);
         stranger.claim(&format!("/claim/{code}")).await.expect(200);
-        assert_page(&open(&path).await, 409);
+        // The owner is led to the dashboard. Others see the page's address, as long as the page is public.
+        let owned = stranger.get(&path).header("Accept", BROWSER).await.expect(302);
+        let dashboard = owned.header("Location").to_owned();
+        assert!(dashboard.starts_with("/dashboard/acct_"), "{owned:?}");
+        assert!(dashboard.ends_with(&format!("/pages/{slug}")), "{owned:?}");
+        let claimed = open(&path).await;
+        assert_page(&claimed, 409);
+        assert!(claimed.text().contains(&format!("{slug}-")), "{claimed:?}");
+        assert!(claimed.text().contains(&format!("/signin?next={dashboard}")), "{claimed:?}");
+        world.stranger().get(&path).await.refused(409, "already_claimed");
+        let change = stranger.post(&format!("{dashboard}/delete")).header("Accept", BROWSER).form(&[]).await;
+        change.expect(302);
+        let hidden = open(&path).await;
+        assert_page(&hidden, 409);
+        assert!(!hidden.text().contains(&format!("{slug}-")), "{hidden:?}");
         let expired = paste(&human, "/").await;
         world.advance(std::time::Duration::from_secs(31 * 60));
         assert_page(&open(expired.header("Location")).await, 410);

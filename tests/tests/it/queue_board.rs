@@ -36,7 +36,7 @@ in_both_modes! {
         let problems = board.at("problems");
         assert!(problems.as_array().unwrap().contains(&json!("1 dead job in rescan")), "{problems}");
         let shown = page(&world, "/admin/queues/rescan").await;
-        assert!(shown.contains("Retry these") && shown.contains("1 dead job"), "{shown}");
+        assert!(shown.contains(">Retry<span") && shown.contains("1 dead job"), "{shown}");
         assert!(shown.contains(&dead.string("id")) && shown.contains("scan.before_judge"), "{shown}");
 
         world.worker().restart().await;

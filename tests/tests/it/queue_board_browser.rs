@@ -33,7 +33,7 @@ in_both_modes! {
 
         browser.follow("#queue-rescan td[data-label=Dead] a").await;
         assert_eq!(browser.path().await, "/admin/queues/rescan");
-        assert!(browser.text("#requeue summary").await.contains("Requeue dead jobs (1)"));
+        assert!(browser.text("#requeue summary").await.contains("Retry dead jobs (1)"));
         browser.inspect("admin-jobs").await;
         browser.follow("#live-jobs tbody th a").await;
         assert_eq!(browser.evaluate("document.querySelectorAll('.lanes li').length").await, 3);

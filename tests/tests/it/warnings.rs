@@ -50,9 +50,8 @@ in_both_modes! {
                 "path": "index.html",
                 "line": 3,
                 "target": "https://cdn.example/a.js",
-                "message": "published pages cannot load scripts from cdn.example; browsers will block it",
-                "hint": "put the file into the site and use a relative path, or ask the operator to allow \
-                         cdn.example in edge.script_hosts",
+                "message": "browsers will block this script: pages cannot load scripts from cdn.example",
+                "hint": "add the file to your site and link it by a relative path",
             },
         ]);
         assert_eq!(published.at("warnings"), expected);

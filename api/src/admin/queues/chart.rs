@@ -15,6 +15,8 @@ pub struct Chart {
     pub name: &'static str,
     /// The facts of the chart as text.
     pub text: String,
+    /// The class and the value of each colour, if there are two.
+    pub key: Vec<(&'static str, String)>,
     pub minutes: usize,
     pub bars: Vec<Bar>,
 }
@@ -96,7 +98,10 @@ fn latency(minutes: &[QueueMinute]) -> Chart {
         }
         None => "no attempts".to_owned(),
     };
-    chart("Time per attempt", text, &p95, Some(&p50))
+    let key = latest.map(|(p50, p95)| {
+        [("front", format!("p50 {}", Millis(p50))), ("back", format!("p95 {}", Millis(p95)))]
+    });
+    Chart { key: key.into_iter().flatten().collect(), ..chart("Time per attempt", text, &p95, Some(&p50)) }
 }
 
 fn chart(name: &'static str, text: String, values: &[u64], front: Option<&[u64]>) -> Chart {
@@ -111,7 +116,7 @@ fn chart(name: &'static str, text: String, values: &[u64], front: Option<&[u64]>
     };
     let mut bars = bars_of(values, false);
     bars.extend(front.map(|values| bars_of(values, true)).unwrap_or_default());
-    Chart { name, text, minutes: values.len(), bars }
+    Chart { name, text, key: Vec::new(), minutes: values.len(), bars }
 }
 
 /// A value that is not zero is always visible.
@@ -174,6 +179,8 @@ mod tests {
         assert_eq!(texts, expected);
         let done: Vec<_> = charts[1].bars.iter().map(|bar| (bar.x, bar.top, bar.height)).collect();
         assert_eq!(done, [(1, 0, 24), (2, 23, 1)], "the smallest value is visible");
+        let key = [("front", "p50 40 ms".to_owned()), ("back", "p95 2.5 s".to_owned())];
+        assert_eq!(charts[3].key, key);
         assert_eq!(charts[3].bars.iter().filter(|bar| bar.is_front).count(), 2);
         assert_eq!(rows_of(&minutes).len(), 2);
         assert!(charts_of(&[], 0).is_empty());

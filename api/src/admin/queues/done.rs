@@ -76,7 +76,7 @@ impl Done {
                 queue.name()
             ),
             Done::Resumed(queue) => format!("Queue {} resumed.", queue.name()),
-            Done::Requeued(_, 0) => "No dead jobs to requeue.".to_owned(),
+            Done::Requeued(_, 0) => "No dead jobs to retry.".to_owned(),
             Done::Requeued(queue, 1) => format!("1 dead job of {} queued again.", queue.name()),
             Done::Requeued(queue, jobs) => {
                 format!("{jobs} dead jobs of {} queued again.", queue.name())

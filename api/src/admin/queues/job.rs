@@ -155,6 +155,7 @@ impl From<JobEvent> for EventRow {
         let (what, more, is_error) = match event.what {
             JobEventKind::Pushed => ("queued".to_owned(), None, false),
             JobEventKind::Began { attempt, worker } => {
+                let worker = WorkerText::new(worker).short;
                 (format!("attempt {attempt} started"), Some(format!("by {worker}")), false)
             }
             JobEventKind::Failed { attempt, error, .. } => {

@@ -77,7 +77,7 @@ fn offers(method: PaymentMethod, needed: Micro) -> Vec<(Micro, String)> {
     let usual = DOLLARS_OFFERED.map(|dollars| Micro::from_cents(dollars * 100));
     let mut offers: Vec<_> = usual.map(|amount| (amount, Dollars(amount).to_string())).into();
     if is_payable(method, cents) && !usual.contains(&cents) {
-        offers.insert(0, (cents, format!("{} (what is needed)", Dollars(cents))));
+        offers.insert(0, (cents, format!("{} needed", Dollars(cents))));
     }
     offers
 }
@@ -108,10 +108,10 @@ mod tests {
         assert_eq!(suggested(PaymentMethod::Card, 1_230_000), (usual.clone(), "5".into()));
         assert_eq!(suggested(PaymentMethod::Dev, 10_000_000), (usual, "10".into()));
         let (offers, chosen) = suggested(PaymentMethod::Dev, 1_230_001);
-        assert_eq!((offers[0].as_str(), chosen.as_str()), ("$1.24 (what is needed)", "1.24"));
+        assert_eq!((offers[0].as_str(), chosen.as_str()), ("$1.24 needed", "1.24"));
         assert_eq!(suggested(PaymentMethod::Dev, 100_000_001).1, "25", "no purchase is that large");
         let (offers, chosen) = suggested(PaymentMethod::Card, 40_000_000);
-        assert_eq!((offers[0].as_str(), chosen.as_str()), ("$40.00 (what is needed)", "40"));
+        assert_eq!((offers[0].as_str(), chosen.as_str()), ("$40.00 needed", "40"));
     }
 
     #[test]

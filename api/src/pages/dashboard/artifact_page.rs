@@ -31,6 +31,7 @@ use crate::wire::read_appeal;
 pub struct ArtifactPage<'a> {
     pub frame: &'a Frame,
     pub slug: String,
+    pub title: Option<String>,
     /// The path of this page on the dashboard.
     pub path: String,
     /// The published page's URL, signed if the page is private.
@@ -238,6 +239,7 @@ impl<'a> ArtifactPage<'a> {
         Self {
             frame,
             slug: artifact.slug.to_string(),
+            title: artifact.title.as_ref().map(ToString::to_string),
             path: path_of(frame, artifact),
             preview: shown.map(|live| detail.version_links.link(live.seq)),
             live: LiveFacts::of(detail, beside.now),

@@ -82,6 +82,12 @@ pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response
     Ok(kept_alive(request, &service, answer))
 }
 
+impl ArtifactsPage<'_> {
+    fn has_lines(&self) -> bool {
+        self.rows.iter().any(|row| row.line.is_some())
+    }
+}
+
 /// `1 page`, `1,205 pages`.
 pub fn found(count: u64) -> String {
     if count == 1 { "1 page".to_owned() } else { format!("{} pages", Count(count)) }

@@ -180,7 +180,10 @@ fn explained(to: Visibility) -> &'static str {
         Visibility::Unlisted => {
             "Anyone with a link can see the page. Search engines are asked not to list it."
         }
-        Visibility::Private => "Only people with the signed link can see a page. Its old link stops working.",
+        Visibility::Private => {
+            "Only people with the signed link can see a page. The current URL stops working without the \
+             signature."
+        }
     }
 }
 

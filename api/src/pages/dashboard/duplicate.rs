@@ -125,8 +125,8 @@ fn suggested(slug: &Slug) -> String {
 /// The price of the copy, which is a publish like any other.
 pub fn price_text(publish: Micro, month: Micro, visibility: Visibility) -> String {
     let publish = match publish.is_zero() {
-        true => "It counts as one publish, and is free now.".to_owned(),
-        false => format!("It counts as one publish, and costs {}.", Dollars(publish)),
+        true => "Counts as one publish. You have free publishes left.".to_owned(),
+        false => format!("Counts as one publish, which costs {}.", Dollars(publish)),
     };
     match visibility {
         Visibility::Public => publish,

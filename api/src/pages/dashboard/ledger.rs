@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use domain::{ArtifactId, LedgerEntry, Slug, Time};
+use domain::{ArtifactId, LedgerEntry, Month, Slug, Time};
 
 use crate::html::ago::Ago;
-use crate::html::figures::Dollars;
+use crate::html::figures::{Dollars, MonthName};
 
 /// The prefix of reasons that name a page.
 const OF_VISIBILITY: &str = "visibility";
@@ -55,8 +55,8 @@ fn describe(reason: &str, slugs: &Slugs) -> String {
     match kind {
         "publish" => "Publish above the free allowance".to_owned(),
         OF_VISIBILITY => visibility_of(about, slugs),
-        "storage" => format!("Storage above the free allowance, {about}"),
-        "traffic" => format!("Views above the free allowance, {about}"),
+        "storage" => format!("Storage above the free allowance, {}", month_named(about)),
+        "traffic" => format!("Views above the free allowance, {}", month_named(about)),
         "topup-dev" => "Credit (test)".to_owned(),
         "topup-card-processor" => "Credit, by card".to_owned(),
         "refund-card-processor" => "Refund to the card".to_owned(),
@@ -68,10 +68,16 @@ fn describe(reason: &str, slugs: &Slugs) -> String {
 /// `<artifact id>:<month>`
 fn visibility_of(about: &str, slugs: &Slugs) -> String {
     let (artifact, month) = about.split_once(':').unwrap_or((about, ""));
+    let month = month_named(month);
     match artifact.parse().ok().and_then(|id| slugs.find(id)) {
-        Some(slug) => format!("Visibility of {slug}, {month}"),
-        None => format!("Visibility of a deleted page, {month}"),
+        Some(slug) => format!("Unlisted or private page {slug}, {month}"),
+        None => format!("Unlisted or private page, now deleted, {month}"),
     }
+}
+
+/// `2026-11` as `November 2026`.
+fn month_named(text: &str) -> String {
+    text.parse::<Month>().map_or_else(|()| text.to_owned(), |month| MonthName(month).to_string())
 }
 
 #[cfg(test)]
@@ -87,13 +93,13 @@ mod tests {
         let slugs = Slugs(HashMap::from([(artifact, "my-page".parse().unwrap())]));
         for (reason, text) in [
             (Reason::Publish(VersionId::new(now, &chance)), "Publish above the free allowance"),
-            (Reason::Visibility(artifact, month), "Visibility of my-page, 2026-09"),
+            (Reason::Visibility(artifact, month), "Unlisted or private page my-page, September 2026"),
             (
                 Reason::Visibility(ArtifactId::new(now, &chance), month),
-                "Visibility of a deleted page, 2026-09",
+                "Unlisted or private page, now deleted, September 2026",
             ),
-            (Reason::Storage(month), "Storage above the free allowance, 2026-09"),
-            (Reason::Traffic(month), "Views above the free allowance, 2026-09"),
+            (Reason::Storage(month), "Storage above the free allowance, September 2026"),
+            (Reason::Traffic(month), "Views above the free allowance, September 2026"),
             (Reason::DevTopUp(JobId::new(now, &chance)), "Credit (test)"),
             (Reason::CardTopUp("cs_1".to_owned()), "Credit, by card"),
             (Reason::CardRefund("re_1".to_owned()), "Refund to the card"),

@@ -64,6 +64,12 @@ impl ListQuery {
         if query.is_empty() { list.to_owned() } else { format!("{list}?{query}") }
     }
 
+    /// Whether a filter or another order than usual is chosen.
+    pub fn has_choices(&self) -> bool {
+        let ArtifactFilter { visibility, state, order, .. } = &self.filter;
+        visibility.is_some() || state.is_some() || *order != ArtifactOrder::default()
+    }
+
     pub fn visibilities(&self) -> Vec<Choice> {
         let all = [Visibility::Public, Visibility::Unlisted, Visibility::Private];
         let choice = |one: Visibility| Choice {

@@ -228,7 +228,7 @@ struct DashboardFlash {
 pub fn done(request: &Request) -> Option<&'static str> {
     let flash: DashboardFlash = request.params().unwrap_or_default();
     Some(match flash.done?.as_str() {
-        "claimed" => "The account is yours.",
+        "claimed" => "Claimed. Your page stays online.",
         "joined" => "You have joined.",
         "live" => "The version is live.",
         "public" => "The page is now public.",

@@ -722,9 +722,9 @@ fn token_pages() -> Vec<(String, String)> {
         template.render().unwrap()
     };
     let page = |minted, form, faults| page_with(minted, form, faults, true);
-    let minted = |done| {
+    let minted = |done: &str| {
         let secret = format!("svc_sk_{}", "x".repeat(32));
-        Some(MintedTokenBox { name: "deploy bot".into(), done, secret })
+        Some(MintedTokenBox { name: "deploy bot".into(), done: done.into(), secret })
     };
     let faults = |refusal| tokens::faults(&refusal, "/dashboard");
     let typed =

@@ -1,5 +1,6 @@
 //! The account's tokens: listed without their secrets, created, given a new secret and revoked. A secret is
-//! shown only in the response to the form that created it, which is never cached.
+//! shown once, on the page after the form that created it, which is never cached. Reloading that page creates
+//! no second token.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -10,7 +11,7 @@ use domain::{
 };
 use poem::web::Data;
 use poem::{Request, Response, handler};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use service::{MintRequest, Minted, Service, TokenFate};
 
 use super::ledger::Slugs;
@@ -24,6 +25,7 @@ use crate::html::faults::Faults;
 use crate::html::fields::Fields;
 use crate::html::found_at;
 use crate::http::refusal::RefusedCall;
+use crate::pages::result_notes;
 
 const MINT_FIELDS: &[&str] = &["name", "scopes", "page", "days"];
 /// With more pages than these, the name is typed instead of chosen from a menu.
@@ -49,10 +51,11 @@ pub struct TokensPage<'a> {
 }
 
 /// A token with its new secret, shown once.
+#[derive(Serialize, Deserialize)]
 pub struct MintedTokenBox {
     pub name: String,
     /// What was done, after the name.
-    pub done: &'static str,
+    pub done: String,
     pub secret: String,
 }
 
@@ -99,7 +102,10 @@ pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response
     let Some(dashboard) = DashboardPage::begin(request, &service, Tab::Tokens).await? else {
         return Ok(to_sign_in(request));
     };
-    render(request, &service, &dashboard, TokenContext::fresh(None)).await
+    let minted = result_notes::kept_secret(request, &service);
+    let is_shown_now = minted.is_some();
+    let page = render(request, &service, &dashboard, TokenContext::fresh(minted)).await?;
+    Ok(if is_shown_now { result_notes::clear_token(page, request, &service) } else { page })
 }
 
 #[handler]
@@ -110,10 +116,7 @@ pub async fn mint(
 ) -> Result<Response, RefusedCall> {
     let dashboard = DashboardPage::change(request, &service, Tab::Tokens).await?;
     match minted(&dashboard, &form, &service).await {
-        Ok(minted) => {
-            let minted = MintedTokenBox::of(minted, "created");
-            render(request, &service, &dashboard, TokenContext::fresh(Some(minted))).await
-        }
+        Ok(minted) => Ok(to_secret(&MintedTokenBox::of(minted, "created"), &dashboard, &service)),
         Err(refused) => {
             let again = TokenContext { minted: None, form, refusal: Some(to_show(refused, request)?) };
             render(request, &service, &dashboard, again).await
@@ -192,8 +195,13 @@ pub async fn revoke(
 pub async fn rotate(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
     let dashboard = DashboardPage::change(request, &service, Tab::Tokens).await?;
     let rotated = service.rotate_token(&dashboard.caller, id_in(request)).await?;
-    let rotated = MintedTokenBox::of(rotated, "has a new secret");
-    render(request, &service, &dashboard, TokenContext::fresh(Some(rotated))).await
+    Ok(to_secret(&MintedTokenBox::of(rotated, "has a new secret"), &dashboard, &service))
+}
+
+/// Redirects to the page that shows the secret.
+fn to_secret(minted: &MintedTokenBox, dashboard: &DashboardPage, service: &Service) -> Response {
+    let path = dashboard.path("/tokens");
+    result_notes::keep_secret(found_at(&path), minted, &path, service)
 }
 
 async fn render(
@@ -244,9 +252,9 @@ pub fn faults(refusal: &Refusal, path: &str) -> Faults {
 }
 
 impl MintedTokenBox {
-    fn of(minted: Minted, done: &'static str) -> Self {
+    fn of(minted: Minted, done: &str) -> Self {
         let name = minted.token.name.without_code().to_string();
-        Self { name, done, secret: minted.secret.reveal() }
+        Self { name, done: done.to_owned(), secret: minted.secret.reveal() }
     }
 }
 

@@ -127,7 +127,7 @@ impl<'a> UsagePage<'a> {
             frame,
             month: MonthName(report.month),
             months: data.months.iter().map(|month| MonthChoice::new(*month, report.month)).collect(),
-            expected: expected.map(|expected| Dollars(expected.total())),
+            expected: expected.map(|expected| Dollars::estimate(expected.total())),
             figures: if is_current { current_figures(data) } else { past_figures(report) },
             bill: bill(report.charged, expected),
             charged: Dollars(report.charged.total()),
@@ -242,7 +242,7 @@ fn bill(charged: MonthCharges, expected: Option<MonthCharges>) -> Vec<BillRow> {
     let row = |name, part: fn(&MonthCharges) -> Micro| BillRow {
         name,
         charged: Dollars(part(&charged)),
-        expected: expected.as_ref().map(|expected| Dollars(part(expected))),
+        expected: expected.as_ref().map(|expected| Dollars::estimate(part(expected))),
     };
     vec![
         row("Publishes above the free amount", |charges| charges.publishes),

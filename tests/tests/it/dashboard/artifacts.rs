@@ -127,7 +127,7 @@ in_both_modes! {
         let public = dashboard.submit("/pages/my-page/visibility", &[("visibility", "public")]).await;
         assert_has(&public, &["The page is now public", "value=\"public\" checked", "This month is already paid"]);
         let ledger = dashboard.open("/credit").await;
-        assert_has(&ledger, &["$4.50", "−$0.50", "Visibility of my-page", "Credit (test)", "visibility:", "topup-dev:"]);
+        assert_has(&ledger, &["$4.50", "−$0.50", "Unlisted or private page my-page", "Credit (test)", "visibility:", "topup-dev:"]);
         for visibility in ["", "hidden", "Private"] {
             let refused = dashboard.post("/pages/my-page/visibility", &[("visibility", visibility)]).await;
             assert_page(&refused, 400);

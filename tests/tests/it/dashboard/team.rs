@@ -2,7 +2,7 @@
 
 use handbill_tests::{in_both_modes, json};
 
-use super::driver::{DashboardDriver, assert_fault, assert_has, between};
+use super::driver::{BROWSER, DashboardDriver, assert_fault, assert_has, between};
 use crate::expectations::{PAGE, assert_page, page_saying};
 use crate::teams::{claimed_by, joined_as, person};
 
@@ -96,13 +96,17 @@ in_both_modes! {
         agent.publish("other-page", PAGE).await.expect(201);
         let dashboard = DashboardDriver::of(&owner, &agent);
         let fields = [("name", "night bot"), ("artifacts:read", "on"), ("artifacts:write", "on"), ("page", "my-page"), ("days", "7")];
-        let minted = dashboard.post("/tokens/mint", &fields).await;
-        assert_page(&minted, 200);
-        let text = minted.text();
+        let text = dashboard.submit("/tokens/mint", &fields).await;
         assert_has(&text, &["Token night bot created", "be shown again"]);
         let secret = between(&text, "<code id=\"secret\">", "</code>").to_owned();
         let list = dashboard.open("/tokens").await;
         assert!(!list.contains(&secret) && list.contains(&format!("{}…", &secret[..11])), "{list}");
+        // A secret that another site planted is not shown.
+        let cookie = format!("svc_sess={}; svc_result_token=e30.abc", owner.cookie("svc_sess").unwrap());
+        let path = dashboard.path("/tokens");
+        let planted = world.stranger().get(&path).header("Accept", BROWSER).header("Cookie", cookie);
+        let planted = planted.await.expect(200);
+        assert!(!planted.text().contains("id=\"secret\""), "{planted:?}");
         let bot = agent.with_token(&secret);
         bot.publish("my-page", page_saying("by the bot")).await.expect(201);
         bot.publish("other-page", PAGE).await.refused(403, "insufficient_scope");
@@ -135,9 +139,7 @@ in_both_modes! {
         assert_has(&dashboard.open(&path).await, &["Replace the secret of night bot?"]);
         old.artifacts().await.expect(200);
 
-        let rotated = dashboard.post(&path, &[]).await;
-        assert_page(&rotated, 200);
-        let text = rotated.text();
+        let text = dashboard.submit(&path, &[]).await;
         assert_has(&text, &["Token night bot has a new secret", "<td data-label=\"Last used\"><span>Never</span></td>"]);
         let secret = between(&text, "<code id=\"secret\">", "</code>").to_owned();
         let list = dashboard.open("/tokens").await;
@@ -218,8 +220,7 @@ in_both_modes! {
         assert_fault(&gone, 404, "page", "This page no longer exists");
 
         // A member sees who else has a token, but can revoke only their own.
-        let of_member = third.post("/tokens/mint", &[read, ("name", "of mia")]).await;
-        assert_page(&of_member, 200);
+        third.submit("/tokens/mint", &[read, ("name", "of mia")]).await;
         let signup = agent.tokens().await.string("1.id");
         let seen = third.open("/tokens").await;
         assert_eq!(seen.matches("data-dialog=").count(), 1, "{seen}");
@@ -231,11 +232,9 @@ in_both_modes! {
         third.submit(&format!("/tokens/{own}/revoke"), &[]).await;
         assert_page(&dashboard.get("/tokens/no-id/revoke").await, 404);
         // A preset grants what its name says. A role has no preset that it may not grant.
-        let full = dashboard.post("/tokens/mint", &[("name", "full"), ("preset", "full")]).await;
-        assert_page(&full, 200);
+        dashboard.submit("/tokens/mint", &[("name", "full"), ("preset", "full")]).await;
         assert_eq!(agent.tokens().await.string("0.scopes"), "artifacts:write,artifacts:read,tokens:manage,account:manage");
-        let read_only = third.post("/tokens/mint", &[("preset", "read-only"), ("artifacts:write", "on")]).await;
-        assert_page(&read_only, 200);
+        third.submit("/tokens/mint", &[("preset", "read-only"), ("artifacts:write", "on")]).await;
         assert_eq!(agent.tokens().await.string("0.scopes"), "artifacts:read");
         assert!(!third.open("/tokens").await.contains("value=\"full\""));
         assert_fault(&third.post("/tokens/mint", &[("preset", "all")]).await, 400, "scopes", "This must be one of the listed choices.");

@@ -69,6 +69,21 @@ in_both_modes! {
         assert!(sampled.contains("5 contents checked") && sampled.contains("0 objects"), "{sampled}");
     }
 
+    async fn operator_commands_without_an_installation_create_nothing(world: World) {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        let database = format!("sqlite://{}/handbill.db", data.display());
+        let elsewhere = [("HANDBILL_DATA_DIR", data.to_str().unwrap()), ("HANDBILL_DATABASE__URL", &database)];
+        let expected = format!("no installation found in {}", data.display());
+        let commands: [&[&str]; 4] =
+            [&["admin", "queues"], &["admin", "schedules"], &["ledger", "check"], &["scrub"]];
+        for command in commands {
+            let output = failed(world.command(command, &elsewhere).await);
+            assert!(output.contains(&expected) && output.contains("--config"), "{command:?}: {output}");
+            assert!(!data.exists(), "{command:?} created a directory");
+        }
+    }
+
     async fn missing_blob_is_restored_by_a_new_publish_of_its_content(world: World) {
         let (agent, _) = keeper(&world).await;
         let html = page_saying(&"words ".repeat(200));

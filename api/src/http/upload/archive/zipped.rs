@@ -21,11 +21,11 @@ const LINK: u32 = 0o120_000;
 
 pub fn unpack(archive: Bytes, files: &mut UnpackedFiles, memory: &mut UnpackMemory) -> Result<(), Refusal> {
     let mut left_bytes = archive.len() as u64;
-    let mut archive =
-        ZipIterable::try_new(Cursor::new(archive), Config::default()).map_err(|e| no_zip(&e))?;
-    let entries = archive.files().map_err(|error| no_zip(&error))?;
+    let archive = ZipIterable::try_new(Cursor::new(archive), Config::default());
+    let mut archive = archive.map_err(|_| no_zip())?;
+    let entries = archive.files().map_err(|_| no_zip())?;
     while let Some(entry) = entries.next() {
-        let entry = entry.map_err(|error| no_zip(&error))?;
+        let entry = entry.map_err(|_| no_zip())?;
         let raw_name = entry.name_raw().to_vec();
         let name =
             entry.name().map_err(|_| unusable(&raw_name, "has a name that cannot be read"))?.into_owned();
@@ -65,6 +65,6 @@ fn damaged_entry(name: &[u8], error: &ZipError) -> Refusal {
     refusal_behind(error).unwrap_or_else(|| unusable(name, &format!("is damaged: {}", cut(error))))
 }
 
-fn no_zip(error: &ZipError) -> Refusal {
-    Refusal::invalid("body", format!("is not a valid zip archive: {}", cut(error)))
+fn no_zip() -> Refusal {
+    Refusal::invalid("body", "is damaged, or is not a zip file")
 }
