@@ -82,7 +82,7 @@ mod tests {
         };
         let skill = skill(&tariff);
         for number in
-            ["0.012345", "90 minutes", "77 in all", "7777 a month", "7777 publishes", "888 artifacts"]
+            ["0.012345", "90 minutes", "77 in all", "7,777 a month", "7,777 publishes", "888 artifacts"]
         {
             assert!(skill.contains(number), "{number}");
         }
