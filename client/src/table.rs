@@ -118,7 +118,7 @@ impl Columns {
             }
             let column = shortened.filter(|column| shown.contains(column))?;
             let narrower = widths[column].saturating_sub(excess);
-            (narrower >= SHORTENED_MIN).then(|| Self { narrowed: Some((column, narrower)), shown })
+            (narrower >= SHORTENED_MIN).then_some(Self { narrowed: Some((column, narrower)), shown })
         };
         let mut without = Vec::new();
         let mut fitted = loop {

@@ -218,6 +218,14 @@ pub async fn show_to_member(request: &Request, service: Data<&Service>) -> Resul
 }
 
 #[cfg(test)]
+fn claimed_sample(url: &str) -> (String, String) {
+    let slug: Slug = "my-page".parse().unwrap();
+    let dashboard_path = "/dashboard/acct_k3x9m2/pages/my-page";
+    let page = ClaimedPublicationPage { signed_in_as: None, slug: &slug, url, dashboard_path };
+    ("published-claimed".into(), page.render().unwrap())
+}
+
+#[cfg(test)]
 pub fn samples() -> Vec<(String, String)> {
     use super::result_notes::WarningNote;
     use super::samples::{page_glance, site_glance};
@@ -246,15 +254,8 @@ pub fn samples() -> Vec<(String, String)> {
     let warnings = WarningNotes { first: vec![warning(Some(12)), warning(None)], more: 3 };
     let member = || Keeping::Nothing { dashboard_path: "/dashboard/acct_k3x9m2/pages/my-page".into() };
     let (page, site) = (page_glance(), site_glance());
-    let slug: Slug = "my-page".parse().unwrap();
-    let claimed = ClaimedPublicationPage {
-        signed_in_as: None,
-        slug: &slug,
-        url: &page.url,
-        dashboard_path: "/dashboard/acct_k3x9m2/pages/my-page",
-    };
     vec![
-        ("published-claimed".into(), claimed.render().unwrap()),
+        claimed_sample(&page.url),
         ("published".into(), render(&page, None, claim(token), WarningNotes::default())),
         ("published-again".into(), render(&page, None, claim(ShownToken::Before), WarningNotes::default())),
         ("published-warned".into(), render(&site, None, claim(token), warnings)),

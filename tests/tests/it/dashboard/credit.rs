@@ -106,7 +106,6 @@ in_both_modes! {
         assert_has(&dashboard.open("/credit").await, &["$20.00", "Credit, by card", session]);
         dashboard.submit("/pages/my-page/visibility", &[("visibility", "private")]).await;
         assert_eq!(agent.artifact("my-page").await.string("visibility"), "private");
-        let minted = dashboard.post("/tokens/mint", &[("artifacts:read", "on")]).await;
-        assert_page(&minted, 200);
+        dashboard.submit("/tokens/mint", &[("artifacts:read", "on")]).await;
     }
 }

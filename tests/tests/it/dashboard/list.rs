@@ -110,7 +110,7 @@ in_both_modes! {
         let dashboard = DashboardDriver::of(&owner, &agent);
         assert_has(
             &dashboard.open("/pages/my-page/duplicate").await,
-            &["value=\"my-page-copy\"", "free now"],
+            &["value=\"my-page-copy\"", "free publishes left"],
         );
         let copied = dashboard.submit("/pages/my-page/duplicate", &[("slug", "my-page-copy")]).await;
         assert_has(&copied, &["Page duplicated", "<h1>my-page-copy</h1>"]);

@@ -73,7 +73,8 @@ in_both_modes! {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
         let database = format!("sqlite://{}/handbill.db", data.display());
-        let elsewhere = [("HANDBILL_DATA_DIR", data.to_str().unwrap()), ("HANDBILL_DATABASE__URL", &database)];
+        let folder_of_data = data.to_str().unwrap();
+        let elsewhere = [("HANDBILL_DATA_DIR", folder_of_data), ("HANDBILL_DATABASE__URL", &database)];
         let expected = format!("no installation found in {}", data.display());
         let commands: [&[&str]; 4] =
             [&["admin", "queues"], &["admin", "schedules"], &["ledger", "check"], &["scrub"]];
