@@ -176,7 +176,8 @@ for (const radio of document.querySelectorAll('[data-autocomplete]')) {
 for (const form of document.querySelectorAll('form[data-drop]')) {
   // One more than the server takes, so that it says so. A folder may have very many.
   const filesMax = 51;
-  const [fault, none] = [form.querySelector('[data-drop-fault]'), form.querySelector('[data-drop-none]')];
+  const [note, fault, none] = ['note', 'fault', 'none'].map(name => form.querySelector(`[data-drop-${name}]`));
+  const words = [...note.childNodes];
   const isHidden = name => name.startsWith('.') && name !== '.well-known';
   let dropped = [];
   const collect = async (entry, files) => {
@@ -192,7 +193,7 @@ for (const form of document.querySelectorAll('form[data-drop]')) {
       for (const child of some) await collect(child, files);
     }
   };
-  form.querySelector('[data-drop-note]').hidden = false;
+  note.hidden = false;
   const hasFiles = event => event.dataTransfer.types.includes('Files');
   document.addEventListener('dragover', event => {
     if (!hasFiles(event)) return;
@@ -206,6 +207,7 @@ for (const form of document.querySelectorAll('form[data-drop]')) {
     if (!hasFiles(event)) return;
     event.preventDefault();
     form.classList.remove('over');
+    if (dropped.length > 0) return;
     [fault.hidden, none.hidden] = [true, true];
     // The list of what was dropped is empty after the event.
     const entries = [...event.dataTransfer.items].map(item => item.webkitGetAsEntry()).filter(Boolean);
@@ -217,9 +219,12 @@ for (const form of document.querySelectorAll('form[data-drop]')) {
       return;
     }
     none.hidden = files.length > 0;
-    if (files.length === 0) return;
+    // A second drop may have been read faster than this one.
+    if (files.length === 0 || dropped.length > 0) return;
     dropped = files;
     form.requestSubmit();
+    note.setAttribute('role', 'status');
+    note.textContent = 'Publishing…';
   });
   form.addEventListener('formdata', ({ formData }) => {
     const chosen = formData.getAll('files').map(file => [file, file.webkitRelativePath || file.name]);
@@ -229,5 +234,9 @@ for (const form of document.querySelectorAll('form[data-drop]')) {
     formData.delete('files');
     for (const [file, path] of sent) formData.append('files', file, path);
   });
-  addEventListener('pageshow', () => { dropped = []; });
+  addEventListener('pageshow', () => {
+    dropped = [];
+    note.removeAttribute('role');
+    note.replaceChildren(...words);
+  });
 }

@@ -34,7 +34,7 @@ const DISK_FREE_BYTES_MIN: u64 = 1_000_000_000;
 const MESSAGE_WAIT: Duration = Duration::from_millis(500);
 const MESSAGES_MAX: u32 = 8;
 
-pub(crate) async fn examine(settings: &Settings, form: Form) -> anyhow::Result<ExitCode> {
+pub(crate) async fn examine(settings: &Settings, form: Form) -> ExitCode {
     let mut findings = Findings { form, all: Vec::new() };
     let has_database =
         findings.check("database", "check database.url and run `handbill migrate`", database(settings)).await;
@@ -57,7 +57,7 @@ pub(crate) async fn examine(settings: &Settings, form: Form) -> anyhow::Result<E
             secrets(settings),
         )
         .await;
-    exposure::examine(settings)?.into_iter().for_each(|finding| findings.add(finding));
+    exposure::examine(settings).into_iter().for_each(|finding| findings.add(finding));
     findings.add(open_files(settings));
     examine_addresses(settings, &mut findings).await;
     if let Some(collector) = &settings.traces.otlp_url {
@@ -72,7 +72,7 @@ pub(crate) async fn examine(settings: &Settings, form: Form) -> anyhow::Result<E
     if form == Form::Json {
         say(&findings.json().to_string());
     }
-    Ok(if findings.faults() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    if findings.faults() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// What was found, printed at once for people and at the end as JSON.
@@ -124,7 +124,10 @@ async fn examine_queues(settings: &Settings, findings: &mut Findings, has_databa
         Err(error) => {
             let remedy = "check queue.url and run `handbill migrate`";
             findings.add(Finding::fault("queue", format!("{error:#}"), remedy));
-            return findings.add(Finding::unknown("workers, schedules", "unknown without the queue"));
+            for part in ["workers", "schedules"] {
+                findings.add(Finding::unknown(part, "unknown without the queue"));
+            }
+            return;
         }
     }
     if !has_database {

@@ -39,7 +39,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use config::{Log, LogFormat, SettingLine, Settings, Source, Sources};
+use config::{Log, LogFormat, SettingLine, Settings, Sources};
 use serde_json::{Value, json};
 use store::ScrubCare;
 use telemetry::{TraceSettings, Traces};
@@ -56,15 +56,17 @@ pub fn main() -> ExitCode {
         Err(refused) => return usage::refuse(&refused, &line),
     };
     let form = Form::of(&client);
-    let done = match command {
-        Command::Server(command) => return operate(&command, form, config),
-        Command::Client(command) => return client::run(command, client),
-        Command::Size(arguments) => size::execute(&arguments, form),
-        Command::Completions { shell } => manual::print_completions(shell, form),
-        Command::Man { folder: None } => manual::print_page(form),
-        Command::Man { folder: Some(folder) } => manual::write_pages(&folder, form),
+    let code_of =
+        |done: anyhow::Result<()>| done.map_or_else(|error| form.fail(&error), |()| ExitCode::SUCCESS);
+    let code = match command {
+        Command::Server(command) => operate(&command, form, config),
+        Command::Client(command) => client::run(command, client),
+        Command::Size(arguments) => code_of(size::execute(&arguments, form)),
+        Command::Completions { shell } => code_of(manual::print_completions(shell, form)),
+        Command::Man { folder: None } => code_of(manual::print_page(form)),
+        Command::Man { folder: Some(folder) } => code_of(manual::write_pages(&folder, form)),
     };
-    done.map_or_else(|error| form.fail(&error), |()| ExitCode::SUCCESS)
+    output::with_write_error(code, form)
 }
 
 fn operate(command: &ServerCommand, form: Form, file: Option<PathBuf>) -> ExitCode {
@@ -111,7 +113,7 @@ async fn execute(command: &ServerCommand, form: Form, settings: &Settings) -> an
         }
         ServerCommand::Migrate => migrate(settings, form).await?,
         ServerCommand::Config => show(settings, form),
-        ServerCommand::Doctor => return doctor::examine(settings, form).await,
+        ServerCommand::Doctor => return Ok(doctor::examine(settings, form).await),
         ServerCommand::Backup { path } => return backup::take(path, form, settings).await,
         ServerCommand::Restore { path } => return restore::execute(path, form, settings).await,
         ServerCommand::Scrub { fix, sample } => {
@@ -131,15 +133,11 @@ async fn execute(command: &ServerCommand, form: Form, settings: &Settings) -> an
 
 /// Unless the settings choose a filter, only warnings are logged by a command that ends by itself, because it
 /// prints what it has done, and by `handbill serve` at a terminal, where the log would bury the banner. With
-/// `--json`, standard error has only JSON.
+/// `--json`, standard error has only JSON, and commands that end by themselves log only errors.
 fn log_of(command: &ServerCommand, form: Form, settings: &Settings) -> Log {
     let mut log = settings.log.clone();
-    let is_set = |line: &SettingLine| line.key == "log" && line.source != Source::Default;
-    let is_banner_shown = matches!(command, ServerCommand::Serve)
-        && logging::is_at_terminal()
-        && !settings.describe().iter().any(is_set);
-    let is_default = log.filter == Log::DEFAULT_FILTER;
-    if is_default && (command.role().is_none() || is_banner_shown) {
+    let is_banner_shown = matches!(command, ServerCommand::Serve) && logging::is_at_terminal(form, settings);
+    if !logging::is_level_set(settings) && (command.role().is_none() || is_banner_shown) {
         let filter = if form == Form::Json { "error" } else { "warn" };
         filter.clone_into(&mut log.filter);
     }
@@ -184,4 +182,42 @@ fn show(settings: &Settings, form: Form) {
         || lines.iter().map(line).collect::<Vec<_>>().join("\n"),
         || lines.iter().map(entry).collect::<Value>(),
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn filter_of(command: &ServerCommand, form: Form, file: &Path, set: &[(&str, &str)]) -> String {
+        let env = set.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let settings = config::load(Sources { file: Some(file.to_owned()), env }).unwrap();
+        log_of(command, form, &settings).filter
+    }
+
+    #[test]
+    fn commands_that_end_log_only_warnings_unless_a_level_is_set() {
+        let no_file = Path::new("/dev/null");
+        let filter = |form, set: &[(&str, &str)]| filter_of(&ServerCommand::Migrate, form, no_file, set);
+        assert_eq!(filter(Form::People, &[]), "warn");
+        assert_eq!(filter(Form::Json, &[]), "error");
+        // The default, when it is asked for, is a choice like any other.
+        for form in [Form::People, Form::Json] {
+            assert_eq!(filter(form, &[("HANDBILL_LOG", "info")]), "info");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("handbill.toml");
+        std::fs::write(&file, "log = \"info\"").unwrap();
+        assert_eq!(filter_of(&ServerCommand::Migrate, Form::People, &file, &[]), "info");
+    }
+
+    #[test]
+    fn server_that_shows_no_banner_logs_as_usual() {
+        let no_file = Path::new("/dev/null");
+        assert_eq!(filter_of(&ServerCommand::Serve, Form::Json, no_file, &[]), "info");
+        let json = [("HANDBILL_LOG_FORMAT", "json")];
+        assert_eq!(filter_of(&ServerCommand::Serve, Form::People, no_file, &json), "info");
+        assert_eq!(filter_of(&ServerCommand::Edge, Form::People, no_file, &[]), "info");
+    }
 }

@@ -5,10 +5,12 @@ use std::io::IsTerminal;
 use std::panic::PanicHookInfo;
 
 use anyhow::Context;
-use config::{Log, LogFormat};
+use config::{Log, LogFormat, Settings, Source};
 use telemetry::Traces;
 use tracing_subscriber::prelude::*;
 use tracing_subscriber::{EnvFilter, Layer, Registry};
+
+use crate::output::Form;
 
 /// Libraries whose `info` messages repeat ours. rmcp warns of every refusal that it sends to a client, such
 /// as of a protocol version.
@@ -25,9 +27,16 @@ pub(crate) fn start(log: &Log, traces: Option<&Traces>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether a person sees the results and the log in one terminal.
-pub(crate) fn is_at_terminal() -> bool {
-    std::io::stdout().is_terminal() && std::io::stderr().is_terminal()
+/// Whether a person sees the results and the log in one terminal. A container may have a terminal whose log
+/// is collected as JSON.
+pub(crate) fn is_at_terminal(form: Form, settings: &Settings) -> bool {
+    let is_for_people = form == Form::People && settings.log.format == LogFormat::Text;
+    is_for_people && std::io::stdout().is_terminal() && std::io::stderr().is_terminal()
+}
+
+/// Whether the settings choose a level, even if it is the default.
+pub(crate) fn is_level_set(settings: &Settings) -> bool {
+    settings.source_of("log") != Source::Default
 }
 
 /// Logs the location and the thread of a panic, which are enough to find it.

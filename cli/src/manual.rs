@@ -2,7 +2,6 @@
 //! them.
 
 use std::fs;
-use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 use anyhow::Context;
@@ -10,7 +9,7 @@ use clap::builder::PossibleValue;
 use clap::{Arg, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::help;
 use crate::output::{Form, say};
@@ -24,7 +23,8 @@ pub(crate) fn print_completions(shell: Shell, form: Form) -> anyhow::Result<()> 
         script.extend(fish_values(&built(), &[]).into_bytes());
     }
     let script = without_hidden(&String::from_utf8(script)?);
-    print(form, &script, &json!({ "shell": shell.to_string(), "script": script }))
+    form.print(|| script.trim_end().to_owned(), || json!({ "shell": shell.to_string(), "script": script }));
+    Ok(())
 }
 
 /// clap_complete describes hidden arguments for zsh.
@@ -44,7 +44,8 @@ pub(crate) fn print_page(form: Form) -> anyhow::Result<()> {
     let mut page = Vec::new();
     Man::new(help::command()).render(&mut page)?;
     let page = String::from_utf8(page)?;
-    print(form, &page, &json!({ "page": page }))
+    form.print(|| page.trim_end().to_owned(), || json!({ "page": page }));
+    Ok(())
 }
 
 /// A page for the program and one for each command, such as `handbill-publish.1`.
@@ -81,18 +82,6 @@ fn fish_value(path: &[&str], value: &PossibleValue) -> String {
     let condition = format!("__fish_{NAME}_using_subcommand {first}{}", more.collect::<String>());
     let help = value.get_help().map(ToString::to_string).unwrap_or_default().replace('\'', "");
     format!("complete -c {NAME} -n \"{condition}\" -f -a '{}' -d '{help}'\n", value.get_name())
-}
-
-/// A closed pipe, such as of a pager, is not an error.
-fn print(form: Form, text: &str, json: &Value) -> anyhow::Result<()> {
-    if form == Form::Json {
-        say(&json.to_string());
-        return Ok(());
-    }
-    match io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("write to standard output"),
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

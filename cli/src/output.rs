@@ -88,7 +88,17 @@ fn faults_json(faults: &Faults) -> Value {
 
 /// Prints to standard output, which is only for the result of a command. Formatting is for terminals only.
 pub(crate) fn say(text: &str) {
-    let _ = writeln!(anstream::stdout(), "{text}");
+    client::write_result(text);
+}
+
+/// A command whose result could not be written, such as to a full disk, has failed.
+pub(crate) fn with_write_error(code: ExitCode, form: Form) -> ExitCode {
+    match client::write_error() {
+        Some(error) if code == ExitCode::SUCCESS => {
+            form.fail(&anyhow::anyhow!("write to standard output: {error}"))
+        }
+        _ => code,
+    }
 }
 
 pub(crate) fn complain(text: &str, code: u8) -> ExitCode {

@@ -35,8 +35,8 @@ pub(crate) fn ensure_installed(settings: &Settings) -> anyhow::Result<()> {
         let folder = file.parent().unwrap_or(&file);
         ensure!(
             file.is_file(),
-            "no installation found in {}: there is no database at {}; use the service's HANDBILL_DATA_DIR or \
-             --config",
+            "no installation found in {}: {} does not exist; run `handbill migrate` for a new installation, or use \
+             the service's HANDBILL_DATA_DIR or --config",
             folder.display(),
             file.display()
         );

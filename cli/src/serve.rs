@@ -32,7 +32,7 @@ use crate::output::{Form, say};
 use crate::system::{SharedServices, System};
 use crate::{load, logging, parts, stop};
 
-use banner::{DEV_MODE, banner, ready};
+use banner::{DEV_MODE, REDUCED_LOG, banner, ready};
 
 pub(crate) use roles::Roles;
 
@@ -352,11 +352,14 @@ fn warn_of_readers(settings: &Settings) -> anyhow::Result<()> {
 fn announce(settings: &Settings, roles: &Roles, form: Form) {
     if form == Form::Json {
         say(&ready(settings, roles).to_string());
-    } else if roles.api && roles.edge {
-        say(&banner(settings));
+    }
+    let is_banner_shown = form == Form::People && roles.api && roles.edge;
+    let is_seen = is_banner_shown && logging::is_at_terminal(form, settings);
+    if is_banner_shown {
+        let is_reduced = is_seen && !logging::is_level_set(settings);
+        say(&banner(settings, is_reduced.then_some(REDUCED_LOG)));
     }
     // A terminal shows the banner with the same warning.
-    let is_seen = form == Form::People && roles.api && roles.edge && logging::is_at_terminal();
     if settings.dev_mode && !is_seen {
         tracing::warn!(public.allowed = settings.allow_public_dev, "{DEV_MODE}");
     }

@@ -18,10 +18,10 @@ use rate::Rate;
 #[derive(Debug, Args)]
 pub(crate) struct SizeArguments {
     /// Publishes at the peak, such as `50/s`, `600/min` or `20000/day`.
-    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
+    #[arg(long, value_name = "RATE")]
     publishes: Rate,
     /// Views of pages at the peak, such as `5000/s`.
-    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
+    #[arg(long, value_name = "RATE")]
     views: Rate,
     /// Average size of a publish, in kB.
     #[arg(long, value_name = "KB", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]

@@ -1,9 +1,9 @@
 //! Output: only the result goes to standard output, everything else to standard error. Colors are for
 //! terminals only, and a closed pipe is not an error.
 
-use std::io::{self, BufRead, IsTerminal, Read, Write};
-use std::sync::Arc;
+use std::io::{self, BufRead, ErrorKind, IsTerminal, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use serde::de::DeserializeOwned;
 
@@ -19,6 +19,9 @@ const BOLD: &str = "\x1b[1m";
 const RED: &str = "\x1b[1;31m";
 const YELLOW: &str = "\x1b[33m";
 const PLAIN: &str = "\x1b[0m";
+
+/// The first write to standard output that failed.
+static WRITE_ERROR: OnceLock<io::Error> = OnceLock::new();
 
 /// The two streams, and how much is printed to them.
 #[derive(Clone, Debug)]
@@ -94,7 +97,7 @@ impl Console {
     pub fn print(&self, text: &str) {
         let text = text.trim_end_matches('\n');
         if !text.is_empty() {
-            let _ = writeln!(anstream::stdout(), "{text}");
+            write_result(text);
         }
     }
 
@@ -157,6 +160,22 @@ impl Console {
         self.is_asking.store(false, Ordering::Relaxed);
         line
     }
+}
+
+/// Writes a part of a result to standard output, and a line end. An error is kept for the end of the command,
+/// which then fails.
+pub fn write_result(text: &str) {
+    if let Err(error) = writeln!(anstream::stdout(), "{text}")
+        && error.kind() != ErrorKind::BrokenPipe
+    {
+        // Only the first error is kept. Later ones have the same cause.
+        let _ = WRITE_ERROR.set(error);
+    }
+}
+
+/// Why a part of the result could not be written.
+pub fn write_error() -> Option<&'static io::Error> {
+    WRITE_ERROR.get()
 }
 
 /// Reads a line of standard input on another thread, so that Ctrl-C works meanwhile.

@@ -34,6 +34,7 @@ use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
 pub use command::Command;
+pub use console::{write_error, write_result};
 pub use context::DEFAULT_URL;
 pub use exit::HELP;
 pub use failure::{ApiError, LOCAL_ERROR};

@@ -194,7 +194,8 @@ impl Settings {
         if is_allowed { Vec::new() } else { self.same_site_faults() }
     }
 
-    pub(crate) fn source_of(&self, key: &str) -> Source {
+    /// Where a setting came from.
+    pub fn source_of(&self, key: &str) -> Source {
         let line = self.lines.iter().find(|line| line.key == key);
         line.map_or(Source::Default, |line| line.source.clone())
     }

@@ -1,8 +1,8 @@
 //! The front page of a site as it was served last, kept with the site's route. A visit to a page in memory
 //! then reads one entry: it resolves no path and looks up no content.
 //!
-//! The bytes belong to the cache of contents, which may evict them at any time. A content is found through
-//! that cache again after a while, because a cache evicts what nobody finds through it.
+//! The bytes belong to the cache of contents, which may evict them at any time. Every few seconds a visit looks
+//! the content up in that cache again. Otherwise the cache would take a busy page for an unused one.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;

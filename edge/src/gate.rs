@@ -101,7 +101,9 @@ pub fn admit_document(route: &Route, now: Time) -> Result<(), Closed> {
 
 fn has_signature(query: Option<&str>, route: &Route, key: &LinkKey) -> bool {
     let mut parts = query.unwrap_or_default().split('&');
-    let signature = parts.find_map(|part| part.strip_prefix("sig="));
+    let sent = parts.find_map(|part| part.strip_prefix("sig="));
+    // The form of the error page takes the whole signed link, which browsers escape.
+    let signature = sent.map(|sent| sent.rsplit_once("sig%3D").map_or(sent, |(_, signature)| signature));
     signature.is_some_and(|signature| key.verifies(&route.host, route.link_generation, signature))
 }
 
@@ -220,6 +222,8 @@ mod tests {
         for (query, is_open) in [
             (format!("sig={sig}"), true),
             (format!("a=b&sig={sig}&c"), true),
+            (format!("sig=http%3A%2F%2Fmy-page-a1b2.localhost%2F%3Fsig%3D{sig}"), true),
+            (format!("sig=http%3A%2F%2Fmy-page-a1b2.localhost%2F%3Fsig%3D{of_another}"), false),
             (format!("sig={of_another}"), false),
             (format!("sig={}", &sig[..15]), false),
             (format!("sig={}", sig.to_uppercase() + "0"), false),

@@ -133,9 +133,7 @@ impl Inner {
         if let Some(location) = self.names.own_name_of(&visit.address) {
             return Ok(response::redirect(self.policy.of_site(&visit), location, query)?);
         }
-        if site.rules.is_none()
-            && let Some(response) = self.show_front(&visit)?
-        {
+        if let Some(response) = self.show_front(&visit)? {
             return Ok(response);
         }
         match site.rules {

@@ -125,7 +125,7 @@ pub struct Edge {
 
 /// One part in `ROUTE_SHARE` of the cache is for routes, with versions at their own addresses and the rules
 /// of sites. The rest is for contents.
-const ROUTE_SHARE: u64 = 6;
+const ROUTE_SHARE: u64 = 5;
 /// One part in `VERSION_SHARE` of the routes' cache is for versions at their own addresses.
 const VERSION_SHARE: u64 = 4;
 /// One part in `FORMER_SHARE` of the routes' cache is for files of versions that were live until recently.

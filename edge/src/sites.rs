@@ -27,6 +27,7 @@ pub struct Site {
     /// `None` for a site without rules of its own.
     pub rules: Option<RulesKey>,
     pub views: Arc<ViewCounter>,
+    /// `None` also for a site with rules, which may change any response.
     pub front: Option<FrontPage>,
     last_modified: Option<HeaderValue>,
     weight_bytes: u64,
@@ -58,9 +59,11 @@ struct Confirmation {
 }
 
 /// Overhead of a cache entry besides its content.
-const ENTRY_OVERHEAD_BYTES: u64 = 448;
+const ENTRY_OVERHEAD_BYTES: u64 = 256;
 /// Overhead of a manifest's file besides its texts.
 const FILE_BYTES: u64 = 160;
+/// Overhead of a front page: its size, and two contents that were evicted but whose allocations it keeps.
+const FRONT_BYTES: u64 = 424;
 /// The estimated size of an entry, and the maximum: that of fifty files with the longest paths.
 pub const HOST_BYTES: u64 = 1 << 10;
 pub const HOST_BYTES_MAX: u64 = 1 << 16;
@@ -73,12 +76,13 @@ pub fn weight_of_file(file: &ManifestFile) -> u64 {
 impl Site {
     pub fn new(route: Route) -> Self {
         let last_modified = http_date(route.updated_at);
-        let weight_bytes = route.manifest.files().iter().map(weight_of_file).sum();
         // Whether a pending route is held back depends on other versions too, which the log does not cover.
         let is_logged = route.moderation != ModerationStatus::Pending || route.expires_at.is_none();
         let rules = route.manifest.rule_files().map(RulesKey::of);
         let views = ViewCounter::new(route.account, route.host.clone());
-        let front = FrontPage::of(&route);
+        let front = if rules.is_none() { FrontPage::of(&route) } else { None };
+        let files_bytes: u64 = route.manifest.files().iter().map(weight_of_file).sum();
+        let weight_bytes = files_bytes + front.as_ref().map_or(0, |_| FRONT_BYTES);
         Self { route, rules, views, front, last_modified, weight_bytes, is_logged, is_live: true }
     }
 

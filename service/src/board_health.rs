@@ -27,7 +27,8 @@ impl BoardFigures {
         let late = all().filter_map(|queue| self.late(queue));
         let lost = self.processes.iter().filter(|process| process.is_lost).count() as u64;
         let lost = (lost > 0).then(|| format!("{} lost", counted(lost, "process")));
-        untaken.chain(paused).chain(dead).chain(late).chain(lost).collect()
+        let silent = self.processes.is_empty().then(|| "no process has sent a heartbeat recently".to_owned());
+        silent.into_iter().chain(untaken).chain(paused).chain(dead).chain(late).chain(lost).collect()
     }
 
     /// Whether the queue has jobs that no process takes.
@@ -151,6 +152,7 @@ mod tests {
         board.processes.clear();
         board.queues.truncate(2);
         board.queues[1].jobs = JobCounts::default();
-        assert_eq!(board.problems(), ["no worker takes jobs from publish"]);
+        let expected = ["no process has sent a heartbeat recently", "no worker takes jobs from publish"];
+        assert_eq!(board.problems(), expected);
     }
 }

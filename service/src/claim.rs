@@ -7,8 +7,8 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use domain::{
-    Account, AccountStatus, Artifact, Missing, Origin, Page, Paged, Refusal, Slug, Time, Token, TokenId,
-    TokenName, Visibility, has_expired,
+    Account, AccountStatus, Artifact, Missing, ModerationStatus, Origin, Page, Paged, Refusal, Slug, Time,
+    Token, TokenId, TokenName, Visibility, has_expired,
 };
 use store::{Claimed, Claimer, Reach, TokenFate};
 
@@ -48,7 +48,8 @@ pub struct ClaimablePage {
 #[derive(Clone, Debug)]
 pub struct ClaimedPage {
     pub account: Account,
-    /// `None` if the page is not public now: the code does not give access to the account's pages.
+    /// The URL of a page that is public, has a live version and is not blocked. `None` for other pages: the
+    /// code does not give access to them.
     pub public_url: Option<String>,
 }
 
@@ -98,8 +99,11 @@ impl Service {
         let found = self.0.store.accounts().find_by_claim_code(code).await?;
         let account = found.ok_or(Refusal::NotFound(Missing::ClaimLink))?;
         let artifact = self.0.store.artifacts().find(account.id, slug).await?;
-        let public = artifact.filter(|one| one.visibility == Visibility::Public && one.live.is_some());
-        let public_url = match public {
+        let is_served = |one: &Artifact| {
+            let is_up = one.live.is_some_and(|live| live.moderation != ModerationStatus::Blocked);
+            one.visibility == Visibility::Public && is_up
+        };
+        let public_url = match artifact.filter(is_served) {
             Some(artifact) => Some(self.glance(artifact).await?.url),
             None => None,
         };

@@ -58,7 +58,7 @@ pub struct S3Settings {
 pub struct Blobs {
     pub(crate) objects: Arc<dyn ObjectStore>,
     pub(crate) prefix: String,
-    /// The files of a local store.
+    /// The files of a local store, if they can be read in place.
     files: Option<CachedFiles>,
 }
 
@@ -94,8 +94,7 @@ impl Blobs {
     pub fn local(folder: &Path) -> anyhow::Result<Self> {
         std::fs::create_dir_all(folder).with_context(|| format!("create the folder {}", folder.display()))?;
         let files = LocalFileSystem::new_with_prefix(folder)?.with_fsync(true);
-        let cached = CachedFiles::of(folder).with_context(|| format!("open {}", folder.display()))?;
-        Ok(Self { objects: Arc::new(files), prefix: String::new(), files: Some(cached) })
+        Ok(Self { objects: Arc::new(files), prefix: String::new(), files: CachedFiles::of(folder) })
     }
 
     /// Creates all folders for contents. Otherwise the first put into each folder would have to create it and

@@ -135,8 +135,6 @@ async fn sqlite(url: &str, connections_max: u32) -> anyhow::Result<DatabaseConne
                 .journal_mode(SqliteJournalMode::Wal)
                 .synchronous(SqliteSynchronous::Full)
                 .busy_timeout(ACQUIRE_WAIT)
-                // Otherwise a statement that changes many rows writes what it changes to a temporary file.
-                .pragma("temp_store", "memory")
                 .foreign_keys(true)
         });
     SeaDatabase::connect(options).await.context("open the SQLite database")

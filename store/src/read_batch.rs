@@ -1,5 +1,6 @@
 //! Batches reads: while one query runs, further reads wait for the next one. A query of a hundred keys costs
-//! little more than a query of one. An idle process adds no delay.
+//! little more than a query of one. A query also lets other ready tasks run once before it starts, so that they
+//! can join it. An idle process adds no delay.
 //!
 //! A query starts only after all of its reads were requested, so that no read returns a state from before its
 //! request.
@@ -75,9 +76,10 @@ where
     F: Future<Output = anyhow::Result<Vec<V>>> + Send + 'static,
 {
     let mut batch = Vec::new();
-    while receiver.recv_many(&mut batch, KEYS_MAX).await > 0 {
+    while let Some(first) = receiver.recv().await {
         // Other tasks that are ready to run may request reads, too.
         yield_now().await;
+        batch.push(first);
         while batch.len() < KEYS_MAX
             && let Ok(waiting) = receiver.try_recv()
         {
@@ -184,6 +186,20 @@ mod tests {
         let values: Vec<u32> = others.await.into_iter().map(Result::unwrap).collect();
         assert_eq!(values, (101..=200).map(|key| key * 10).collect::<Vec<_>>());
         assert_eq!(*log.lock().unwrap(), [1, 100]);
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn reads_of_tasks_that_are_ready_to_run_share_a_query() {
+        let (log, permits) = (Log::default(), Arc::new(Semaphore::new(100)));
+        let reader = reader(&log, &permits);
+        let read = |key: u32| {
+            let reader = reader.clone();
+            async move { reader.read(key).await.unwrap() }
+        };
+        // Within one task of the runtime, so that it runs none of them before all are ready.
+        let reading = tokio::spawn(join_all((101..=200).map(read).map(tokio::spawn))).await.unwrap();
+        assert_eq!(reading.len(), 100);
+        assert!(log.lock().unwrap().len() < 10, "{:?}", log.lock().unwrap());
     }
 
     #[tokio::test]

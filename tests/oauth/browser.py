@@ -32,7 +32,7 @@ def only(pattern, page):
 
 def main(address):
     page = opened(address)
-    assert "Continue without an account" in page, page
+    assert "Continue with a new account" in page, page
     action = urljoin(address, only(r'<form method="post" action="([^"]+)"', page))
     page = opened(action, {"decision": "new_account"})
     assert "/claim/" in page, page

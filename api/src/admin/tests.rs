@@ -68,7 +68,7 @@ fn decision(source: ModeratedBy, who: Option<&str>, note: Option<&str>) -> Decis
 fn decisions() -> Vec<DecisionShown> {
     vec![
         decision(ModeratedBy::Moderator, Some("Ada"), Some("A drill.\nSee the <ticket>.")),
-        decision(ModeratedBy::Moderator, Some("the scan"), None),
+        decision(ModeratedBy::Moderator, Some("Grace"), None),
         decision(ModeratedBy::Report, None, None),
         decision(ModeratedBy::Scan, None, None),
     ]

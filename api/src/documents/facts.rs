@@ -8,7 +8,7 @@ use domain::{
     CardTerms, DevPaymentTerms, FileSet, Host, InviteTerms, Micro, PaymentMethods, SiteLabel, Slug, Tariff,
 };
 
-use crate::html::figures::Count;
+use crate::html::figures::{Count, Dollars};
 use crate::wire::CreditPurchase;
 
 const BYTES_PER_MB: u64 = 1_048_576;
@@ -81,6 +81,22 @@ impl Facts {
     /// Whether a call can pay with `X-PAYMENT`.
     pub fn takes_payments(&self) -> bool {
         self.rails.dev == DevPaymentTerms::Open
+    }
+
+    pub fn publish_usd(&self) -> Dollars {
+        Dollars(self.publish_price)
+    }
+
+    pub fn visibility_usd(&self) -> Dollars {
+        Dollars(self.visibility_price)
+    }
+
+    pub fn storage_usd_per_gb(&self) -> Dollars {
+        Dollars(self.storage_price_per_gb)
+    }
+
+    pub fn traffic_usd_per_million(&self) -> Dollars {
+        Dollars(self.traffic_price_per_million)
     }
 
     pub fn takes_cards(&self) -> bool {

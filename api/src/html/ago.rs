@@ -35,7 +35,7 @@ impl fmt::Display for Ago {
             0..MINUTE => return f.write_str(if is_ahead { "in less than 1 min" } else { "just now" }),
             MINUTE..HOUR => (seconds / MINUTE, "min"),
             HOUR..DAY => (seconds / HOUR, "h"),
-            _ if seconds < 2 * DAY => return f.write_str(if is_ahead { "tomorrow" } else { "yesterday" }),
+            _ if seconds < 2 * DAY => (1, "day"),
             _ if seconds < DAYS_MAX * DAY => (seconds / DAY, "days"),
             _ => {
                 let text = self.at.to_string();
@@ -57,8 +57,8 @@ mod tests {
             ("2026-12-21T14:05:00Z", "21 Dec 2026"),
             ("2026-12-21T14:04:59Z", "in 29 days"),
             ("2026-11-23T14:05:00Z", "in 2 days"),
-            ("2026-11-23T14:04:59Z", "tomorrow"),
-            ("2026-11-22T14:05:00Z", "tomorrow"),
+            ("2026-11-23T14:04:59Z", "in 1 day"),
+            ("2026-11-22T14:05:00Z", "in 1 day"),
             ("2026-11-22T14:04:59Z", "in 23 h"),
             ("2026-11-21T14:25:30Z", "in 20 min"),
             ("2026-11-21T14:05:59Z", "in less than 1 min"),
@@ -68,7 +68,7 @@ mod tests {
             ("2026-11-21T14:04:00Z", "1 min ago"),
             ("2026-11-21T13:05:01Z", "59 min ago"),
             ("2026-11-20T14:05:01Z", "23 h ago"),
-            ("2026-11-20T14:05:00Z", "yesterday"),
+            ("2026-11-20T14:05:00Z", "1 day ago"),
             ("2026-11-19T14:05:00Z", "2 days ago"),
             ("2026-10-22T14:05:01Z", "29 days ago"),
             ("2026-10-22T14:05:00Z", "22 Oct 2026"),

@@ -39,6 +39,11 @@ impl Faults {
         self.fields.iter().find(|(name, _)| *name == field).map(|(_, text)| text.as_str())
     }
 
+    /// Whether the fault of this field is the first of the form. Only its field gets the focus.
+    pub fn is_first(&self, field: &str) -> bool {
+        self.fields.first().is_some_and(|(first, _)| *first == field)
+    }
+
     pub fn are_any(&self) -> bool {
         !self.fields.is_empty() || self.whole.is_some()
     }
@@ -87,6 +92,8 @@ mod tests {
         assert_eq!((faults.beside("username"), faults.whole()), (None, None));
         let faults = Faults::of(&Refusal::UsernameTaken { username: "ada".into() }, FIELDS, "/signin");
         assert!(faults.beside("username").is_some_and(|text| text.contains("ada")));
+        let both = faults.and_beside("password", "Enter your password again.");
+        assert!(both.is_first("username") && !both.is_first("password"));
     }
 
     #[test]

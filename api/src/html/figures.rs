@@ -62,9 +62,9 @@ const MICRO_PER_CENT: i64 = 10_000;
 const CENT_DIGITS: usize = 2;
 
 impl Dollars {
-    /// An estimate, which is rounded to the cent.
+    /// An estimate, rounded up to the cent.
     pub fn estimate(amount: Micro) -> Self {
-        let cents = amount.get().saturating_add(MICRO_PER_CENT / 2).div_euclid(MICRO_PER_CENT);
+        let cents = amount.get().saturating_add(MICRO_PER_CENT - 1).div_euclid(MICRO_PER_CENT);
         Self(Micro::new(cents * MICRO_PER_CENT))
     }
 }
@@ -170,7 +170,7 @@ mod tests {
         ] {
             assert_eq!(Dollars(Micro::new(micro)).to_string(), text);
         }
-        for (micro, text) in [(12_500_489, "$12.50"), (12_505_000, "$12.51"), (4_999, "$0.00"), (0, "$0.00")]
+        for (micro, text) in [(12_500_489, "$12.51"), (12_510_000, "$12.51"), (4_999, "$0.01"), (0, "$0.00")]
         {
             assert_eq!(Dollars::estimate(Micro::new(micro)).to_string(), text);
         }

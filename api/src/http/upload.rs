@@ -39,6 +39,7 @@ mod staged;
 mod string_bytes;
 mod whole_body;
 
+pub use archive::NO_ZIP;
 pub use dropped::DroppedUpload;
 pub use publish_body::PublishBody;
 pub use query::{ArchiveField, NamedUpload};
@@ -59,6 +60,9 @@ const TEXT_BYTES_MAX: usize = 4 * Message::LENGTH_MAX;
 
 /// A field name from the client is quoted up to this length.
 const FIELD_NAME_LENGTH_MAX: usize = 64;
+/// Faults of the field `files`.
+pub const NO_FILES_CHOSEN: &str = "is missing; choose a file or a folder";
+pub const NO_VISIBLE_FILES: &str = "is empty, or has only hidden files; choose a file";
 
 /// A multipart body that has not been read yet.
 pub struct Upload {
@@ -257,12 +261,8 @@ impl MultipartFields {
     fn finish(self, memory: HeldMemory) -> Result<Uploaded, Refusal> {
         if self.set.is_empty() && !self.base.has_version() {
             return Err(match self.source {
-                Some(Source::Files) if !self.is_chosen => {
-                    Refusal::invalid("files", "is missing; choose a file or a folder")
-                }
-                Some(Source::Files) => {
-                    Refusal::invalid("files", "is empty, or has only hidden files; choose a file")
-                }
+                Some(Source::Files) if !self.is_chosen => Refusal::invalid("files", NO_FILES_CHOSEN),
+                Some(Source::Files) => Refusal::invalid("files", NO_VISIBLE_FILES),
                 _ => neither(),
             });
         }

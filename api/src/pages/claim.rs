@@ -97,6 +97,14 @@ impl<'a> ClaimPage<'a> {
         Self { signs_in, filled, ..self }
     }
 
+    fn kept(&self) -> &'static str {
+        match self.pages.0 {
+            0 => "this account",
+            1 => "this page",
+            _ => "these pages",
+        }
+    }
+
     fn person(&self) -> Option<&str> {
         self.signed_in_as
     }
@@ -156,7 +164,7 @@ pub async fn claim(
         Err(RefusedCall(refusal)) if accepts_html(request) => {
             let offer = service.claimable(&code).await?;
             let faults = faults_of(&refusal, action, request.uri().path());
-            let faults = signin::with_password(faults, &password);
+            let faults = signin::with_password(faults, &username, &password);
             let page = ClaimPage { revokes_tokens, ..ClaimPage::new(&offer, &code, &service) };
             let page = page.again(&refusal, action, FilledIn { username: &username, faults });
             return framing_again(&refusal, &page, service.addresses());
@@ -252,7 +260,7 @@ pub fn samples() -> Vec<(String, String)> {
     };
     let refused = |refusal: Refusal, action| {
         let faults = faults_of(&refusal, Some(action), "/claim/abc");
-        let faults = signin::with_password(faults, &Password::new("weak".into()));
+        let faults = signin::with_password(faults, "ada", &Password::new("weak".into()));
         let page = sample().again(&refusal, Some(action), FilledIn { username: "ada", faults });
         (format!("claim-{}", refusal.code()), page.render().unwrap())
     };
@@ -260,8 +268,8 @@ pub fn samples() -> Vec<(String, String)> {
         ("claim".into(), sample().render().unwrap()),
         ("claim-signed-in".into(), ClaimPage { signed_in_as: Some("ada"), ..sample() }.render().unwrap()),
         ("claim-no-pages".into(), {
-            let empty = ClaimPage { named: String::new(), newest: None, links: Vec::new(), ..sample() };
-            empty.render().unwrap()
+            let (named, links, pages) = (String::new(), Vec::new(), Count(0));
+            ClaimPage { named, newest: None, links, pages, ..sample() }.render().unwrap()
         }),
         (
             "claim-many-tokens".into(),

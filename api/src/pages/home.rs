@@ -31,16 +31,16 @@ use crate::http::permits::RequestPermit;
 use crate::http::publishing::{self, Loaded};
 use crate::http::refusal::RefusedCall;
 use crate::http::same_site;
-use crate::http::upload::{DroppedUpload, ReadUpload, Source};
+use crate::http::upload::{DroppedUpload, NO_FILES_CHOSEN, NO_VISIBLE_FILES, NO_ZIP, ReadUpload, Source};
 
 const FIELDS: &[&str] = &["html", "files"];
 /// Longer HTML is not sent back to the form. Escaped, it may be several times as long.
 const HTML_SHOWN_BYTES_MAX: usize = 65_536;
-/// How faults of files begin, and what the page says in their place.
+/// Faults of files, and what the page says in their place.
 const FILE_FAULTS: [(&str, &str); 3] = [
-    ("is missing", "Choose a file or a folder."),
-    ("is empty", "There are no files to publish. Hidden files are left out."),
-    ("is damaged, or is not a zip", "This zip file is damaged or is not a zip file."),
+    (NO_FILES_CHOSEN, "Choose a file or a folder."),
+    (NO_VISIBLE_FILES, "There are no files to publish. Hidden files are left out."),
+    (NO_ZIP, "This zip file is damaged or is not a zip file."),
 ];
 
 #[derive(Template)]
@@ -256,7 +256,7 @@ fn faults_of(refusal: &Refusal, source: Option<Source>) -> Faults {
             Faults::beside_field("files", &format!("{path} {fault}"))
         }
         (Refusal::InvalidRequest { field, fault }, Some(Source::Files)) if field == "files" => {
-            let known = FILE_FAULTS.iter().find(|(beginning, _)| fault.starts_with(beginning));
+            let known = FILE_FAULTS.iter().find(|(known, _)| fault == known);
             known.map_or_else(
                 || Faults::of(refusal, FIELDS, "/"),
                 |(_, text)| Faults::beside_field("files", text),

@@ -108,6 +108,11 @@ impl ConsentPage {
     fn is_device(&self) -> bool {
         matches!(self.from, ClientOrigin::Device { .. })
     }
+
+    /// Whether a new account is the only way to continue.
+    fn is_without_accounts(&self) -> bool {
+        self.signed_in_as.is_some() && self.accounts.is_empty()
+    }
 }
 
 fn sign_in_path(next: &str) -> String {

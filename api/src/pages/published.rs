@@ -1,6 +1,5 @@
-//! The result of a publish on the front page, at an address of its own. For a new account that is an
-//! address with its claim code, which is the permission to see it. For a person's account it is on the
-//! dashboard.
+//! The result of a publish on the front page, at its own address. For a new account that is an address with
+//! its claim code, which is the permission to see it. For a person's account it is on the dashboard.
 
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use poem::web::{Data, Path};
 use poem::{Request, Response, handler};
 use service::{ClaimedPage, FirstPublish, PageGlance, Publication, Service, SignedUp};
 
-use super::dashboard::page::{DashboardPage, Tab, kept_alive, slug_of, to_sign_in};
+use super::dashboard::page::{DashboardPage, Tab, kept_alive, page_path, slug_of, to_sign_in};
 use super::result_notes::{self, WarningNotes};
 use super::time_left::TimeLeft;
 use crate::documents::Facts;
@@ -109,7 +108,7 @@ pub fn path_for_claimer(claim_code: &str, slug: &Slug) -> String {
 
 /// The path of the result for a member of the account.
 pub fn path_for_member(handle: &str, slug: &Slug) -> String {
-    format!("/dashboard/{handle}/pages/{slug}/published")
+    format!("{}/published", page_path(handle, slug))
 }
 
 #[handler]
@@ -155,7 +154,7 @@ async fn show_claimed(
     service: &Service,
 ) -> Result<Response, RefusedCall> {
     let ClaimedPage { account, public_url } = service.claimed_page(code, slug).await?;
-    let dashboard_path = format!("/dashboard/{}/pages/{slug}", account.handle);
+    let dashboard_path = page_path(&account.handle, slug);
     let person = person_if_any(request, service).await?;
     if let Some(person) = &person {
         let memberships = service.memberships(person).await?;
@@ -202,7 +201,7 @@ pub async fn show_to_member(request: &Request, service: Data<&Service>) -> Resul
     };
     let slug = slug_of(request)?;
     let page = ShownPage::from(service.page_glance(&dashboard.caller, &slug).await?);
-    let dashboard_path = dashboard.path(&format!("/pages/{slug}"));
+    let dashboard_path = page_path(&dashboard.caller.handle, &slug);
     let template = PublishedPage {
         facts: &Facts::of(service.addresses(), service.tariff()),
         handle: &dashboard.caller.handle,
@@ -250,8 +249,9 @@ pub fn samples() -> Vec<(String, String)> {
         message: "this looks like a live secret key of Stripe (sk_live_…)".into(),
         hint: "if it is real, revoke it at its provider and publish again without it".into(),
         is_of_site: false,
+        is_secret: true,
     };
-    let warnings = WarningNotes { first: vec![warning(Some(12)), warning(None)], more: 3 };
+    let warnings = WarningNotes { first: [Some(12), Some(40), None, None].map(warning).into(), more: 3 };
     let member = || Keeping::Nothing { dashboard_path: "/dashboard/acct_k3x9m2/pages/my-page".into() };
     let (page, site) = (page_glance(), site_glance());
     vec![

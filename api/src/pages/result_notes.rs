@@ -3,14 +3,16 @@
 //! is never stored here.
 //!
 //! A page on a sibling host can plant cookies. The token of a publish is therefore shown only if it belongs
-//! to the account of the page, and everything else only with our signature for this path.
+//! to the account of the page, and everything else only with our signature for this path. The signature of a
+//! new secret is also for one person and covers its time: another person may be signed in by now, and not
+//! every browser deletes a cookie in time.
 
 use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use cookie::SameSite;
-use domain::{Account, Warning, WarningCode};
+use domain::{Account, Time, UserId, Warning, WarningCode};
 use poem::{Request, Response};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -39,6 +41,8 @@ pub struct WarningNote {
     /// Whether it is about the whole site, so that the path says nothing.
     #[serde(default)]
     pub is_of_site: bool,
+    #[serde(default)]
+    pub is_secret: bool,
 }
 
 /// The first warnings about a publish.
@@ -64,11 +68,26 @@ impl From<&Warning> for WarningNote {
             message: warning.message.clone(),
             hint: warning.hint.clone(),
             is_of_site: warning.code == WarningCode::NoIndex,
+            is_secret: warning.code == WarningCode::Secret,
         }
     }
 }
 
 impl WarningNotes {
+    /// The most that are shown without unfolding the others.
+    pub const SHOWN_MAX: usize = 3;
+
+    /// The heading above the warnings.
+    pub fn title(&self) -> &'static str {
+        let has_secret = self.first.iter().any(|warning| warning.is_secret);
+        if has_secret { "Your page may expose a secret key" } else { "Check your page" }
+    }
+
+    /// The number of warnings that are folded.
+    pub fn folded(&self) -> usize {
+        self.first.len().saturating_sub(Self::SHOWN_MAX)
+    }
+
     pub fn of(warnings: &[Warning]) -> Self {
         Self { first: warnings.iter().map(WarningNote::from).collect(), more: 0 }
     }
@@ -106,6 +125,27 @@ impl WarningNotes {
     }
 }
 
+/// A new secret, as a cookie holds it.
+#[derive(Serialize, Deserialize)]
+struct DatedSecret<T> {
+    created_at: Time,
+    secret: T,
+}
+
+impl<T: Serialize> DatedSecret<T> {
+    fn encoded(&self) -> String {
+        BASE64_URL_SAFE_NO_PAD.encode(serde_json::to_string(self).unwrap_or_default())
+    }
+}
+
+impl<T: DeserializeOwned> DatedSecret<T> {
+    /// The secret, if it is not too old.
+    fn kept(text: &str, now: Time) -> Option<T> {
+        let dated: Self = serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(text).ok()?).ok()?;
+        (now.since(dated.created_at) <= TOKEN_KEPT).then_some(dated.secret)
+    }
+}
+
 /// Lets the browser keep the token for the page at `path`, until the page has shown it.
 pub fn keep_token(response: Response, token: &str, path: &str, service: &Service) -> Response {
     with_cookie(response, &scope(TOKEN, path).set(token, TOKEN_KEPT, service.addresses()))
@@ -121,17 +161,23 @@ pub async fn kept_token(request: &Request, account: &Account, service: &Service)
     None
 }
 
-/// Lets the browser keep a new secret, with what is shown beside it, for the page at `path`.
-pub fn keep_secret(response: Response, secret: &impl Serialize, path: &str, service: &Service) -> Response {
-    let text = BASE64_URL_SAFE_NO_PAD.encode(serde_json::to_string(secret).unwrap_or_default());
-    keep_token(response, &service.sign(&secret_purpose(path), &text), path, service)
+/// Lets the browser keep a new secret of this person, with what is shown beside it, for the page at `path`.
+pub fn keep_secret(
+    response: Response,
+    secret: &impl Serialize,
+    path: &str,
+    user: UserId,
+    service: &Service,
+) -> Response {
+    let text = DatedSecret { created_at: service.clock().now(), secret }.encoded();
+    keep_token(response, &service.sign(&secret_purpose(path, user), &text), path, service)
 }
 
-/// The secret that the browser kept for the page of this request.
-pub fn kept_secret<T: DeserializeOwned>(request: &Request, service: &Service) -> Option<T> {
-    let purpose = secret_purpose(request.uri().path());
-    let text = sent_as(request, TOKEN).into_iter().find_map(|signed| service.verified(&purpose, signed))?;
-    serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(text).ok()?).ok()
+/// The secret that the browser kept for this person and the page of this request.
+pub fn kept_secret<T: DeserializeOwned>(request: &Request, user: UserId, service: &Service) -> Option<T> {
+    let (purpose, now) = (secret_purpose(request.uri().path(), user), service.clock().now());
+    let sent = sent_as(request, TOKEN);
+    sent.into_iter().find_map(|signed| DatedSecret::kept(service.verified(&purpose, signed)?, now))
 }
 
 /// Clears the token's cookie, once the page of the request shows the token.
@@ -147,8 +193,8 @@ fn purpose(path: &str) -> String {
     format!("result-warnings:{path}")
 }
 
-fn secret_purpose(path: &str) -> String {
-    format!("new-secret:{path}")
+fn secret_purpose(path: &str, user: UserId) -> String {
+    format!("new-secret:{user}:{path}")
 }
 
 #[cfg(test)]
@@ -162,6 +208,7 @@ mod tests {
             message: "\"missing.png\" is missing – ü".into(),
             hint: "add it; or remove the reference".into(),
             is_of_site: false,
+            is_secret: false,
         }
     }
 
@@ -175,6 +222,18 @@ mod tests {
         assert_eq!(kept.first.len() + kept.more, 50);
         assert!(kept.first.len() > 10 && kept.first[0] == note(0), "{kept:?}");
         assert_eq!(WarningNotes::decoded("x.y"), None);
+    }
+
+    #[test]
+    fn new_secret_is_kept_for_two_minutes_and_signed_for_one_person() {
+        let created_at = Time::from_millis(1_790_000_000_000);
+        let text = DatedSecret { created_at, secret: "svc_sk_x" }.encoded();
+        let kept_at = |now| DatedSecret::<String>::kept(&text, now);
+        let end = created_at.plus(TOKEN_KEPT);
+        assert_eq!(kept_at(end).as_deref(), Some("svc_sk_x"));
+        assert_eq!(kept_at(end.plus(Duration::from_millis(1))), None);
+        let [ada, ben] = [1_u128, 2].map(|number| UserId::from_ulid(number.into()));
+        assert_ne!(secret_purpose("/tokens", ada), secret_purpose("/tokens", ben));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! an address from a link.
 
 use askama::Template;
-use domain::{Password, Refusal};
+use domain::{Password, Refusal, Username};
 use poem::http::StatusCode;
 use poem::web::{Data, Query};
 use poem::{Request, Response, handler};
@@ -68,7 +68,7 @@ pub enum Action {
 impl<'a> SignInPage<'a> {
     /// The page again, with the faults of the form whose button was pressed.
     fn again(refusal: &Refusal, action: Action, username: &'a str, password: &Password) -> Self {
-        let faults = with_password(faults_of(refusal, "/signin"), password);
+        let faults = with_password(faults_of(refusal, "/signin"), username, password);
         let form = FilledIn { username, faults };
         match action {
             Action::SignIn => Self { entering: form, ..Self::default() },
@@ -154,16 +154,17 @@ pub fn faults_of(refusal: &Refusal, path: &str) -> Faults {
 
 /// These faults, and that of the password if the username is at fault. No page contains a password, so it
 /// must be typed again.
-pub fn with_password(faults: Faults, password: &Password) -> Faults {
+pub fn with_password(faults: Faults, username: &str, password: &Password) -> Faults {
     if faults.beside("username").is_none() {
         return faults;
     }
-    match password.must_suit_anybody() {
-        Err(Refusal::WeakPassword { rule }) => {
-            faults.and_beside("password", &format!("Too weak: {rule}. Choose another one."))
-        }
-        _ => faults.and_beside("password", "Enter your password again."),
-    }
+    // A username that is taken is a valid one.
+    let suits = username
+        .parse::<Username>()
+        .map_or_else(|_| password.must_suit_anybody(), |username| password.must_suit(&username));
+    let weak = suits.err().map(|weak| Faults::of(&weak, FIELDS, "/signin"));
+    let text = weak.as_ref().and_then(|weak| weak.beside("password"));
+    faults.and_beside("password", text.unwrap_or("Enter your password again."))
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ pub fn samples() -> Vec<(String, String)> {
         suspension: None,
         arrears: None,
         tab: Tab::Pages,
-        done: Some("Claimed. Your page stays online."),
+        done: Some("Account claimed."),
     };
     let link =
         |slug: &str| PageLink { slug: slug.into(), url: format!("http://127.0.0.1:8081/site/{slug}-a1b2/") };

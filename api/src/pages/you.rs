@@ -73,7 +73,7 @@ async fn render(
     let sessions = service.sessions(person, &secret).await?;
     let now = service.clock().now();
     let trail = service.own_trail(person).await?;
-    let trail = trail.into_iter().map(|entry| TrailRow::new(entry, now)).collect();
+    let trail = trail.into_iter().map(TrailRow::new).collect();
     let template = YouPage {
         username: &person.username,
         sessions_total: Count(sessions.total),
@@ -245,7 +245,7 @@ pub fn samples() -> Vec<(String, String)> {
     let page = |done: Option<&'static str>, faults| {
         let sessions = [session("0123456789abcdef", Some(firefox)), session("fedcba9876543210", None)]
             .map(|session| SessionRow::new(session, now));
-        let trail = vec![TrailRow::new(failed.clone(), now)];
+        let trail = vec![TrailRow::new(failed.clone())];
         let sessions_total = Count(if done.is_some() { 102 } else { 2 });
         let page =
             YouPage { username: "ada", sessions: sessions.into(), sessions_total, trail, done, faults };

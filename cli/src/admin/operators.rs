@@ -15,8 +15,7 @@ const INTERRUPTED: u8 = 130;
 const LENGTH_MIN: usize = 12;
 const TOO_EASY: &str = "the password is too easy to guess";
 const WEAK: &str = "weak_password";
-const STRONGER: &str = "use at least 12 characters, and not a common password or one with digits appended; \
-                        `openssl rand -hex 32` prints a good one";
+const STRONGER: &str = "choose another password; `openssl rand -hex 32` prints a good one";
 
 pub(super) async fn add(name: &Username, form: Form) -> anyhow::Result<ExitCode> {
     let read = tokio::select! {

@@ -76,7 +76,7 @@ fn json(state: &ScanState) -> Value {
     });
     let stuck = state.stuck.iter().map(|stuck| {
         json!({
-            "version": stuck.version.to_string(),
+            "version_id": stuck.version.to_string(),
             "host": stuck.host.to_string(),
             "attempts": stuck.tries,
             "next_attempt_at": stuck.again_at.rfc3339(),
@@ -135,5 +135,6 @@ mod tests {
             ),
         ];
         assert_eq!(text(&state).lines().collect::<Vec<_>>(), expected);
+        assert_eq!(json(&state)["stuck"][0]["version_id"], version.to_string());
     }
 }

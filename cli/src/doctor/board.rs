@@ -132,7 +132,7 @@ fn taken(board: &BoardFigures, alive: usize) -> Finding {
     if !untaken.is_empty() {
         return Finding::fault(
             "workers",
-            format!("no worker processes the queue {}", untaken.join(", ")),
+            format!("no worker takes jobs from {}", untaken.join(", ")),
             "start a `handbill worker` for it; without --queues it takes every queue",
         );
     }
@@ -272,7 +272,7 @@ mod tests {
         board.lost_earlier = 2;
         assert!(all_of(&board).contains("3 processes have disappeared"), "{}", all_of(&board));
         board.processes[0].takes.retain(|(queue, _)| *queue != Queue::Scan);
-        assert!(all_of(&board).contains("FAULT workers: no worker processes the queue scan"));
+        assert!(all_of(&board).contains("FAULT workers: no worker takes jobs from scan"));
     }
 
     #[test]

@@ -9,8 +9,8 @@ const MODE: &str = "dev mode";
 const SITE: &str = "site";
 const DATA: &str = "data";
 
-pub(super) fn examine(settings: &Settings) -> anyhow::Result<Vec<Finding>> {
-    Ok([vec![mode(settings)], site(settings), data(settings)?].concat())
+pub(super) fn examine(settings: &Settings) -> Vec<Finding> {
+    [vec![mode(settings)], site(settings), data(settings)].concat()
 }
 
 fn mode(settings: &Settings) -> Finding {
@@ -43,8 +43,14 @@ fn site(settings: &Settings) -> Vec<Finding> {
     found
 }
 
-fn data(settings: &Settings) -> anyhow::Result<Vec<Finding>> {
-    let open = parts::folders_open_to_others(settings)?;
+fn data(settings: &Settings) -> Vec<Finding> {
+    let open = match parts::folders_open_to_others(settings) {
+        Ok(open) => open,
+        Err(error) => {
+            let remedy = "check data_dir, database.url, queue.url and storage.url";
+            return vec![Finding::fault(DATA, format!("{error:#}"), remedy)];
+        }
+    };
     let found: Vec<_> = open
         .iter()
         .map(|folder| {
@@ -52,9 +58,8 @@ fn data(settings: &Settings) -> anyhow::Result<Vec<Finding>> {
             Finding::warning(DATA, what, folder.remedy())
         })
         .collect();
-    Ok(if found.is_empty() {
-        vec![Finding::sound(DATA, "no other user of this machine can read it")]
-    } else {
-        found
-    })
+    if found.is_empty() {
+        return vec![Finding::sound(DATA, "no other user of this machine can read it")];
+    }
+    found
 }

@@ -84,6 +84,7 @@ mod tests {
             assert!(text.parse::<Rate>().unwrap_err().contains(fault), "{text}");
         }
     }
+
     #[test]
     fn rates_are_shown_in_a_unit_that_reads_well() {
         for (per_second, text) in [

@@ -21,9 +21,6 @@ pub enum LogFormat {
 }
 
 impl Log {
-    /// As in `default.toml`.
-    pub const DEFAULT_FILTER: &str = "info";
-
     pub(crate) fn read(reader: &mut Reader) -> Option<Self> {
         let filter = reader.required("log");
         let format = reader.required("log_format");

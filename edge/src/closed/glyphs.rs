@@ -60,7 +60,8 @@ fn cmap_of(font: &[u8]) -> Vec<u8> {
             directory.0 = &directory.0[4..];
         }
         let mut length = directory.base_128();
-        if if matches!(tag, GLYF | LOCA) { transform == 0 } else { transform != 0 } {
+        let is_transformed = if matches!(tag, GLYF | LOCA) { transform == 0 } else { transform != 0 };
+        if is_transformed {
             length = directory.base_128();
         }
         if tag == CMAP {

@@ -109,24 +109,23 @@ impl ClosedPages {
     }
 }
 
-/// The form sends the signature to the same address, as the signed link does.
+/// The form sends the signature to the same address, as the signed link does. It also takes the whole link.
 fn signature_form(query: Option<&str>) -> String {
     let is_again = query.is_some_and(|query| query.split('&').any(|part| part.starts_with("sig=")));
     let (fault, invalid) = if is_again {
         (
-            "<p class=\"fault\" id=\"fault\" role=\"alert\">This signature is not valid for this page.</p>\n",
+            "<p class=\"fault\" id=\"fault\" role=\"alert\">This link is not valid for this page.</p>\n",
             " aria-invalid=\"true\" aria-describedby=\"fault note\"",
         )
     } else {
         ("", " aria-describedby=\"note\"")
     };
     format!(
-        "<form method=\"get\">\n<label for=\"sig\">Signature</label>\n\
-         <p class=\"row\"><input id=\"sig\" name=\"sig\" required maxlength=\"16\" \
-         pattern=\"[0-9a-f]{{16}}\" title=\"16 digits or letters from a to f\" \
+        "<form method=\"get\">\n<label for=\"sig\">Signed link</label>\n\
+         <p class=\"row\"><input id=\"sig\" name=\"sig\" required \
          autocomplete=\"off\" autocapitalize=\"none\" spellcheck=\"false\"{invalid}> <button>Open</button></p>\n{fault}\
-         <p class=\"note\" id=\"note\">The 16 characters after <code>sig=</code> at the end of the \
-         link.</p>\n</form>\n"
+         <p class=\"note\" id=\"note\">Paste the link that you were sent, or the 16 characters \
+         after <code>sig=</code> at its end.</p>\n</form>\n"
     )
 }
 
@@ -311,7 +310,7 @@ mod tests {
 
     #[test]
     fn only_the_private_page_has_a_form_and_it_says_if_the_signature_was_wrong() {
-        let fault = "This signature is not valid";
+        let fault = "This link is not valid";
         for closed in ALL {
             let page = pages().page(closed, Some("sig=0123456789abcdef"));
             let is_private = closed == Closed::Private;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use domain::{Route, Visibility};
+use tokio::time::Instant;
 
 use super::harness::{EdgeHarness, HOST, Method, NOW, Seen};
 use crate::LoadTerms;
@@ -57,6 +58,26 @@ async fn responses_from_memory_equal_those_of_all_steps() {
             let head = knock(&harness, Method::HEAD, "/", headers).await;
             assert_eq!((head.status, head.body.len()), (full.0, 0), "{headers:?}");
         }
+    }
+}
+
+#[tokio::test]
+async fn public_html_roots_are_kept_with_their_route_for_a_while() {
+    let (harness, public) = page().await;
+    let rules = harness.site(&[("index.html", PAGE), ("_headers", "/*\n  x-a: b\n")]).await;
+    let other = harness.site(&[("index.svg", "<svg/>")]).await;
+    let private = Route { visibility: Visibility::Private, ..public.clone() };
+    for (route, has_front) in [(public, true), (rules, false), (other, false), (private, false)] {
+        harness.know(&route).await;
+        // The first visit reads the content, and the second one finds it in the cache.
+        for _ in 0..2 {
+            knock(&harness, Method::GET, "/", &[]).await;
+        }
+        let sites = &harness.edge.inner.sites;
+        let site = sites.recall(&route.host, |_| true).flatten().unwrap();
+        let kept = |after| site.front.as_ref().and_then(|front| front.recall(None, Instant::now() + after));
+        assert_eq!(kept(Duration::ZERO).is_some(), has_front, "{:?}", route.manifest);
+        assert!(kept(Duration::from_secs(60)).is_none());
     }
 }
 

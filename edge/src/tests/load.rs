@@ -5,7 +5,7 @@ use poem::{Endpoint, Request};
 use tokio::time::{Duration, Instant};
 
 use super::harness::{EdgeHarness, Method, NOW, Seen};
-use crate::LoadTerms;
+use crate::{LoadTerms, ROUTE_SHARE};
 
 const LARGE_BYTES: usize = 3 << 20;
 const AT: [(&str, &str); 1] = [("host", "127.0.0.1:8081")];
@@ -129,10 +129,10 @@ async fn failed_shared_wait_does_not_double_the_waiting_time() {
 
 #[tokio::test]
 async fn evicted_contents_in_flight_are_bounded_and_further_ones_are_streamed() {
-    const CACHE_BYTES: u64 = 8 << 20;
+    const CACHE_BYTES: u64 = 10 << 20;
     const FILE_BYTES: usize = 1 << 20;
-    // An eighth is for routes, and as much again as the rest may be in flight.
-    const MEMORY_BYTES_MAX: u64 = CACHE_BYTES / 8 * 7 * 2;
+    // A part is for routes, and as much again as the rest may be in flight.
+    const MEMORY_BYTES_MAX: u64 = (CACHE_BYTES - CACHE_BYTES / ROUTE_SHARE) * 2;
     const HELD: usize = MEMORY_BYTES_MAX as usize / FILE_BYTES;
     let wait_max = Duration::from_millis(20);
     let harness = EdgeHarness::with(|settings| {
@@ -162,17 +162,18 @@ async fn evicted_contents_in_flight_are_bounded_and_further_ones_are_streamed() 
     }
     assert_eq!(contents.memory_bytes(), MEMORY_BYTES_MAX, "one is streamed, and so not held");
     // An uncached content streams whole, and dressed, while there are slots.
-    let streamed = harness.visit(&provisional, "/15.png", &[]).await;
-    assert!(streamed.status == 200 && streamed.body == content(15), "{}", streamed.status);
+    let (next, last) = (format!("/{}.png", HELD + 1), format!("/{}.png", HELD + 2));
+    let streamed = harness.visit(&provisional, &next, &[]).await;
+    assert!(streamed.status == 200 && streamed.body == content(HELD + 1), "{}", streamed.status);
     assert!(streamed.says("etag").is_some() && streamed.says("content-length").is_some());
     assert!(harness.visit(&provisional, "/page", &[]).await.text().contains("is hosted on"));
-    resting.push(rest_at(&harness, "/site/my-page-a1b2/15.png").await);
-    assert_shed(&harness.visit(&provisional, "/16.png", &[]).await);
+    resting.push(rest_at(&harness, &format!("/site/my-page-a1b2{next}")).await);
+    assert_shed(&harness.visit(&provisional, &last, &[]).await);
     assert_shed(&harness.visit(&provisional, "/page", &[]).await);
     drop(resting);
     assert!(contents.memory_bytes() <= MEMORY_BYTES_MAX / 2, "{}", contents.memory_bytes());
-    let held = harness.visit(&provisional, "/16.png", &[]).await;
-    assert!(held.status == 200 && held.body == content(16), "{}", held.status);
+    let held = harness.visit(&provisional, &last, &[]).await;
+    assert!(held.status == 200 && held.body == content(HELD + 2), "{}", held.status);
 }
 
 #[tokio::test]

@@ -300,7 +300,7 @@ in_both_modes! {
         let dashboard = human.get("/dashboard").header("Accept", BROWSER).await.expect(302);
         let dashboard = human.get(dashboard.header("Location")).header("Accept", BROWSER).await;
         assert_page(&dashboard, 200);
-        for part in ["ada", &agent.handle(), "owner", "Claimed. Your page stays online.", &page.string("url")] {
+        for part in ["ada", &agent.handle(), "owner", "Account claimed.", &page.string("url")] {
             assert!(dashboard.text().contains(part), "{part} is missing: {dashboard:?}");
         }
         let taken = open().await;

@@ -163,7 +163,7 @@ fn parts(reported: &Value) -> Vec<(String, u16)> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn signature_can_be_entered_on_the_page_of_a_private_site() {
+async fn signature_or_signed_link_can_be_entered_on_the_page_of_a_private_site() {
     let world = World::with(Mode::Embedded, program!()).start().await;
     let signed_url = publish_privately(&world).await;
     let (url, signature) = signed_url.split_once("?sig=").expect("a signature in the link");
@@ -172,11 +172,14 @@ async fn signature_can_be_entered_on_the_page_of_a_private_site() {
     browser.fill("#sig", "0123456789abcdef").await;
     browser.follow("button").await;
     assert_eq!(browser.status().await, 403);
-    assert_eq!(browser.text("#fault").await, "This signature is not valid for this page.");
+    assert_eq!(browser.text("#fault").await, "This link is not valid for this page.");
     browser.glance("edge-403-wrong-signature").await;
-    browser.fill("#sig", signature).await;
-    browser.follow("button").await;
-    assert_eq!((browser.status().await, browser.title().await.as_str()), (200, "Front"));
+    for entered in [signature, &signed_url] {
+        browser.open(url).await;
+        browser.fill("#sig", entered).await;
+        browser.follow("button").await;
+        assert_eq!((browser.status().await, browser.title().await.as_str()), (200, "Front"));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -4,6 +4,7 @@
 use handbill_tests::{Human, PATIENCE, Reply, eventually, in_both_modes, json};
 
 use crate::expectations::{PAGE, assert_page, open_result};
+use crate::moderation::{SEED_PHRASE_FORM, becomes};
 use crate::teams::{claimed_by, joined_as, person};
 
 const BROWSER: &str = "text/html,application/xhtml+xml,*/*;q=0.8";
@@ -79,6 +80,20 @@ in_both_modes! {
         let expired = paste(&human, "/").await;
         world.advance(std::time::Duration::from_secs(31 * 60));
         assert_page(&open(expired.header("Location")).await, 410);
+    }
+
+    async fn result_of_a_claimed_account_shows_the_address_of_a_page_unless_it_is_blocked(world: World) {
+        let (agent, _) = claimed_by(&world, "olga").await;
+        let claim_url = agent.signup.as_ref().unwrap().string("claim_url");
+        let code = claim_url.rsplit('/').next().unwrap();
+        for (slug, content, status) in [("good-page", PAGE, "pass"), ("bad-page", SEED_PHRASE_FORM, "blocked")] {
+            let host = agent.publish(slug, content).await.expect(201).string("host");
+            becomes(&agent, slug, status).await;
+            let path = format!("/published/{code}/{slug}");
+            let shown = world.human().get(&path).header("Accept", BROWSER).await;
+            assert_page(&shown, 409);
+            assert_eq!(shown.text().contains(&host), status == "pass", "{shown:?}");
+        }
     }
 
     async fn preview_of_the_result_is_not_counted_as_a_view(world: World) {

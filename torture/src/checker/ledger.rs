@@ -47,16 +47,28 @@ pub async fn check(scene: &Scene, account: &Account, shown: &Reply, rng: &mut St
 }
 
 async fn ledger(scene: &Scene, account: &Account) -> Option<Vec<Entry>> {
-    let shown = scene.world.command(&["--json", "ledger", "show", &account.handle], &[]).await;
+    // The output has both streams, and a log line in it would not be JSON.
+    let env = [("HANDBILL_LOG", "off")];
+    let shown = scene.world.command(&["--json", "ledger", "show", &account.handle], &env).await;
     if !shown.status.success() {
         scene.journal.violation(&account.name, format!("its ledger cannot be shown: {}", shown.output));
         return None;
     }
-    let lines = shown.output.lines().filter_map(|line| line.parse::<Value>().ok());
-    let entry = |line: Value| {
-        Some(Entry { reason: line["reason"].as_str()?.to_owned(), delta: micro(line["delta_usd"].as_f64()?) })
-    };
-    Some(lines.filter_map(entry).collect())
+    let entries = entries_of(&shown.output);
+    if entries.is_none() {
+        scene.journal.violation(&account.name, format!("its ledger cannot be read: {}", shown.output));
+    }
+    entries
+}
+
+/// The entries of a JSON document, or `None` if it is not an array of entries.
+fn entries_of(document: &str) -> Option<Vec<Entry>> {
+    let document: Value = document.parse().ok()?;
+    document.as_array()?.iter().map(entry_of).collect()
+}
+
+fn entry_of(shown: &Value) -> Option<Entry> {
+    Some(Entry { reason: shown["reason"].as_str()?.to_owned(), delta: micro(shown["delta_usd"].as_f64()?) })
 }
 
 fn standing(account: &Value, usage: &Value, entries: &[Entry]) -> ModelAllowance {
@@ -173,6 +185,21 @@ mod tests {
         ExpectedLedger {
             receipts: BTreeMap::from([("a".to_owned(), 1_000_000)]),
             ..ExpectedLedger::default()
+        }
+    }
+
+    #[test]
+    fn document_with_anything_but_entries_has_none() {
+        let shown = r#"[{"reason":"topup-dev:a","delta_usd":1.0}
+            ,{"reason":"publish:b","delta_usd":-0.005}
+            ]"#;
+        assert_eq!(
+            entries_of(shown),
+            Some(vec![entry("topup-dev:a", 1_000_000), entry("publish:b", -5_000)])
+        );
+        assert_eq!(entries_of("[]"), Some(Vec::new()));
+        for other in ["", "WARN a log line\n[]", r#"[{"reason":"publish:b"}]"#, "{}"] {
+            assert_eq!(entries_of(other), None, "{other}");
         }
     }
 

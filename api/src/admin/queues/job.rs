@@ -137,6 +137,12 @@ impl<'a> JobPage<'a> {
         }
     }
 
+    /// The end of the id, which differs between jobs of the same minute.
+    pub fn id_end(&self) -> &str {
+        let start = self.id.len().saturating_sub(4);
+        self.id.get(start..).unwrap_or_default()
+    }
+
     pub fn may_be_retried(&self) -> bool {
         matches!(self.state, JobState::Dead | JobState::Cancelled | JobState::Failed)
     }

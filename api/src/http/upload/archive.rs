@@ -19,6 +19,7 @@ use crate::http::publish_type::ArchiveKind;
 use crate::http::upload_budget::HeldMemory;
 pub use unpacking::without_common_folder;
 use unpacking::{UnpackMemory, UnpackedFiles};
+pub use zipped::NO_ZIP;
 
 /// An archive that has not been read yet.
 pub struct ArchiveUpload {

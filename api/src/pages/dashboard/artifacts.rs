@@ -83,6 +83,10 @@ pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response
 }
 
 impl ArtifactsPage<'_> {
+    fn can_publish(&self) -> bool {
+        self.frame.suspension.is_none() && self.frame.arrears.is_none()
+    }
+
     fn has_lines(&self) -> bool {
         self.rows.iter().any(|row| row.line.is_some())
     }

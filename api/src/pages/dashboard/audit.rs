@@ -1,14 +1,14 @@
 //! The account's audit log, as text.
 
 use askama::Template;
-use domain::{AuditEntry, List, Time};
+use domain::{AuditEntry, List};
 use poem::web::Data;
 use poem::{Request, Response, handler};
 use service::Service;
 
 use super::page::{DashboardPage, Frame, Tab, render_page, to_sign_in};
 use super::pager::{Pager, page_of};
-use crate::html::ago::Ago;
+use crate::html::figures::Moment;
 use crate::http::refusal::RefusedCall;
 
 #[derive(Template)]
@@ -21,7 +21,7 @@ pub struct TrailPage<'a> {
 
 /// An entry of an audit trail.
 pub struct TrailRow {
-    pub at: Ago,
+    pub at: Moment,
     pub text: &'static str,
     /// The name of the action in the API.
     pub action: String,
@@ -40,15 +40,14 @@ pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response
     let page = page_of(request, List::Audit)?;
     let entries = service.audit(&dashboard.caller, &page).await?;
     let pager = Pager::of(&page, &entries, &dashboard.path("/audit"), "entries");
-    let now = service.clock().now();
-    let rows = entries.rows.into_iter().map(|entry| TrailRow::new(entry, now)).collect();
+    let rows = entries.rows.into_iter().map(TrailRow::new).collect();
     render_page(request, &service, None, &TrailPage { frame: &dashboard.frame, rows, pager })
 }
 
 impl TrailRow {
-    pub fn new(entry: AuditEntry, now: Time) -> Self {
+    pub fn new(entry: AuditEntry) -> Self {
         Self {
-            at: Ago::new(entry.created_at, now),
+            at: Moment(entry.created_at),
             text: label(&entry.action),
             actor: match entry.token_name {
                 Some(name) => format!("token {name}"),

@@ -55,6 +55,8 @@ pub struct BulkOutcomePage<'a> {
 pub struct FailedRow {
     pub slug: String,
     pub why: String,
+    /// Whether credit lets it be changed.
+    pub needs_credit: bool,
 }
 
 /// The fields. `page` occurs once for each selected page.
@@ -191,7 +193,8 @@ impl FailedRow {
     /// `None` if the page was changed. A bug is logged; the other pages' results are shown nevertheless.
     fn of(page: ChangedPage) -> Option<Self> {
         let RefusedCall(refusal) = page.result.err()?.into();
-        Some(Self { slug: page.slug.to_string(), why: sentence(&refusal.message()) })
+        let needs_credit = matches!(*refusal, Refusal::PaymentRequired(_));
+        Some(Self { slug: page.slug.to_string(), why: sentence(&refusal.message()), needs_credit })
     }
 }
 
@@ -218,6 +221,7 @@ mod tests {
         assert!(failed(Ok(())).is_none());
         let row = failed(Err(service::Failure::Bug(anyhow::anyhow!("secret detail")))).unwrap();
         assert_eq!((row.slug.as_str(), row.why.as_str()), ("my-page", "Something went wrong on our side."));
+        assert!(!row.needs_credit);
     }
 
     #[test]

@@ -203,7 +203,7 @@ async fn render(
     refused: Option<Refused<'_>>,
 ) -> Result<Response, RefusedCall> {
     let summary = service.account(&dashboard.caller).await?;
-    let (balance, now) = (summary.account.balance, service.clock().now());
+    let balance = summary.account.balance;
     let page = page_of(request, List::Ledger)?;
     let entries = service.ledger(&dashboard.caller, &page).await?;
     let artifacts: Vec<_> = entries.rows.iter().filter_map(artifact_of).collect();
@@ -227,7 +227,7 @@ async fn render(
         dev: has_method(PaymentMethod::Dev, request, service).then(|| form(PaymentMethod::Dev)),
         card: has_method(PaymentMethod::Card, request, service).then(|| form(PaymentMethod::Card)),
         key: service.chance().alphanumeric(KEY_LENGTH),
-        entries: entries.rows.iter().map(|entry| EntryRow::new(entry, &slugs, now)).collect(),
+        entries: entries.rows.iter().map(|entry| EntryRow::new(entry, &slugs)).collect(),
         pager: Pager::of(&page, &entries, &dashboard.path("/credit"), "entries"),
         step,
     };

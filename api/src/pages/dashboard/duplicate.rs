@@ -1,7 +1,7 @@
 //! A copy of a page under a new name, with a URL of its own.
 
 use askama::Template;
-use domain::{CreatedVia, Micro, Refusal, Slug, Visibility};
+use domain::{CreatedVia, Refusal, Slug, Tariff, Visibility};
 use poem::web::Data;
 use poem::{Request, Response, handler};
 use serde::Deserialize;
@@ -11,7 +11,7 @@ use super::page::{DashboardPage, Frame, Tab, render_page, slug_of, to_show, to_s
 use super::rename::slug_typed;
 use crate::html::faults::Faults;
 use crate::html::fields::Fields;
-use crate::html::figures::Dollars;
+use crate::html::figures::{Count, Dollars};
 use crate::html::found_at;
 use crate::http::permits::RequestPermit;
 use crate::http::publishing::{self, Planned};
@@ -100,14 +100,11 @@ async fn render(
     refusal: Option<&Refusal>,
 ) -> Result<Response, RefusedCall> {
     let original = service.artifact_alone(&dashboard.caller, &slug_of(request)?).await?;
+    let (tariff, account) = (service.tariff(), service.account(&dashboard.caller).await?);
     let template = DuplicatePage {
         frame: &dashboard.frame,
         of: original.slug.as_str(),
-        price: price_text(
-            service.publish_price(&dashboard.caller).await?,
-            service.tariff().visibility_price,
-            original.visibility,
-        ),
+        price: price_text(tariff.free_publishes_left(account.standing()), tariff, original.visibility),
         slug,
         faults: refusal
             .map(|refusal| Faults::of(refusal, &["slug"], request.uri().path()))
@@ -123,14 +120,18 @@ fn suggested(slug: &Slug) -> String {
 }
 
 /// The price of the copy, which is a publish like any other.
-pub fn price_text(publish: Micro, month: Micro, visibility: Visibility) -> String {
-    let publish = match publish.is_zero() {
-        true => "Counts as one publish. You have free publishes left.".to_owned(),
-        false => format!("Counts as one publish, which costs {}.", Dollars(publish)),
+pub fn price_text(free_left: u64, tariff: &Tariff, visibility: Visibility) -> String {
+    let publish = match free_left {
+        0 => format!("Counts as one publish, which costs {}.", Dollars(tariff.publish_price)),
+        1 => "Counts as one publish. You have 1 free publish left.".to_owned(),
+        left => format!("Counts as one publish. You have {} free publishes left.", Count(left)),
     };
     match visibility {
         Visibility::Public => publish,
-        hidden => format!("{publish} The copy is {} too, for {} a month.", hidden.as_str(), Dollars(month)),
+        hidden => {
+            let month = Dollars(tariff.visibility_price);
+            format!("{publish} The copy is {} too, for {month} a month.", hidden.as_str())
+        }
     }
 }
 
@@ -144,5 +145,19 @@ mod tests {
             let copy = suggested(&slug.parse().unwrap());
             assert!(copy.parse::<Slug>().is_ok() && copy.ends_with(SUFFIX), "{copy}");
         }
+    }
+
+    #[test]
+    fn price_of_a_copy_depends_on_the_free_publishes_left() {
+        let tariff = Tariff::default();
+        for (free_left, text) in [
+            (1_200, "Counts as one publish. You have 1,200 free publishes left."),
+            (1, "Counts as one publish. You have 1 free publish left."),
+            (0, "Counts as one publish, which costs $0.005."),
+        ] {
+            assert_eq!(price_text(free_left, &tariff, Visibility::Public), text);
+        }
+        let private = price_text(0, &tariff, Visibility::Private);
+        assert!(private.ends_with("$0.005. The copy is private too, for $0.50 a month."), "{private}");
     }
 }

@@ -2,16 +2,15 @@
 
 use std::collections::HashMap;
 
-use domain::{ArtifactId, LedgerEntry, Month, Slug, Time};
+use domain::{ArtifactId, LedgerEntry, Month, Slug};
 
-use crate::html::ago::Ago;
-use crate::html::figures::{Dollars, MonthName};
+use crate::html::figures::{Dollars, Moment, MonthName};
 
 /// The prefix of reasons that name a page.
 const OF_VISIBILITY: &str = "visibility";
 
 pub struct EntryRow {
-    pub at: Ago,
+    pub at: Moment,
     pub text: String,
     /// The reason as the API returns it.
     pub reason: String,
@@ -39,9 +38,9 @@ pub fn artifact_of(entry: &LedgerEntry) -> Option<ArtifactId> {
 }
 
 impl EntryRow {
-    pub fn new(entry: &LedgerEntry, slugs: &Slugs, now: Time) -> Self {
+    pub fn new(entry: &LedgerEntry, slugs: &Slugs) -> Self {
         Self {
-            at: Ago::new(entry.created_at, now),
+            at: Moment(entry.created_at),
             text: describe(&entry.reason, slugs),
             reason: entry.reason.clone(),
             delta: Dollars(entry.delta),
@@ -82,7 +81,7 @@ fn month_named(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use domain::{Chance, JobId, Reason, VersionId};
+    use domain::{Chance, JobId, Reason, Time, VersionId};
 
     use super::*;
 

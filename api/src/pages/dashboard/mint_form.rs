@@ -90,6 +90,12 @@ impl Preset {
     }
 }
 
+/// The name of the preset with exactly these scopes, as in the form.
+pub fn preset_name(scopes: Scopes) -> Option<&'static str> {
+    let mut presets = Preset::ALL.into_iter();
+    presets.find(|preset| preset.scopes(Scopes::all()) == scopes).map(|preset| preset.texts().0)
+}
+
 impl MintForm {
     /// What most agents need: to publish, and to list what they have published.
     pub fn fresh() -> Self {

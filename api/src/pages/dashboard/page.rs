@@ -148,6 +148,11 @@ pub fn arrears_of(balance: Micro) -> Option<Dollars> {
     balance.is_negative().then(|| Dollars(Micro::ZERO - balance))
 }
 
+/// The path of a page of an account.
+pub fn page_path(handle: &str, slug: &Slug) -> String {
+    format!("/dashboard/{handle}/pages/{slug}")
+}
+
 impl Frame {
     /// The account's name, or its handle.
     pub fn label(&self) -> &str {
@@ -228,7 +233,7 @@ struct DashboardFlash {
 pub fn done(request: &Request) -> Option<&'static str> {
     let flash: DashboardFlash = request.params().unwrap_or_default();
     Some(match flash.done?.as_str() {
-        "claimed" => "Claimed. Your page stays online.",
+        "claimed" => "Account claimed.",
         "joined" => "You have joined.",
         "live" => "The version is live.",
         "public" => "The page is now public.",

@@ -34,7 +34,7 @@ use super::private_link;
 use super::question::AskPage;
 use super::rename::RenamePage;
 use super::team::{self, InviteForm, InviteRow, MemberRow, TeamPage};
-use super::tokens::{self, MintedTokenBox, TokenRow, TokensPage};
+use super::tokens::{self, MintedTokenBox, SecretChange, TokenRow, TokensPage};
 use super::usage::{UsageData, UsagePage};
 use super::version_deletion;
 use super::visibility::Price;
@@ -170,7 +170,7 @@ fn audit_pages() -> Vec<(String, String)> {
         entry("credit.given", "operator", Some("operator"), "operator-credit:01KC4GZJ2Q8W5T7RXN3VB6M9DE", ""),
         entry("member.joined", "ben", None, "0123", "as member"),
     ];
-    let rows = || rows.iter().cloned().map(|entry| TrailRow::new(entry, later())).collect();
+    let rows = || rows.iter().cloned().map(TrailRow::new).collect();
     vec![
         sample("audit", &TrailPage { frame: &frame, rows: rows(), pager: Some(pager("entries")) }),
         sample("audit-empty", &TrailPage { frame: &frame, rows: Vec::new(), pager: None }),
@@ -261,7 +261,8 @@ fn bulk_pages() -> Vec<(String, String)> {
         balance: Micro::new(balance),
     };
     let ask = |change, plan| BulkPage { frame: &frame, question: BulkQuestion::new(change, &plan) };
-    let failed = vec![FailedRow { slug: "our-plans".into(), why: "Payment of $0.50 is required.".into() }];
+    let why = "Payment of $0.50 is required.".into();
+    let failed = vec![FailedRow { slug: "our-plans".into(), why, needs_credit: true }];
     vec![
         sample("bulk-delete", &ask(PageChange::Delete, plan(0, 0))),
         sample("bulk-private", &ask(PageChange::Show(Visibility::Private), plan(1_000_000, 5_000_000))),
@@ -273,10 +274,10 @@ fn bulk_pages() -> Vec<(String, String)> {
 
 fn duplicate_pages() -> Vec<(String, String)> {
     let frame = frame(Role::Member, Tab::Pages);
-    let page = |visibility, publish: i64, faults| DuplicatePage {
+    let page = |visibility, free_left, faults| DuplicatePage {
         frame: &frame,
         of: "my-page",
-        price: price_text(Micro::new(publish), Micro::new(500_000), visibility),
+        price: price_text(free_left, &Tariff::default(), visibility),
         slug: "my-page-copy".into(),
         faults,
     };
@@ -290,9 +291,9 @@ fn duplicate_pages() -> Vec<(String, String)> {
     let taken = Refusal::invalid("slug", "is the name of another page; choose a different one");
     let faults = Faults::of(&taken, &["slug"], "/");
     vec![
-        sample("duplicate", &page(Visibility::Public, 0, Faults::default())),
-        sample("duplicate-private", &page(Visibility::Private, 5_000, Faults::default())),
-        sample("duplicate-refused", &page(Visibility::Public, 0, faults)),
+        sample("duplicate", &page(Visibility::Public, 97, Faults::default())),
+        sample("duplicate-private", &page(Visibility::Private, 0, Faults::default())),
+        sample("duplicate-refused", &page(Visibility::Public, 97, faults)),
         sample("rename", &rename("our-plans", Faults::default())),
         sample("rename-refused", &rename("our-plans", Faults::of(&taken, &["slug"], "/"))),
     ]
@@ -516,7 +517,7 @@ fn credit_pages() -> Vec<(String, String)> {
             balance_after: Micro::new(balance),
             created_at: now(),
         };
-        EntryRow::new(&entry, &slugs, later())
+        EntryRow::new(&entry, &slugs)
     };
     let entries = || {
         vec![
@@ -722,9 +723,9 @@ fn token_pages() -> Vec<(String, String)> {
         template.render().unwrap()
     };
     let page = |minted, form, faults| page_with(minted, form, faults, true);
-    let minted = |done: &str| {
+    let minted = |done| {
         let secret = format!("svc_sk_{}", "x".repeat(32));
-        Some(MintedTokenBox { name: "deploy bot".into(), done: done.into(), secret })
+        Some(MintedTokenBox { name: "deploy bot".into(), done, secret })
     };
     let faults = |refusal| tokens::faults(&refusal, "/dashboard");
     let typed =
@@ -735,10 +736,13 @@ fn token_pages() -> Vec<(String, String)> {
     vec![
         ("dashboard-tokens".into(), page(None, MintForm::fresh(), Faults::default())),
         ("dashboard-tokens-many-pages".into(), page_with(None, MintForm::fresh(), Faults::default(), false)),
-        ("dashboard-tokens-minted".into(), page(minted("created"), MintForm::fresh(), Faults::default())),
+        (
+            "dashboard-tokens-minted".into(),
+            page(minted(SecretChange::Created), MintForm::fresh(), Faults::default()),
+        ),
         (
             "dashboard-tokens-rotated".into(),
-            page(minted("has a new secret"), MintForm::fresh(), Faults::default()),
+            page(minted(SecretChange::Replaced), MintForm::fresh(), Faults::default()),
         ),
         (
             "dashboard-tokens-refused".into(),

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use service::{MintRequest, Minted, Service, TokenFate};
 
 use super::ledger::Slugs;
-use super::mint_form::{DAYS_OFFERED, MintForm, PresetChoice, ScopeChoice};
+use super::mint_form::{DAYS_OFFERED, MintForm, PresetChoice, ScopeChoice, preset_name};
 use super::page::{DashboardPage, Frame, Tab, render_page, to_show, to_sign_in};
 use super::pager::{Pager, page_of};
 use super::question::{Question, QuestionOption};
@@ -54,9 +54,26 @@ pub struct TokensPage<'a> {
 #[derive(Serialize, Deserialize)]
 pub struct MintedTokenBox {
     pub name: String,
-    /// What was done, after the name.
-    pub done: String,
+    pub done: SecretChange,
     pub secret: String,
+}
+
+/// Why a token has a new secret.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SecretChange {
+    Created,
+    Replaced,
+}
+
+impl SecretChange {
+    /// What was done, after the token's name.
+    fn text(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Replaced => "has a new secret",
+        }
+    }
 }
 
 pub struct TokenRow {
@@ -66,6 +83,7 @@ pub struct TokenRow {
     pub secret_start: Option<String>,
     pub name: String,
     pub scopes: String,
+    pub preset: Option<&'static str>,
     /// The only page that the token is pinned to.
     pub page: Option<String>,
     pub made_by: String,
@@ -102,7 +120,7 @@ pub async fn show(request: &Request, service: Data<&Service>) -> Result<Response
     let Some(dashboard) = DashboardPage::begin(request, &service, Tab::Tokens).await? else {
         return Ok(to_sign_in(request));
     };
-    let minted = result_notes::kept_secret(request, &service);
+    let minted = result_notes::kept_secret(request, dashboard.person.user, &service);
     let is_shown_now = minted.is_some();
     let page = render(request, &service, &dashboard, TokenContext::fresh(minted)).await?;
     Ok(if is_shown_now { result_notes::clear_token(page, request, &service) } else { page })
@@ -116,7 +134,7 @@ pub async fn mint(
 ) -> Result<Response, RefusedCall> {
     let dashboard = DashboardPage::change(request, &service, Tab::Tokens).await?;
     match minted(&dashboard, &form, &service).await {
-        Ok(minted) => Ok(to_secret(&MintedTokenBox::of(minted, "created"), &dashboard, &service)),
+        Ok(minted) => Ok(to_secret(&MintedTokenBox::of(minted, SecretChange::Created), &dashboard, &service)),
         Err(refused) => {
             let again = TokenContext { minted: None, form, refusal: Some(to_show(refused, request)?) };
             render(request, &service, &dashboard, again).await
@@ -195,13 +213,13 @@ pub async fn revoke(
 pub async fn rotate(request: &Request, service: Data<&Service>) -> Result<Response, RefusedCall> {
     let dashboard = DashboardPage::change(request, &service, Tab::Tokens).await?;
     let rotated = service.rotate_token(&dashboard.caller, id_in(request)).await?;
-    Ok(to_secret(&MintedTokenBox::of(rotated, "has a new secret"), &dashboard, &service))
+    Ok(to_secret(&MintedTokenBox::of(rotated, SecretChange::Replaced), &dashboard, &service))
 }
 
 /// Redirects to the page that shows the secret.
 fn to_secret(minted: &MintedTokenBox, dashboard: &DashboardPage, service: &Service) -> Response {
     let path = dashboard.path("/tokens");
-    result_notes::keep_secret(found_at(&path), minted, &path, service)
+    result_notes::keep_secret(found_at(&path), minted, &path, dashboard.person.user, service)
 }
 
 async fn render(
@@ -252,9 +270,9 @@ pub fn faults(refusal: &Refusal, path: &str) -> Faults {
 }
 
 impl MintedTokenBox {
-    fn of(minted: Minted, done: &str) -> Self {
+    fn of(minted: Minted, done: SecretChange) -> Self {
         let name = minted.token.name.without_code().to_string();
-        Self { name, done: done.to_owned(), secret: minted.secret.reveal() }
+        Self { name, done, secret: minted.secret.reveal() }
     }
 }
 
@@ -273,6 +291,7 @@ impl TokenRow {
             secret_start: token.secret_start.clone(),
             name: token.name.without_code().to_string(),
             scopes: token.rights.scopes.to_string(),
+            preset: preset_name(token.rights.scopes),
             page: token.rights.pinned_to.map(page),
             made_by: maker_text(token, minters, names),
             last_used_at: token.last_used_at.map(|at| Ago::new(at, now)),

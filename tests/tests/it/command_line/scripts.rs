@@ -1,5 +1,6 @@
 //! The command line in scripts: quiet mode, tables, and opening the page in a browser.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
@@ -74,8 +75,38 @@ async fn every_table_fits_a_narrow_terminal_without_broken_words() {
             let shown = shell.at_terminal(&line, &[]).await;
             assert_eq!(shown.code, Some(0), "{command}: {shown:?}");
             let widest = shown.out.lines().map(|line| line.trim_end().chars().count()).max();
-            assert!(widest <= Some(width), "{command} at {width}: {}", shown.out);
+            assert!(widest.expect("output") <= width, "{command} at {width}: {}", shown.out);
+            let piped = shell.run_line(&format!("\"$handbill\" {command}")).await.ok().out;
+            let (words, complete) = (words_of(&shown.out), words_of(&piped));
+            let broken: Vec<_> = words.difference(&complete).filter(|word| !word.contains('…')).collect();
+            assert!(broken.is_empty(), "{command} at {width}: {broken:?} of {}{piped}", shown.out);
         }
+    }
+}
+
+/// Words of ages, which change while the test runs, and of the note about columns that are left out.
+const NOT_COMPARED: [&str; 12] =
+    ["never", "just", "now", "in", "ago", "s", "min", "h", "day", "days", "Not", "shown:"];
+
+/// The words of a table, without numbers and ages.
+fn words_of(table: &str) -> BTreeSet<&str> {
+    let words = table.split_whitespace().map(|word| word.trim_matches([',', '(', ')']));
+    words.filter(|word| word.contains(char::is_alphabetic) && !NOT_COMPARED.contains(word)).collect()
+}
+
+#[tokio::test]
+async fn result_that_cannot_be_written_is_a_failure() {
+    let world = world().await;
+    let shell = Shell::signed_up(&world).await;
+    for command in ["config", "size --publishes 50/s --views 5000/s", "completions bash", "man", "account"] {
+        let line = format!("\"$handbill\" {command}");
+        let ended = shell.run_line(&format!("{line} > /dev/full")).await.failed(1);
+        assert!(ended.err.contains("write to standard output: No space left"), "{command}: {ended:?}");
+        let ended = shell.run_line(&format!("{line} --json > /dev/full")).await.failed(1);
+        assert_eq!(ended.error()["code"], "local_error", "{command}: {ended:?}");
+        // A closed pipe is not an error.
+        let ended = shell.run_line(&format!("{{ {line}; echo $? >&2; }} | true")).await.ok();
+        assert!(ended.err.ends_with("0\n"), "{command}: {ended:?}");
     }
 }
 

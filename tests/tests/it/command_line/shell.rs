@@ -85,6 +85,12 @@ impl Shell {
         finish(command.args(arguments), input).await
     }
 
+    /// Runs a line of a shell without a terminal. `$handbill` is the program.
+    pub async fn run_line(&self, line: &str) -> Ran {
+        let mut command = self.command(Path::new("sh"));
+        finish(command.args(["-c", line]).env("handbill", program!()), "").await
+    }
+
     /// Runs a line of a shell at a terminal of its own. Once the terminal shows the first text of a pair, the
     /// keys of its second are typed. `out` contains everything that the terminal shows. `$handbill` is the
     /// program.

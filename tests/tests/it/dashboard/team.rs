@@ -1,6 +1,8 @@
 //! The people and tokens of an account: invited, removed, minted and revoked, by permission.
 
-use handbill_tests::{in_both_modes, json};
+use std::time::Duration;
+
+use handbill_tests::{Human, in_both_modes, json};
 
 use super::driver::{BROWSER, DashboardDriver, assert_fault, assert_has, between};
 use crate::expectations::{PAGE, assert_page, page_saying};
@@ -169,6 +171,24 @@ in_both_modes! {
         new.artifacts().await.expect(200);
         assert_page(&dashboard.post("/tokens/no-id/rotate", &[]).await, 404);
         world.assert_no_secret_was_logged();
+    }
+
+    async fn a_new_secret_is_shown_only_to_its_person_and_for_two_minutes(world: World) {
+        let (agent, owner) = claimed_by(&world, "olga").await;
+        let admin = joined_as(&world, &owner, "adam", "admin").await;
+        let dashboard = DashboardDriver::of(&owner, &agent);
+        let fields = [("name", "night bot"), ("artifacts:read", "on"), ("days", "7")];
+        dashboard.post("/tokens/mint", &fields).await.expect(302);
+        let (path, kept) = (dashboard.path("/tokens"), owner.cookie("svc_result_token").unwrap());
+        let is_shown_to = async |person: &Human| {
+            let cookie = format!("svc_sess={}; svc_result_token={kept}", person.cookie("svc_sess").unwrap());
+            let page = world.stranger().get(&path).header("Accept", BROWSER).header("Cookie", cookie).await;
+            page.expect(200).text().contains("id=\"secret\"")
+        };
+        assert!(is_shown_to(&owner).await);
+        assert!(!is_shown_to(&admin).await);
+        world.advance(Duration::from_secs(121));
+        assert!(!is_shown_to(&owner).await);
     }
 
     async fn the_tokens_tab_shows_who_minted_what_and_revokes_both(world: World) {

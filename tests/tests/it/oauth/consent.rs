@@ -16,7 +16,7 @@ in_both_modes! {
         let signed_out = world.human().get(&request).header("Accept", HTML).await.expect(200);
         for shown in [
             "Test App wants access", "a program on this computer", "Publish, change and delete pages",
-            "/signin?next=%2Foauth%2Fauthorize", "Continue without an account",
+            "/signin?next=%2Foauth%2Fauthorize", "Continue with a new account",
         ] {
             assert!(signed_out.text().contains(shown), "{shown}: {}", signed_out.text());
         }

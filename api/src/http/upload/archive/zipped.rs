@@ -19,6 +19,9 @@ const FILE: u32 = 0o100_000;
 const FOLDER: u32 = 0o040_000;
 const LINK: u32 = 0o120_000;
 
+/// The fault of an archive that cannot be read as a zip.
+pub const NO_ZIP: &str = "is damaged, or is not a zip file";
+
 pub fn unpack(archive: Bytes, files: &mut UnpackedFiles, memory: &mut UnpackMemory) -> Result<(), Refusal> {
     let mut left_bytes = archive.len() as u64;
     let archive = ZipIterable::try_new(Cursor::new(archive), Config::default());
@@ -66,5 +69,5 @@ fn damaged_entry(name: &[u8], error: &ZipError) -> Refusal {
 }
 
 fn no_zip() -> Refusal {
-    Refusal::invalid("body", "is damaged, or is not a zip file")
+    Refusal::invalid("body", NO_ZIP)
 }
