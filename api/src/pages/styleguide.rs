@@ -99,16 +99,20 @@ mod tests {
     ];
 
     /// The frame of every page, which the guide has as any page has it, and the layout of a single page.
-    const NO_COMPONENTS: [&str; 27] = [
+    const NO_COMPONENTS: [&str; 31] = [
         "account",
+        "changes",
         "charted",
         "choose",
         "colophon",
+        "drop-here",
         "either",
         "end",
+        "filters",
         "has-charts",
         "health",
         "invite",
+        "jobs",
         "masthead",
         "narrow",
         "of-custom",

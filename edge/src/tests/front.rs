@@ -56,7 +56,9 @@ async fn responses_from_memory_equal_those_of_all_steps() {
                 assert_eq!(front, full, "{:?} {headers:?}", route.visibility);
             }
             let head = knock(&harness, Method::HEAD, "/", headers).await;
-            assert_eq!((head.status, head.body.len()), (full.0, 0), "{headers:?}");
+            // A range is for GET only.
+            let status = if full.0 == 206 { 200 } else { full.0 };
+            assert_eq!((head.status, head.body.len()), (status, 0), "{headers:?}");
         }
     }
 }

@@ -113,7 +113,7 @@ in_both_modes! {
         // A ticked box stays ticked on the page with an error.
         let refused = press("weak").await;
         assert_page(&refused, 400);
-        assert!(refused.text().contains("form=\"claim\" checked"), "{refused:?}");
+        assert!(refused.text().contains("value=\"true\" checked"), "{refused:?}");
         other.account().await.expect(200);
         press(PASSWORD).await.expect(302);
         for ended in [&agent, &other] {

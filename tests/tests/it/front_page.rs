@@ -86,7 +86,8 @@ in_both_modes! {
         let (agent, _) = claimed_by(&world, "olga").await;
         let claim_url = agent.signup.as_ref().unwrap().string("claim_url");
         let code = claim_url.rsplit('/').next().unwrap();
-        for (slug, content, status) in [("good-page", PAGE, "pass"), ("bad-page", SEED_PHRASE_FORM, "blocked")] {
+        let pages = [("good-page", PAGE, "pass"), ("bad-page", SEED_PHRASE_FORM, "blocked")];
+        for (slug, content, status) in pages {
             let host = agent.publish(slug, content).await.expect(201).string("host");
             becomes(&agent, slug, status).await;
             let path = format!("/published/{code}/{slug}");

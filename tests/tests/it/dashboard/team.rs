@@ -27,14 +27,14 @@ in_both_modes! {
         let owner_s = [("role", "owner"), ("max_uses", "1"), ("ttl_hours", "1")];
         assert_fault(&dashboard.post("/team/invites", &owner_s).await, 400, "role", "This must be member or admin");
         let team = dashboard.submit("/team/invites", &fields(" 2 ", "24")).await;
-        assert_has(&team, &["Invite created", "0 of 2 uses", "Role <strong>admin</strong>", "by olga"]);
+        assert_has(&team, &["Invite created", "0 of 2 used", "Role <strong>admin</strong>", "by olga"]);
         let url = between(&team, "<div class=\"copy\"><code id=\"invite-", "</code>").split_once("\">").unwrap().1.to_owned();
         let code = url.rsplit('/').next().unwrap().to_owned();
 
         let admin = person(&world, "adam").await;
         admin.join(&url).await.expect(302);
         let guest = DashboardDriver::of(&admin, &agent);
-        assert_has(&guest.open("/team").await, &["adam", "(you)", &url, "1 of 2 uses"]);
+        assert_has(&guest.open("/team").await, &["adam", "(you)", &url, "1 of 2 used"]);
         let member = joined_as(&world, &owner, "mia", "member").await;
         let third = DashboardDriver::of(&member, &agent);
         let seen = third.open("/team").await;
