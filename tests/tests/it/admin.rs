@@ -174,7 +174,7 @@ in_both_modes! {
         }
         assert_eq!(hosts(&list(&world, "").await.expect(200)), [""; 0]);
         let log = human.get(&format!("/admin/audit?host={host}")).await.expect(200).text();
-        assert!(log.contains("Ada <span class=\"note\">a moderator</span>") && log.contains("blocked"), "{log}");
+        assert!(log.contains("Ada, <span class=\"note\">a moderator</span>") && log.contains("blocked"), "{log}");
         human.get("/admin/audit?host=NO").await.expect(400);
         human.get("/admin/moderation/no-such-page-0000").await.refused(404, "not_found");
     }

@@ -153,7 +153,7 @@ in_both_modes! {
         assert!(page.text().contains("<form method=\"get\">"), "{page:?}");
         assert!(!page.text().contains("not valid"), "{page:?}");
         let wrong = visitor.open_site(&published, "?sig=0123456789abcdef").await.expect(403);
-        assert!(wrong.text().contains("This signature is not valid"), "{wrong:?}");
+        assert!(wrong.text().contains("This link is not valid for this page"), "{wrong:?}");
         visitor.open_site(&published, &format!("?sig={signature}")).await.expect(200);
     }
 }

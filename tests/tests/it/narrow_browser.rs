@@ -36,12 +36,9 @@ async fn row_of_a_page_has_two_lines_at_most_and_shows_its_views_on_every_screen
         session.browser.show_in(width, HEIGHT).await;
         let seen = session.browser.evaluate(ROWS).await;
         let heights: Vec<u64> = serde_json::from_value(seen[0].clone()).expect("heights");
-        // A line has a height of 26 pixels.
-        let most = if width < 960 { 2 * 26 + 24 } else { 26 + 24 };
-        assert!(
-            heights.len() == PAGES.len() && heights.iter().all(|height| *height < most),
-            "{width}: {heights:?}"
-        );
+        // Two lines of 26 pixels and the padding.
+        let is_short = |height: &u64| *height < 2 * 26 + 24;
+        assert!(heights.len() == PAGES.len() && heights.iter().all(is_short), "{width}: {heights:?}");
         assert_eq!(seen[1], json!(PAGES.len() - 1), "every visited page shows its views at {width}");
         assert!(seen[2].as_u64() <= Some(width.into()), "{width}: {}", seen[2]);
     }
