@@ -1,8 +1,8 @@
 //! Reads parts of files that the kernel has in memory, without leaving the calling thread. A call to the
 //! blocking pool costs two thread switches, which is more than such a read.
 //!
-//! Only for the local filesystems of Linux that can tell whether a read would wait for the disk. On a network
-//! filesystem, opening a file may wait for its server.
+//! Used only on Linux, with local filesystems that support non-blocking reads. On a network filesystem, opening
+//! a file may block until its server responds.
 
 use std::ops::Range;
 use std::path::Path;
