@@ -17,6 +17,10 @@ pub enum Closed {
     Malformed,
     Private,
     Missing,
+    /// The site has no such file. The front page is this many folders up.
+    NoFile {
+        depth: u16,
+    },
     /// The root of the edge's own address, which has no page.
     Root,
     MethodNotAllowed,
@@ -71,7 +75,7 @@ impl Closed {
         match self {
             Closed::Malformed => StatusCode::BAD_REQUEST,
             Closed::Private => StatusCode::FORBIDDEN,
-            Closed::Missing | Closed::Root => StatusCode::NOT_FOUND,
+            Closed::Missing | Closed::NoFile { .. } | Closed::Root => StatusCode::NOT_FOUND,
             Closed::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Closed::Expired => StatusCode::GONE,
             Closed::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
@@ -87,7 +91,7 @@ impl Closed {
         match self {
             Closed::Malformed => "Bad request",
             Closed::Private => "This page is private",
-            Closed::Missing => NO_PAGE,
+            Closed::Missing | Closed::NoFile { .. } => NO_PAGE,
             Closed::Root => "This server publishes pages",
             Closed::MethodNotAllowed => "Method not allowed",
             Closed::Expired => "This page has expired",
@@ -109,7 +113,7 @@ impl Closed {
             Closed::Root => {
                 "There is no page here. Every published page has an address of its own, which its author shares."
             }
-            Closed::Missing => "It may have been moved or deleted, or the address may be wrong.",
+            Closed::Missing | Closed::NoFile { .. } => "It may have been moved or deleted, or the address may be wrong.",
             Closed::MethodNotAllowed => "Published sites support GET and HEAD only.",
             Closed::Expired => {
                 "The account that published it was not claimed in time. Its author can sign up and publish it again."

@@ -157,7 +157,7 @@ impl Inner {
                 gate::admit_file(route, file, visit.now)?;
                 self.show_not_found(visit, file).await
             }
-            Resolved::Nothing => Err(Closed::Missing.into()),
+            Resolved::Nothing => Err(visit.no_file().into()),
             Resolved::OnlyPage(page) => {
                 let (headers, root) = (self.policy.of_site(visit), visit.address.with_slash());
                 Ok(response::redirect(headers, format!("{root}{}", page.path.in_url()), query)?)

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use domain::Time;
+use domain::{Time, Visibility};
 use poem::Request;
 
+use crate::closed::Closed;
 use crate::find::Address;
 use crate::gate::Pass;
 use crate::patience::Patience;
@@ -20,4 +21,16 @@ pub struct PageVisit<'r> {
     pub live_address: Option<String>,
     pub now: Time,
     pub patience: Patience,
+}
+
+impl PageVisit<'_> {
+    /// The site has nothing at the address. The front page of a private site needs a signature, so it is not
+    /// offered.
+    pub fn no_file(&self) -> Closed {
+        let is_front = self.address.path.trim_start_matches('/').is_empty();
+        if is_front || self.site.route.visibility == Visibility::Private {
+            return Closed::Missing;
+        }
+        Closed::NoFile { depth: self.address.depth() }
+    }
 }

@@ -44,6 +44,7 @@ mod m0034_link_generations;
 mod m0035_ledger_by_time;
 mod m0035_monthly_views;
 mod m0035_statistics;
+mod m0036_days_without_views_index;
 
 pub struct Migrator;
 
@@ -86,6 +87,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0035_ledger_by_time::Migration),
             Box::new(m0035_monthly_views::Migration),
             Box::new(m0035_statistics::Migration),
+            Box::new(m0036_days_without_views_index::Migration),
         ]
     }
 }

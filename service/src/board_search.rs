@@ -36,24 +36,26 @@ impl Service {
         {
             return Ok(FoundJobs::Job(queue, id));
         }
-        let texts = match self.0.store.accounts().find_named(text).await? {
-            Some(account) => vec![account.to_string()],
-            None => self.texts_of_page(text).await?,
+        let marks = match self.0.store.accounts().find_named(text).await? {
+            Some(account) => vec![vec![account.to_string()]],
+            None => self.marks_of_page(text).await?,
         };
-        if texts.is_empty() {
+        if marks.is_empty() {
             return Ok(FoundJobs::Unknown);
         }
-        Ok(FoundJobs::Jobs(self.0.board.search(&texts).await?))
+        Ok(FoundJobs::Jobs(self.0.board.search(&marks).await?))
     }
 
-    /// What the payloads of a page's jobs contain: its host, or one of its versions.
-    async fn texts_of_page(&self, host: &str) -> ServiceResult<Vec<String>> {
+    /// What the payloads of a page's jobs contain: its host, one of its versions, or its account and slug. A
+    /// publish that is not settled has only these.
+    async fn marks_of_page(&self, host: &str) -> ServiceResult<Vec<Vec<String>>> {
         let Ok(host) = host.parse::<Host>() else { return Ok(Vec::new()) };
         let Some(artifact) = self.0.store.artifacts().find_at(&host).await? else { return Ok(Vec::new()) };
         let page = Page::first(VERSIONS_MAX);
         let versions = self.0.store.artifacts().list_versions(artifact.account, artifact.id, &page).await?;
-        let versions = versions.rows.into_iter().map(|version| version.id.to_string());
-        Ok([host.to_string()].into_iter().chain(versions).collect())
+        let versions = versions.rows.into_iter().map(|version| vec![version.id.to_string()]);
+        let slug = vec![artifact.account.to_string(), format!("\"slug\":\"{}\"", artifact.slug)];
+        Ok([vec![host.to_string()], slug].into_iter().chain(versions).collect())
     }
 
     /// The account and the page that a job's payload names.

@@ -207,6 +207,15 @@ impl Blobs {
         Ok(bytes)
     }
 
+    /// Reads parts of an object together, with one request if they are near each other.
+    pub(crate) async fn read_ranges(
+        &self,
+        key: StorageKey,
+        ranges: &[Range<u64>],
+    ) -> anyhow::Result<Vec<Bytes>> {
+        within(self.objects.get_ranges(&self.key(key), ranges)).await?.context("read parts of a blob")
+    }
+
     /// A file that is too short fails with the same error as a disk that cannot be read.
     async fn is_shorter(&self, path: &Key, end: u64) -> bool {
         matches!(self.size_of(path).await, Ok(Some(size_bytes)) if size_bytes < end)

@@ -2,12 +2,13 @@
 //! may have moved the content since, and a lost content is restored in its own object. If the content is not
 //! at the location in the manifest, the database is queried once for the current one.
 
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
 use anyhow::Context;
 use bytes::Bytes;
-use domain::{BlobHash, BundledAt, ManifestFile};
+use domain::{BlobHash, BundleId, BundledAt, ManifestFile};
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use sea_orm::{EntityTrait, QuerySelect};
@@ -52,6 +53,42 @@ impl ContentReader {
             }
             read => read,
         }
+    }
+
+    /// The content of each of these files. Equal content is read once, and contents of one bundle together.
+    pub async fn read_all(&self, files: &[ManifestFile]) -> anyhow::Result<Vec<Bytes>> {
+        let mut read = self.read_bundled(files).await;
+        let mut contents = Vec::with_capacity(files.len());
+        for file in files {
+            let bytes = match read.get(&file.hash) {
+                Some(bytes) => bytes.clone(),
+                None => self.read(ContentAddress::of(file), 0..file.size_bytes).await?,
+            };
+            read.insert(file.hash, bytes.clone());
+            contents.push(bytes);
+        }
+        Ok(contents)
+    }
+
+    /// The contents that are where the manifest says. The others have to be read one by one.
+    async fn read_bundled(&self, files: &[ManifestFile]) -> HashMap<BlobHash, Bytes> {
+        let mut bundles: BTreeMap<BundleId, BTreeMap<BlobHash, Range<u64>>> = BTreeMap::new();
+        for file in files.iter().filter(|file| file.size_bytes > 0) {
+            let Some(BundledAt { bundle, offset_bytes }) = file.bundled else { continue };
+            let range = offset_bytes..offset_bytes + file.size_bytes;
+            bundles.entry(bundle).or_default().insert(file.hash, range);
+        }
+        let mut read = HashMap::new();
+        for (bundle, contents) in bundles.iter().filter(|(_, contents)| contents.len() > 1) {
+            let ranges: Vec<_> = contents.values().cloned().collect();
+            let Ok(parts) = self.0.blobs.read_ranges(StorageKey::Bundle(*bundle), &ranges).await else { continue };
+            let is_there = |bytes: &Bytes, range: &Range<u64>| {
+                bytes.len() as u64 == range.end - range.start && !may_be_erased(bytes)
+            };
+            let found = contents.iter().zip(parts).filter(|((_, range), bytes)| is_there(bytes, range));
+            read.extend(found.map(|((hash, _), bytes)| (*hash, bytes)));
+        }
+        read
     }
 
     /// A part of a content that is zeros, or the same part from where the content is by now. The missing

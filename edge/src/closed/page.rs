@@ -82,6 +82,10 @@ impl ClosedPages {
         let base_url = &self.base_url;
         match closed {
             Closed::Private => signature_form(query),
+            Closed::NoFile { depth } => format!(
+                "<p><a class=\"button\" href=\"./{}\">Go to the front page</a></p>\n",
+                "../".repeat(depth.into())
+            ),
             Closed::Expired => {
                 format!("<p><a class=\"button\" href=\"{base_url}/\">Get your own page</a></p>\n")
             }
@@ -171,10 +175,11 @@ mod tests {
     use super::super::glyphs::characters_of;
     use super::*;
 
-    const ALL: [Closed; 14] = [
+    const ALL: [Closed; 15] = [
         Closed::Malformed,
         Closed::Private,
         Closed::Missing,
+        Closed::NoFile { depth: 1 },
         Closed::Root,
         Closed::MethodNotAllowed,
         Closed::Expired,
@@ -258,7 +263,7 @@ mod tests {
     fn error_pages_have_the_right_status_and_headers() {
         let pages = pages();
         let statuses = ALL.map(|closed| pages.show(closed, None).status().as_u16());
-        assert_eq!(statuses, [400, 403, 404, 404, 405, 410, 412, 416, 421, 429, 451, 451, 503, 503]);
+        assert_eq!(statuses, [400, 403, 404, 404, 404, 405, 410, 412, 416, 421, 429, 451, 451, 503, 503]);
         assert_eq!(pages.show(Closed::MethodNotAllowed, None).header("allow"), Some("GET, HEAD"));
         assert_eq!(pages.show(Closed::Unavailable, None).header("retry-after"), Some("2"));
         assert_eq!(pages.show(Closed::Unchecked, None).header("retry-after"), Some("10"));

@@ -84,6 +84,33 @@ async fn unknown_hosts_and_paths_are_404_and_other_methods_405() {
 }
 
 #[tokio::test]
+async fn the_404_of_a_site_leads_to_its_front_page_unless_the_site_is_private() {
+    let harness = EdgeHarness::build().await;
+    let public = harness.site(&[("index.html", "front")]).await;
+    harness.know(&public).await;
+    for (path, target) in [("nowhere", "./"), ("a/b", "./../"), ("a/b/", "./../../"), ("a//b", "./../../")] {
+        for (address, host) in [
+            (format!("/site/{HOST}/{path}"), "127.0.0.1:8081".to_owned()),
+            (format!("/{path}"), format!("{HOST}.localhost:8081")),
+        ] {
+            let seen = harness.knock(Method::GET, &address, &[("host", &host)]).await;
+            let link = format!("<a class=\"button\" href=\"{target}\">Go to the front page</a>");
+            assert!(seen.status == 404 && seen.text().contains(&link), "{address}: {}", seen.text());
+            let at = url::Url::parse(&format!("http://{host}{address}")).unwrap().join(target).unwrap();
+            let front = harness.knock(Method::GET, at.path(), &[("host", &host)]).await;
+            assert_eq!((front.status, front.text()), (200, "front"), "{at}");
+        }
+    }
+    let private = Route { visibility: Visibility::Private, ..public };
+    let sig = harness.link_key.signature(&private.host, private.link_generation);
+    let seen = harness.visit(&private, &format!("/nowhere?sig={sig}"), &[]).await;
+    assert!(seen.status == 404 && !seen.text().contains("front page"), "{}", seen.text());
+    let empty = harness.site(&[("a.txt", "x"), ("b.txt", "y")]).await;
+    let seen = harness.visit(&empty, "/", &[]).await;
+    assert!(seen.status == 404 && !seen.text().contains("front page"), "{}", seen.text());
+}
+
+#[tokio::test]
 async fn private_site_is_fully_usable_from_its_signed_link() {
     let harness = EdgeHarness::build().await;
     let route = private_site(&harness).await;

@@ -1,14 +1,13 @@
 //! Computes a verdict on a blocking thread, until it is done or nobody waits for it any more.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 use bytes::Bytes;
-use domain::{BlobHash, Manifest, ModerationStatus};
+use domain::{Manifest, ManifestFile, ModerationStatus};
 use scanner::{ScannedFile, Status, Terms, Verdict};
-use store::{ContentAddress, ScanSubject, StoredVerdict};
+use store::{ScanSubject, StoredVerdict};
 use tokio::task::spawn_blocking;
 
 use super::gate::ScanPermit;
@@ -54,17 +53,14 @@ impl Service {
         if is_blind() {
             return Ok(Files::default());
         }
-        let mut read: HashMap<BlobHash, Bytes> = HashMap::new();
-        let (mut files, contents) = (Vec::new(), self.contents());
-        for file in subject.manifest.files() {
-            let bytes = match read.get(&file.hash) {
-                Some(bytes) => bytes.clone(),
-                None => contents.read(ContentAddress::of(file), 0..file.size_bytes).await?,
-            };
-            read.insert(file.hash, bytes.clone());
-            let (path, content_type) = (file.path.to_string(), file.content_type.clone());
-            files.push(FileToScan { path, content_type, bytes });
-        }
+        let files = subject.manifest.files();
+        let contents = self.contents().read_all(files).await?;
+        let to_scan = |(file, bytes): (&ManifestFile, Bytes)| FileToScan {
+            path: file.path.to_string(),
+            content_type: file.content_type.clone(),
+            bytes,
+        };
+        let files = files.iter().zip(contents).map(to_scan).collect();
         Ok(Files { files, is_provisional: subject.is_provisional })
     }
 }

@@ -147,7 +147,9 @@ impl StoreHarness {
 
     /// Reads every file and every encoding, as an edge does.
     async fn assert_readable(&self, site: &SiteAttempt) {
-        for file in site.manifest.files() {
+        let contents = self.reader().read_all(site.manifest.files()).await.unwrap();
+        for (file, content) in site.manifest.files().iter().zip(contents) {
+            assert_eq!(BlobHash::of(&content), file.hash);
             let (address, whole) = (ContentAddress::of(file), 0..file.size_bytes);
             let read = self.reader().read(address, whole.clone()).await.unwrap();
             assert_eq!(BlobHash::of(&read), file.hash);

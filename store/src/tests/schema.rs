@@ -81,7 +81,6 @@ impl StoreHarness {
             "artifacts_with_retention",
             "artifacts_by_change",
             "versions_shown",
-            "daily_views_of_pages",
             "ledger_entries_by_time",
         ] {
             self.sql(&format!("DROP INDEX {index}")).await;

@@ -146,6 +146,21 @@ in_both_modes! {
         );
     }
 
+    #[settings("HANDBILL_TEST_FAULTS" = "answer.wait_ms:instead=1500")]
+    async fn publish_that_is_not_settled_is_found_by_the_host_of_its_page(world: World) {
+        let (agent, other) = (world.agent().await, world.agent().await);
+        let host = agent.publish("my-page", PAGE).await.expect(201).string("host");
+        other.publish("my-page", PAGE).await.expect(201);
+        let failing = "publish.before_blob_put:fail,answer.wait_ms:instead=1500";
+        world.worker().restart_with(&[("HANDBILL_TEST_FAULTS", failing)]).await;
+        for agent in [&agent, &other] {
+            agent.publish("my-page", "<h1>Changed</h1>").await.refused(503, "overloaded");
+        }
+        let found = page(&world, &format!("/admin/queues?find={host}")).await;
+        let publishes = found.matches("href=\"/admin/queues/publish/").count();
+        assert_eq!(publishes, 2, "the settled one and the other, but not those of the other account: {found}");
+    }
+
     async fn dead_jobs_of_a_queue_are_requeued_together(world: World) {
         let host = scanned_page(&world).await;
         world.worker().restart_with(&[FAILING]).await;

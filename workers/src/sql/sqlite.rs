@@ -119,7 +119,8 @@ pub(crate) const SEARCH: &str = "
         attempts, max_attempts, run_at * 1000 AS due_ms, lock_at * 1000 AS begun_ms, done_at * 1000 AS ended_ms,
         lock_by, last_result, substr(job, 1, ?2) AS payload
     FROM (SELECT * FROM Jobs ORDER BY id DESC LIMIT ?3) AS newest
-    WHERE EXISTS (SELECT 1 FROM json_each(?1) WHERE instr(CAST(substr(job, 1, ?4) AS TEXT), value) > 0)
+    WHERE EXISTS (SELECT 1 FROM json_each(?1) AS marks WHERE NOT EXISTS (SELECT 1 FROM json_each(marks.value) AS mark
+        WHERE instr(CAST(substr(job, 1, ?4) AS TEXT), mark.value) = 0))
     ORDER BY id DESC LIMIT ?5";
 
 /// One job, with its whole payload. A dead job that was cancelled has the status `Cancelled`.

@@ -146,10 +146,17 @@ on_both! {
         assert_eq!(harness.queues.find_job(one.id).await.unwrap(), Some(Queue::Scan));
         assert_eq!(harness.queues.find_job(new_id()).await.unwrap(), None);
         // The account of a sample job has the same ULID as the job.
-        let found = harness.queues.search(&[one.id.to_string(), "nothing".into()]).await.unwrap();
-        assert_eq!(found.iter().map(|job| job.id).collect::<Vec<_>>(), [one.id]);
-        assert!(harness.queues.search(&["' OR 1=1 --".into()]).await.unwrap().is_empty());
-        assert_eq!(harness.queues.search(&["\"kind\":".into()]).await.unwrap().len(), 3);
+        let search = async |marks: &[&[&str]]| {
+            let marks: Vec<Vec<String>> =
+                marks.iter().map(|texts| texts.iter().map(|text| (*text).to_owned()).collect()).collect();
+            let found = harness.queues.search(&marks).await.unwrap();
+            found.iter().map(|job| job.id).collect::<Vec<_>>()
+        };
+        let (account, kind) = (one.id.to_string(), "\"kind\":");
+        assert_eq!(search(&[&[&account], &["nothing"]]).await, [one.id]);
+        assert_eq!(search(&[&[kind, &account]]).await, [one.id]);
+        assert!(search(&[&[kind, "nothing"], &["' OR 1=1 --"]]).await.is_empty());
+        assert_eq!(search(&[&[kind]]).await.len(), 3);
     }
 
     async fn list_narrowed_to_a_kind_continues_without_gaps(harness: WorkerHarness) {

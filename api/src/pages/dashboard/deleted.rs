@@ -1,5 +1,6 @@
 //! The pages that were deleted in the last 30 days: a person restores them, or deletes them for good. Several
-//! of them may have had the same slug, so each is named by its id.
+//! of them may have had the same slug, so each is named by its id, and
+//! shown with its host.
 
 use askama::Template;
 use domain::{ArtifactId, Missing, Refusal, Time};
@@ -22,6 +23,7 @@ pub struct DeletedPage<'a> {
 
 pub struct DeletedRow {
     pub slug: String,
+    pub host: String,
     pub deleted_at: Ago,
     pub restorable_until: Ago,
     /// The path of the form that restores it.
@@ -101,6 +103,7 @@ impl DeletedRow {
     pub fn new(deleted: &DeletedArtifact, frame: &Frame, now: Time) -> Self {
         Self {
             slug: deleted.artifact.slug.to_string(),
+            host: deleted.artifact.host.to_string(),
             deleted_at: Ago::new(deleted.deleted_at, now),
             restorable_until: Ago::new(deleted.restorable_until, now),
             restore: format!("{}/{}/restore", list(frame), deleted.artifact.id),

@@ -86,11 +86,14 @@ on_both_databases! {
         let missing = harness.reader().read(one, 0..300).await.unwrap_err();
         assert!(format!("{missing:#}").contains("erased"), "{missing:#}");
         assert!(harness.reader().stream(one, 0..300).await.is_err());
+        assert!(harness.reader().read_all(purged.manifest.files()).await.is_err());
         assert_eq!(harness.reader().read(two, 0..300).await.unwrap(), content("two"));
         // Zeros that were published are read like any other content.
         let site = harness.site_of(keeper, &[zeros.clone(), content("three")], START).await;
         let published = ContentAddress::of(&site.manifest.files()[0]);
         assert_eq!(harness.reader().read(published, 0..500).await.unwrap(), zeros);
+        let together = harness.reader().read_all(site.manifest.files()).await.unwrap();
+        assert_eq!(together, [zeros, content("three")]);
     }
 
     async fn every_content_of_a_large_purge_is_erased(harness: &StoreHarness) {

@@ -344,7 +344,7 @@ async fn age(backup: &Path) {
     let database = backup.join("handbill.db");
     let address = format!("sqlite://{}", database.display());
     let mut connection = SqliteConnection::connect(&address).await.unwrap();
-    let undone = "DROP INDEX artifacts_by_change; DROP INDEX versions_shown; DROP INDEX daily_views_of_pages;
+    let undone = "DROP INDEX artifacts_by_change; DROP INDEX versions_shown;
         DROP TRIGGER daily_views_inserted; DROP TRIGGER daily_views_updated; DROP TABLE monthly_views;
         DROP INDEX ledger_entries_by_time;
         ALTER TABLE versions DROP COLUMN title; ALTER TABLE accounts DROP COLUMN name;

@@ -12,8 +12,9 @@ pub(crate) const SEARCH: &str = "
         (extract(epoch FROM done_at) * 1000)::bigint AS ended_ms, lock_by, last_result::text AS last_result,
         substr(job, 1, $2::integer) AS payload
     FROM (SELECT * FROM apalis.jobs ORDER BY id DESC LIMIT $3) AS newest
-    WHERE EXISTS (SELECT FROM unnest($1::text[]) AS sought
-        WHERE position(convert_to(sought, 'UTF8') IN substr(job, 1, $4::integer)) > 0)
+    WHERE EXISTS (SELECT FROM jsonb_array_elements($1::jsonb) AS marks
+        WHERE NOT EXISTS (SELECT FROM jsonb_array_elements_text(marks) AS mark
+            WHERE position(convert_to(mark, 'UTF8') IN substr(job, 1, $4::integer)) = 0))
     ORDER BY id DESC LIMIT $5";
 
 /// Retries those of the jobs that are dead.
