@@ -113,7 +113,9 @@ impl Closed {
             Closed::Root => {
                 "There is no page here. Every published page has an address of its own, which its author shares."
             }
-            Closed::Missing | Closed::NoFile { .. } => "It may have been moved or deleted, or the address may be wrong.",
+            Closed::Missing | Closed::NoFile { .. } => {
+                "It may have been moved or deleted, or the address may be wrong."
+            }
             Closed::MethodNotAllowed => "Published sites support GET and HEAD only.",
             Closed::Expired => {
                 "The account that published it was not claimed in time. Its author can sign up and publish it again."

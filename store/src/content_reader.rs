@@ -81,7 +81,9 @@ impl ContentReader {
         let mut read = HashMap::new();
         for (bundle, contents) in bundles.iter().filter(|(_, contents)| contents.len() > 1) {
             let ranges: Vec<_> = contents.values().cloned().collect();
-            let Ok(parts) = self.0.blobs.read_ranges(StorageKey::Bundle(*bundle), &ranges).await else { continue };
+            let Ok(parts) = self.0.blobs.read_ranges(StorageKey::Bundle(*bundle), &ranges).await else {
+                continue;
+            };
             let is_there = |bytes: &Bytes, range: &Range<u64>| {
                 bytes.len() as u64 == range.end - range.start && !may_be_erased(bytes)
             };
