@@ -7,8 +7,10 @@ use poem::Request;
 
 use crate::closed::Closed;
 use crate::find::Address;
+use crate::front::FrontPage;
 use crate::gate::Pass;
 use crate::patience::Patience;
+use crate::resolve::resolve;
 use crate::sites::Site;
 
 /// A visitor with access to a site.
@@ -24,11 +26,14 @@ pub struct PageVisit<'r> {
 }
 
 impl PageVisit<'_> {
-    /// The site has nothing at the address. The front page of a private site needs a signature, so it is not
-    /// offered.
+    /// The response if the site has no file at the address. The front page of a private site needs a
+    /// signature, so it is not offered.
     pub fn no_file(&self) -> Closed {
+        let route = &self.site.route;
+        // With rules, a redirect may stand for the front page.
+        let has_front = self.site.rules.is_some() || !resolve(&route.manifest, FrontPage::PATH).is_absent();
         let is_front = self.address.path.trim_start_matches('/').is_empty();
-        if is_front || self.site.route.visibility == Visibility::Private {
+        if is_front || !has_front || route.visibility == Visibility::Private {
             return Closed::Missing;
         }
         Closed::NoFile { depth: self.address.depth() }

@@ -1,6 +1,6 @@
-//! Drops the index that had the views of each day. Each counted view had to change it too, and on PostgreSQL
-//! no update of the table could be HOT. Since `monthly_views` exists, only the chart of an account's days
-//! reads many rows of `daily_views`, and `daily_views_by_account` leads to them.
+//! Drops the index `daily_views_of_pages`, which contained the views of each day. Each counted view had to
+//! change it too, and on PostgreSQL no update of the table could be HOT. Since `monthly_views` exists, only the
+//! chart of an account's views by day reads many rows of `daily_views`. `daily_views_by_account` finds them.
 
 use sea_orm_migration::prelude::*;
 

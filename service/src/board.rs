@@ -139,8 +139,8 @@ pub trait Board: Send + Sync {
     async fn job(&self, queue: Queue, id: JobId) -> anyhow::Result<Option<JobDetail>>;
     /// The queue of a job.
     async fn find_job(&self, id: JobId) -> anyhow::Result<Option<Queue>>;
-    /// The newest jobs of all queues whose payloads contain every text of one of the marks.
-    async fn search(&self, marks: &[Vec<String>]) -> anyhow::Result<Vec<JobInfo>>;
+    /// The newest jobs of all queues whose payloads contain every text of one of the terms.
+    async fn search(&self, terms: &[Vec<String>]) -> anyhow::Result<Vec<JobInfo>>;
     /// The errors of the newest jobs in a state.
     async fn errors(&self, queue: Queue, state: JobState) -> anyhow::Result<ErrorGroups>;
     /// Whether an attempt at the job is recorded that its row may no longer count, because an operator has

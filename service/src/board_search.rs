@@ -36,26 +36,28 @@ impl Service {
         {
             return Ok(FoundJobs::Job(queue, id));
         }
-        let marks = match self.0.store.accounts().find_named(text).await? {
+        let terms = match self.0.store.accounts().find_named(text).await? {
             Some(account) => vec![vec![account.to_string()]],
-            None => self.marks_of_page(text).await?,
+            None => self.terms_of_page(text).await?,
         };
-        if marks.is_empty() {
+        if terms.is_empty() {
             return Ok(FoundJobs::Unknown);
         }
-        Ok(FoundJobs::Jobs(self.0.board.search(&marks).await?))
+        Ok(FoundJobs::Jobs(self.0.board.search(&terms).await?))
     }
 
-    /// What the payloads of a page's jobs contain: its host, one of its versions, or its account and slug. A
-    /// publish that is not settled has only these.
-    async fn marks_of_page(&self, host: &str) -> ServiceResult<Vec<Vec<String>>> {
+    /// What the payloads of a page's jobs contain: its host, one of its versions, or its account and slug. The
+    /// version of a publish that is not settled is not stored yet. Publishes of a deleted page with the same slug
+    /// are found too.
+    async fn terms_of_page(&self, host: &str) -> ServiceResult<Vec<Vec<String>>> {
         let Ok(host) = host.parse::<Host>() else { return Ok(Vec::new()) };
         let Some(artifact) = self.0.store.artifacts().find_at(&host).await? else { return Ok(Vec::new()) };
         let page = Page::first(VERSIONS_MAX);
         let versions = self.0.store.artifacts().list_versions(artifact.account, artifact.id, &page).await?;
-        let versions = versions.rows.into_iter().map(|version| vec![version.id.to_string()]);
-        let slug = vec![artifact.account.to_string(), format!("\"slug\":\"{}\"", artifact.slug)];
-        Ok([vec![host.to_string()], slug].into_iter().chain(versions).collect())
+        let by_slug = vec![artifact.account.to_string(), format!("\"slug\":\"{}\"", artifact.slug)];
+        let mut terms = vec![vec![host.to_string()], by_slug];
+        terms.extend(versions.rows.into_iter().map(|version| vec![version.id.to_string()]));
+        Ok(terms)
     }
 
     /// The account and the page that a job's payload names.

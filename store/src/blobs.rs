@@ -207,13 +207,16 @@ impl Blobs {
         Ok(bytes)
     }
 
-    /// Reads parts of an object together, with one request if they are near each other.
+    /// Reads parts of an object together, with one request if they are near each other. The parts are copied,
+    /// so that they do not keep what is between them in memory.
     pub(crate) async fn read_ranges(
         &self,
         key: StorageKey,
         ranges: &[Range<u64>],
     ) -> anyhow::Result<Vec<Bytes>> {
-        within(self.objects.get_ranges(&self.key(key), ranges)).await?.context("read parts of a blob")
+        let parts = within(self.objects.get_ranges(&self.key(key), ranges)).await?;
+        let parts = parts.context("read parts of a blob")?;
+        Ok(parts.iter().map(|part| Bytes::copy_from_slice(part)).collect())
     }
 
     /// A file that is too short fails with the same error as a disk that cannot be read.

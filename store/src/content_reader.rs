@@ -57,7 +57,7 @@ impl ContentReader {
 
     /// The content of each of these files. Equal content is read once, and contents of one bundle together.
     pub async fn read_all(&self, files: &[ManifestFile]) -> anyhow::Result<Vec<Bytes>> {
-        let mut read = self.read_bundled(files).await;
+        let mut read = self.read_bundled(files).await?;
         let mut contents = Vec::with_capacity(files.len());
         for file in files {
             let bytes = match read.get(&file.hash) {
@@ -70,19 +70,15 @@ impl ContentReader {
         Ok(contents)
     }
 
-    /// The contents that are where the manifest says. The others have to be read one by one.
-    async fn read_bundled(&self, files: &[ManifestFile]) -> HashMap<BlobHash, Bytes> {
-        let mut bundles: BTreeMap<BundleId, BTreeMap<BlobHash, Range<u64>>> = BTreeMap::new();
-        for file in files.iter().filter(|file| file.size_bytes > 0) {
-            let Some(BundledAt { bundle, offset_bytes }) = file.bundled else { continue };
-            let range = offset_bytes..offset_bytes + file.size_bytes;
-            bundles.entry(bundle).or_default().insert(file.hash, range);
-        }
+    /// Reads the bundles that have several of these contents, each at once. Contents that were moved or may be
+    /// erased are left out.
+    async fn read_bundled(&self, files: &[ManifestFile]) -> anyhow::Result<HashMap<BlobHash, Bytes>> {
         let mut read = HashMap::new();
-        for (bundle, contents) in bundles.iter().filter(|(_, contents)| contents.len() > 1) {
+        for (bundle, contents) in by_bundle(files).into_iter().filter(|(_, contents)| contents.len() > 1) {
             let ranges: Vec<_> = contents.values().cloned().collect();
-            let Ok(parts) = self.0.blobs.read_ranges(StorageKey::Bundle(*bundle), &ranges).await else {
-                continue;
+            let parts = match self.0.blobs.read_ranges(StorageKey::Bundle(bundle), &ranges).await {
+                Err(error) if is_missing(&error) => continue,
+                parts => parts?,
             };
             let is_there = |bytes: &Bytes, range: &Range<u64>| {
                 bytes.len() as u64 == range.end - range.start && !may_be_erased(bytes)
@@ -90,7 +86,7 @@ impl ContentReader {
             let found = contents.iter().zip(parts).filter(|((_, range), bytes)| is_there(bytes, range));
             read.extend(found.map(|((hash, _), bytes)| (*hash, bytes)));
         }
-        read
+        Ok(read)
     }
 
     /// A part of a content that is zeros, or the same part from where the content is by now. The missing
@@ -159,6 +155,18 @@ impl ContentReader {
         let bundled = bundled_at(bundle.as_deref(), offset)?;
         Ok(Some(ContentAddress { bundled, ..content }))
     }
+}
+
+/// The ranges of the files' contents in each bundle.
+fn by_bundle(files: &[ManifestFile]) -> BTreeMap<BundleId, BTreeMap<BlobHash, Range<u64>>> {
+    let mut bundles: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
+    for file in files.iter().filter(|file| file.size_bytes > 0) {
+        if let Some(BundledAt { bundle, offset_bytes }) = file.bundled {
+            let range = offset_bytes..offset_bytes + file.size_bytes;
+            bundles.entry(bundle).or_default().insert(file.hash, range);
+        }
+    }
+    bundles
 }
 
 /// A purge overwrites contents in a bundle with zeros. Hardly any other content consists of zeros.

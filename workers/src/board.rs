@@ -61,8 +61,8 @@ impl Board for Queues {
         Ok(queues.into_values().next().and_then(|queue| Queue::parse(&queue)))
     }
 
-    async fn search(&self, marks: &[Vec<String>]) -> anyhow::Result<Vec<JobInfo>> {
-        self.newest_with(marks).await
+    async fn search(&self, terms: &[Vec<String>]) -> anyhow::Result<Vec<JobInfo>> {
+        self.newest_with(terms).await
     }
 
     async fn errors(&self, queue: Queue, state: JobState) -> anyhow::Result<ErrorGroups> {

@@ -84,7 +84,7 @@ async fn unknown_hosts_and_paths_are_404_and_other_methods_405() {
 }
 
 #[tokio::test]
-async fn the_404_of_a_site_leads_to_its_front_page_unless_the_site_is_private() {
+async fn the_404_of_a_site_links_to_its_front_page_if_visitors_can_open_it() {
     let harness = EdgeHarness::build().await;
     let public = harness.site(&[("index.html", "front")]).await;
     harness.know(&public).await;
@@ -106,8 +106,10 @@ async fn the_404_of_a_site_leads_to_its_front_page_unless_the_site_is_private() 
     let seen = harness.visit(&private, &format!("/nowhere?sig={sig}"), &[]).await;
     assert!(seen.status == 404 && !seen.text().contains("front page"), "{}", seen.text());
     let empty = harness.site(&[("a.txt", "x"), ("b.txt", "y")]).await;
-    let seen = harness.visit(&empty, "/", &[]).await;
-    assert!(seen.status == 404 && !seen.text().contains("front page"), "{}", seen.text());
+    for path in ["/", "/nowhere"] {
+        let seen = harness.visit(&empty, path, &[]).await;
+        assert!(seen.status == 404 && !seen.text().contains("front page"), "{}", seen.text());
+    }
 }
 
 #[tokio::test]

@@ -194,7 +194,7 @@ impl Board for NoBoard {
         bail!("no board")
     }
 
-    async fn search(&self, _marks: &[Vec<String>]) -> anyhow::Result<Vec<JobInfo>> {
+    async fn search(&self, _terms: &[Vec<String>]) -> anyhow::Result<Vec<JobInfo>> {
         bail!("no board")
     }
 

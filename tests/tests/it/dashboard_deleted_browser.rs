@@ -29,7 +29,7 @@ async fn restore_and_purge(scripts: Scripts) {
     let session = BrowserSession::take(&world, "ada", scripts).await;
     session.browser.follow("main a[href$='/deleted']").await;
     session.inspect("deleted").await;
-    assert!(session.browser.text("tbody th").await.contains("my-page"));
+    assert!(session.browser.text("tbody th").await.contains(&page.string("host")));
     session.browser.follow("form[action$='/restore'] button").await;
     assert!(session.notice().await.contains("restored"), "{}", session.notice().await);
     front_page(&visitor, &page).await.expect(200);

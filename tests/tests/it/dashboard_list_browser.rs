@@ -1,7 +1,9 @@
 //! The list of pages in a browser: a page is shown before it is opened, links are copied, and pages are
 //! changed together, with and without scripts.
 
-use handbill_tests::{Agent, Browser, Mode, PATIENCE, Scripts, Value, World, eventually, json, program};
+use handbill_tests::{
+    Agent, Browser, Mode, PATIENCE, Screen, Scripts, Value, World, eventually, json, program,
+};
 
 use crate::expectations::{PASSWORD, page_saying};
 
@@ -51,6 +53,20 @@ async fn page_is_previewed_while_it_is_pointed_at_and_no_view_is_counted() {
     .await;
     let list = agent.artifacts().await.expect(200).json();
     assert!(list.as_array().unwrap().iter().all(|page| page["views_month"] == 0), "{list}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn preview_beside_the_facts_of_a_page_has_the_width_of_a_desktop() {
+    let world = World::with(Mode::Embedded, program!()).start().await;
+    let (_, browser, list) = at_the_list(&world, Scripts::Refused).await;
+    browser.show_on(Screen::Desktop).await;
+    browser.open(&format!("{list}/pages/one-page")).await;
+    let widths = "(() => { const frame = document.querySelector('iframe'), column = frame.parentElement;\
+         const widths = [frame.getBoundingClientRect().width, frame.offsetWidth];\
+         return widths.map((width) => Math.round(10 * width / column.clientWidth)); })()";
+    assert_eq!(browser.evaluate(widths).await, json!([10, 20]), "twice the width at half scale");
+    let overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+    assert_eq!(browser.evaluate(overflow).await, json!(0));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -158,7 +158,7 @@ in_both_modes! {
         }
         let found = page(&world, &format!("/admin/queues?find={host}")).await;
         let publishes = found.matches("href=\"/admin/queues/publish/").count();
-        assert_eq!(publishes, 2, "the settled one and the other, but not those of the other account: {found}");
+        assert_eq!(publishes, 2, "one settled and one unsettled publish, none of the other account: {found}");
     }
 
     async fn dead_jobs_of_a_queue_are_requeued_together(world: World) {

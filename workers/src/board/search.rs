@@ -13,12 +13,12 @@ use crate::sql::on_either;
 const SEARCHED_BYTES_MAX: i64 = 4_096;
 
 impl Queues {
-    /// The newest jobs of all queues whose payloads contain every text of one of the marks.
-    pub(super) async fn newest_with(&self, marks: &[Vec<String>]) -> anyhow::Result<Vec<JobInfo>> {
-        let marks = serde_json::to_string(marks)?;
+    /// The newest jobs of all queues whose payloads contain every text of one of the terms.
+    pub(super) async fn newest_with(&self, terms: &[Vec<String>]) -> anyhow::Result<Vec<JobInfo>> {
+        let terms = serde_json::to_string(terms)?;
         let (searched, shown) = (i64::try_from(JOBS_SEARCHED_MAX)?, i64::try_from(JOBS_SHOWN_MAX)?);
         let rows: Vec<JobRow> = on_either!(&self.database, sql, pool => {
-            let search = sqlx::query_as(sql::SEARCH).bind(&marks).bind(KIND_BYTES_MAX);
+            let search = sqlx::query_as(sql::SEARCH).bind(&terms).bind(KIND_BYTES_MAX);
             search.bind(searched).bind(SEARCHED_BYTES_MAX).bind(shown).fetch_all(pool).await
         })
         .context("searching jobs")?;

@@ -111,7 +111,8 @@ const LIST_OTHERS: &str = "
 
 // Nothing leads from a text to the jobs that contain it, so the newest jobs are read, and the beginning of
 // each.
-/// The newest jobs whose payloads contain one of some texts.
+/// The newest jobs whose payloads contain every text of at least one term. `?1` is a JSON array of terms, and
+/// a term is an array of texts.
 pub(crate) const SEARCH: &str = "
     SELECT id, job_type,
         CASE WHEN status = 'Killed' AND (SELECT kind FROM handbill_job_events WHERE job_id = newest.id
@@ -119,8 +120,8 @@ pub(crate) const SEARCH: &str = "
         attempts, max_attempts, run_at * 1000 AS due_ms, lock_at * 1000 AS begun_ms, done_at * 1000 AS ended_ms,
         lock_by, last_result, substr(job, 1, ?2) AS payload
     FROM (SELECT * FROM Jobs ORDER BY id DESC LIMIT ?3) AS newest
-    WHERE EXISTS (SELECT 1 FROM json_each(?1) AS marks WHERE NOT EXISTS (SELECT 1 FROM json_each(marks.value) AS mark
-        WHERE instr(CAST(substr(job, 1, ?4) AS TEXT), mark.value) = 0))
+    WHERE EXISTS (SELECT 1 FROM json_each(?1) AS term WHERE NOT EXISTS (SELECT 1 FROM json_each(term.value) AS part
+        WHERE instr(CAST(substr(job, 1, ?4) AS TEXT), part.value) = 0))
     ORDER BY id DESC LIMIT ?5";
 
 /// One job, with its whole payload. A dead job that was cancelled has the status `Cancelled`.

@@ -146,10 +146,10 @@ on_both! {
         assert_eq!(harness.queues.find_job(one.id).await.unwrap(), Some(Queue::Scan));
         assert_eq!(harness.queues.find_job(new_id()).await.unwrap(), None);
         // The account of a sample job has the same ULID as the job.
-        let search = async |marks: &[&[&str]]| {
-            let marks: Vec<Vec<String>> =
-                marks.iter().map(|texts| texts.iter().map(|text| (*text).to_owned()).collect()).collect();
-            let found = harness.queues.search(&marks).await.unwrap();
+        let search = async |terms: &[&[&str]]| {
+            let terms: Vec<Vec<String>> =
+                terms.iter().map(|texts| texts.iter().map(|text| (*text).to_owned()).collect()).collect();
+            let found = harness.queues.search(&terms).await.unwrap();
             found.iter().map(|job| job.id).collect::<Vec<_>>()
         };
         let (account, kind) = (one.id.to_string(), "\"kind\":");

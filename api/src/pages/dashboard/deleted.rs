@@ -1,6 +1,5 @@
 //! The pages that were deleted in the last 30 days: a person restores them, or deletes them for good. Several
-//! of them may have had the same slug, so each is named by its id, and
-//! shown with its host.
+//! may have had the same slug, so each row shows its host, and forms name it by its id.
 
 use askama::Template;
 use domain::{ArtifactId, Missing, Refusal, Time};

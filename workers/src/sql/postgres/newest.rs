@@ -2,7 +2,8 @@
 
 // Nothing leads from a text to the jobs that contain it, so the newest jobs are read, and the beginning of
 // each.
-/// The newest jobs whose payloads contain one of some texts.
+/// The newest jobs whose payloads contain every text of at least one term. `$1` is a JSON array of terms, and
+/// a term is an array of texts.
 pub(crate) const SEARCH: &str = "
     SELECT id, job_type,
         CASE WHEN status = 'Killed' AND (SELECT kind FROM handbill_job_events WHERE job_id = newest.id
@@ -12,9 +13,9 @@ pub(crate) const SEARCH: &str = "
         (extract(epoch FROM done_at) * 1000)::bigint AS ended_ms, lock_by, last_result::text AS last_result,
         substr(job, 1, $2::integer) AS payload
     FROM (SELECT * FROM apalis.jobs ORDER BY id DESC LIMIT $3) AS newest
-    WHERE EXISTS (SELECT FROM jsonb_array_elements($1::jsonb) AS marks
-        WHERE NOT EXISTS (SELECT FROM jsonb_array_elements_text(marks) AS mark
-            WHERE position(convert_to(mark, 'UTF8') IN substr(job, 1, $4::integer)) = 0))
+    WHERE EXISTS (SELECT FROM jsonb_array_elements($1::jsonb) AS term
+        WHERE NOT EXISTS (SELECT FROM jsonb_array_elements_text(term) AS part
+            WHERE position(convert_to(part, 'UTF8') IN substr(job, 1, $4::integer)) = 0))
     ORDER BY id DESC LIMIT $5";
 
 /// Retries those of the jobs that are dead.
