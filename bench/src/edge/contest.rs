@@ -77,7 +77,13 @@ impl Contest {
     }
 
     /// Measures each visit once, on a server that was just started.
-    pub async fn cold(&mut self, what: &str, visits: &[Visit], table: &mut Table) -> anyhow::Result<()> {
+    pub async fn cold(
+        &mut self,
+        what: &str,
+        goal: Goal,
+        visits: &[Visit],
+        table: &mut Table,
+    ) -> anyhow::Result<()> {
         let mut all: Vec<_> =
             self.all().iter().map(|entrant| ContestRounds { name: entrant.name, rounds: vec![] }).collect();
         for _ in 0..COLD_ROUNDS {
@@ -89,7 +95,7 @@ impl Contest {
             }
         }
         all.retain(|results| !results.rounds.is_empty());
-        add_rows(what, Goal::NONE, all, table);
+        add_rows(what, goal, all, table);
         Ok(())
     }
 

@@ -64,6 +64,8 @@ impl Stock {
 
 async fn publish_many(base_url: &str, probe: &CacheProbe<'_>, sites: usize) -> anyhow::Result<Vec<Sample>> {
     let agents = try_join_all((0..AGENTS).map(|_| Agent::sign_up(base_url))).await?;
+    // Pages of claimed accounts are served before their scan, which waits long on a slow machine.
+    try_join_all(agents.iter().map(Agent::claim)).await?;
     let published = try_join_all(agents.iter().map(async |agent| {
         let chance = Chance::from_system();
         let mut samples = Vec::new();

@@ -47,7 +47,11 @@ impl Heat {
     }
 
     pub fn goal(self) -> Option<Goal> {
-        (self == Heat::NewPage).then_some(Goal::RatioAtMost(0.2))
+        match self {
+            Heat::NewPage => Some(Goal::RatioAtMost(0.18)),
+            Heat::NewSite => Some(Goal::RatioAtMost(0.35)),
+            _ => None,
+        }
     }
 
     fn runs(self) -> usize {
