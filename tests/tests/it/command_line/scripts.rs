@@ -81,8 +81,8 @@ async fn every_table_fits_a_narrow_terminal_without_broken_words() {
     }
 }
 
-/// What a command prints at a terminal and into a pipe while the server has the same state: a scan or a scheduled
-/// job that ends in between changes the words.
+/// What a command prints at a terminal and into a pipe while the server has the same state. A scan or a
+/// scheduled job that ends in between changes the words.
 async fn shown_and_piped(shell: &Shell, command: &str, width: usize) -> (String, String) {
     let line = format!("\"$handbill\" {command}");
     loop {
