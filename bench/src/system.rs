@@ -15,12 +15,14 @@ use crate::s3::{self, S3};
 use crate::{Arguments, Bench};
 
 /// Limits that no measurement reaches.
-const LIMITS: [(&str, &str); 5] = [
+const LIMITS: [(&str, &str); 7] = [
     ("HANDBILL_LIMITS__CLAIMED_FREE_PUBLISHES", "1000000"),
     ("HANDBILL_LIMITS__CLAIMED_ARTIFACTS", "1000000"),
     ("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES", "1000000"),
     ("HANDBILL_LIMITS__PROVISIONAL_LIFETIME", "24h"),
     ("HANDBILL_LIMITS__SIGNUPS_PER_MINUTE", "100000"),
+    ("HANDBILL_LIMITS__LOGINS_PER_MINUTE", "100000"),
+    ("HANDBILL_LIMITS__REGISTRATIONS_PER_MINUTE", "100000"),
 ];
 
 /// The number of Redis databases in use.
