@@ -104,12 +104,14 @@ impl LedgerHarness {
                 message: None,
                 created_by: None,
                 deadline: None,
+                is_provisional: None,
                 called_by: None,
             },
             manifest: Manifest::new(vec![file]),
             title: None,
             bundle: None,
             blobs_as_of: SweepNumber::default(),
+            verdict: None,
         }
     }
 

@@ -293,7 +293,7 @@ fn start_workers(
     stop_work: &CancellationToken,
     stop: &CancellationToken,
 ) -> Running {
-    let handler = workers::handler(service.clone(), system.queues.clone());
+    let handler = workers::handler(service.clone(), system.queues.clone(), &pool);
     let (queues, stop_work) = (system.queues.clone(), stop_work.clone());
     start(async move { queues.run_pool(pool, handler, stop_work).await }, stop)
 }

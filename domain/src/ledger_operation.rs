@@ -4,8 +4,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AccountId, Artifact, ArtifactId, CalledBy, Host, JobId, LinkGeneration, Manifest, Micro, PageTitle,
-    Payment, PublishOrder, Reason, Receipt, Refusal, Slug, Time, VersionId, Visibility, WrittenBundle,
+    AccountId, Artifact, ArtifactId, CalledBy, Host, JobId, LinkGeneration, Manifest, Micro,
+    ModerationStatus, PageTitle, Payment, PublishOrder, Reason, Receipt, Refusal, Slug, Time, VersionId,
+    Visibility, WrittenBundle,
 };
 
 /// An operation that moves money or uses allowance. Only an account's ledger settles operations, each at most
@@ -32,6 +33,19 @@ pub struct PublishOperation {
     pub bundle: Option<WrittenBundle>,
     /// The sweep count at the time when the manifest's blobs were known to exist.
     pub blobs_as_of: SweepNumber,
+    /// The verdict on the version, if its scan has ended already.
+    pub verdict: Option<EarlyVerdict>,
+}
+
+/// The verdict on a version that is not settled yet.
+#[derive(Clone, Debug)]
+pub struct EarlyVerdict {
+    pub status: ModerationStatus,
+    pub evidence: String,
+    /// The version of the rules that produced it.
+    pub rules: u32,
+    /// Whether the rules for provisional accounts applied.
+    pub is_provisional: bool,
 }
 
 /// How many immediate sweeps had run when blobs were checked. A publish settles only if none ran since,

@@ -99,8 +99,8 @@ pub use leak::{LeakedSecret, LeakedToken, Leaks, find_leaks};
 pub use ledger_entry::LedgerEntry;
 pub use ledger_operation::{
     CardPayment, CardReversal, CardReversalOperation, ChargeOperation, CreditOperation, CreditSource,
-    GrantOperation, LedgerOperation, Moved, Outcome, PaymentMethod, PublishOperation, Published,
-    ReversalExtent, SweepNumber, TopUpOperation, ToppedUp, VisibilityOperation, VisibilitySet,
+    EarlyVerdict, GrantOperation, LedgerOperation, Moved, Outcome, PaymentMethod, PublishOperation,
+    Published, ReversalExtent, SweepNumber, TopUpOperation, ToppedUp, VisibilityOperation, VisibilitySet,
 };
 pub use link_generation::LinkGeneration;
 pub use loopback::is_loopback_host;

@@ -33,6 +33,9 @@ pub struct PublishOrder {
     /// of an earlier release have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Time>,
+    /// Whether the account was provisional when it sent the request. Jobs of an earlier release do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_provisional: Option<bool>,
 }
 
 /// The artifact that a publish may go to.

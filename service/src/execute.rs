@@ -6,9 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use anyhow::bail;
 use bytes::Bytes;
 use domain::{
-    Activation, Content, Job, JobEnvelope, JobId, LedgerOperation, Outcome, PageTitle, PublishJob,
-    PublishOperation, Refusal, ScanJob, SitePath,
+    Activation, Content, EarlyVerdict, Job, JobEnvelope, JobId, LedgerOperation, ModerationStatus, Outcome,
+    PageTitle, PublishJob, PublishOperation, Refusal, ScanJob, SitePath,
 };
+use futures::future::OptionFuture;
 use store::{ChangeError, Refused};
 use tracing::Instrument;
 
@@ -23,13 +24,22 @@ pub struct PublishTask<'a> {
     pub reply_to: Option<&'a str>,
     /// An earlier attempt may have done some or all of the work.
     pub is_redelivery: bool,
+    /// Whether this process takes scans at the moment.
+    pub takes_scans: bool,
+}
+
+/// The end of a publish.
+struct Settled {
+    outcome: Outcome,
+    /// The verdict that was stored with the version.
+    verdict: Option<ModerationStatus>,
 }
 
 impl Service {
     /// Executes a queued publish. Idempotent by version id: the work of an earlier attempt is kept, and the
     /// rest is done.
     pub async fn execute_publish(&self, task: &PublishTask<'_>) -> anyhow::Result<()> {
-        let outcome = self.settle_publish(task).await?;
+        let Settled { outcome, verdict } = self.settle_publish(task).await?;
         let order = &task.job.order;
         faults::pass("publish.after_commit")?;
         if let Outcome::Published(published) = &outcome {
@@ -49,7 +59,9 @@ impl Service {
         }
         faults::pass("publish.after_reply")?;
         // After the commit nothing may fail the job. A scan that is not queued here is queued by the sweep.
-        if matches!(outcome, Outcome::Published(_))
+        if let Some(status) = verdict {
+            telemetry::verdict(status);
+        } else if matches!(outcome, Outcome::Published(_))
             && let Err(error) =
                 self.enqueue_scan(ScanJob { account: order.account, version: order.version }).await
         {
@@ -101,13 +113,13 @@ impl Service {
     }
 
     /// The outcome of the operation, from an earlier attempt if there is one.
-    async fn settle_publish(&self, task: &PublishTask<'_>) -> anyhow::Result<Outcome> {
+    async fn settle_publish(&self, task: &PublishTask<'_>) -> anyhow::Result<Settled> {
         let job = task.job;
         let total_bytes = job.files.iter().map(|file| file.size_bytes).sum();
         let _content_permit = self.0.publish_bounds.content_permit(&job.content, total_bytes).await?;
         // After the wait, so that a publish whose deadline passed meanwhile does no work.
         let attempt = match self.earlier_outcome(task).await? {
-            ControlFlow::Break(outcome) => return Ok(outcome),
+            ControlFlow::Break(outcome) => return Ok(outcome.into()),
             ControlFlow::Continue(attempt) => attempt,
         };
         let content = match content::inline(job)? {
@@ -116,7 +128,7 @@ impl Service {
                 Some(content) => content,
                 // An upload is deleted only after the operation is settled.
                 None => match self.0.store.outcomes().find(job.order.job()).await? {
-                    Some(outcome) => return Ok(outcome),
+                    Some(outcome) => return Ok(outcome.into()),
                     None => bail!("the upload of a publish is gone and it was never settled"),
                 },
             },
@@ -125,19 +137,32 @@ impl Service {
         let storing = telemetry::spans::store_blobs(job.order.version, job.files.len());
         let files = content::split(&job.files, content)?;
         let title = title_of(total_bytes, files.clone()).await?;
-        let stored = self.store_files(job.order.version, files, attempt).instrument(storing).await;
+        let storing = self.store_files(job.order.version, files.clone(), attempt).instrument(storing);
+        let scanning = OptionFuture::from(task.takes_scans.then(|| self.scan_early(&job.order, &files)));
+        let (stored, verdict) = tokio::join!(storing, scanning);
+        let verdict = verdict.flatten();
         let StoredFiles { manifest, bundle, blobs_as_of } = match stored {
             Ok(stored) => stored,
-            Err(ChangeError::Refused(refusal)) => return self.refuse(job, refusal).await,
+            Err(ChangeError::Refused(refusal)) => return Ok(self.refuse(job, refusal).await?.into()),
             Err(ChangeError::Failed(error)) => return Err(error),
         };
         faults::pass("publish.after_blob_put")?;
-        let operation = PublishOperation { order: job.order.clone(), manifest, title, bundle, blobs_as_of };
+        let operation = PublishOperation {
+            order: job.order.clone(),
+            manifest,
+            title,
+            bundle,
+            blobs_as_of,
+            verdict: verdict.clone(),
+        };
         let outcome = self.0.ledgers.settle(LedgerOperation::Publish(Box::new(operation))).await?;
-        if matches!(outcome, Outcome::Published(_)) {
-            telemetry::published_bytes(total_bytes);
-        }
-        Ok(outcome)
+        let Outcome::Published(published) = &outcome else { return Ok(outcome.into()) };
+        telemetry::published_bytes(total_bytes);
+        // An earlier attempt may have settled the version without this verdict.
+        let is_stored = |verdict: &EarlyVerdict| {
+            attempt == Attempt::First && verdict.is_provisional == published.expires_at.is_some()
+        };
+        Ok(Settled { verdict: verdict.filter(is_stored).map(|verdict| verdict.status), outcome })
     }
 
     /// Stored like any outcome, because the caller may have to query it. No other attempt is made.
@@ -145,6 +170,12 @@ impl Service {
         let now = self.0.clock.now();
         let refused = Refused { account: job.order.account, kind: "publish", refusal, now };
         self.0.store.outcomes().record_refusal(job.order.job(), refused).await
+    }
+}
+
+impl From<Outcome> for Settled {
+    fn from(outcome: Outcome) -> Self {
+        Self { outcome, verdict: None }
     }
 }
 

@@ -77,6 +77,7 @@ impl PublishRequest {
             created_by: caller.token(),
             called_by: Some(caller.called_by()),
             deadline,
+            is_provisional: Some(caller.account_expires_at.is_some()),
         }
     }
 }

@@ -56,6 +56,7 @@ impl Service {
             title: None,
             bundle: None,
             blobs_as_of: SweepNumber::default(),
+            verdict: None,
         };
         let terms =
             Terms { tariff: self.tariff().clone(), chance: self.0.chance.clone(), now: self.0.clock.now() };

@@ -4,6 +4,7 @@
 //! database. The gate orders the computations.
 
 mod computing;
+mod early;
 mod gate;
 mod given_up;
 

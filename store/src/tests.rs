@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use domain::{
-    Account, AccountId, AccountStatus, Activation, BlobHash, Chance, CreatedVia, Host, JobId,
+    Account, AccountId, AccountStatus, Activation, BlobHash, Chance, CreatedVia, EarlyVerdict, Host, JobId,
     LedgerOperation, Maker, Manifest, ManifestFile, Micro, ModerationStatus, Origin, Outcome, Page,
     PublishOperation, PublishOrder, Published, Refusal, Slug, SweepNumber, Target, Tariff, Time,
     TopUpOperation, UploadTicket, VersionId, Via, ViewCount, ViewsJob,
@@ -68,6 +68,7 @@ impl StoreHarness {
             message: None,
             created_by: None,
             deadline: None,
+            is_provisional: None,
             called_by: None,
         }
     }
@@ -102,6 +103,17 @@ impl StoreHarness {
         content: &'static [u8],
         activation: Activation,
     ) -> Published {
+        let order = PublishOrder { activation, ..self.order(account, slug) };
+        self.publish_with(order, content, None).await
+    }
+
+    async fn publish_with(
+        &self,
+        order: PublishOrder,
+        content: &'static [u8],
+        verdict: Option<EarlyVerdict>,
+    ) -> Published {
+        let account = order.account;
         let path = "index.html".parse().unwrap();
         let hash = BlobHash::of(content);
         let content = Bytes::from_static(content);
@@ -117,11 +129,12 @@ impl StoreHarness {
             bundled: None,
         };
         let operation = LedgerOperation::Publish(Box::new(PublishOperation {
-            order: PublishOrder { activation, ..self.order(account, slug) },
+            order,
             manifest: Manifest::new(vec![file]),
             title: None,
             bundle: None,
             blobs_as_of: SweepNumber::default(),
+            verdict,
         }));
         let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: START };
         match self.store.settle(account, &[operation], &terms).await.unwrap().pop() {
@@ -174,6 +187,7 @@ mod claims;
 mod content_verdicts;
 mod copying;
 mod deadlines;
+mod early_verdicts;
 mod finders;
 mod held_contents;
 mod insights;

@@ -76,12 +76,14 @@ async fn publish_as(
             message: None,
             created_by: None,
             deadline: None,
+            is_provisional: None,
             called_by: None,
         },
         manifest: Manifest::new(files),
         title: None,
         bundle,
         blobs_as_of: SweepNumber::default(),
+        verdict: None,
     };
     let terms = Terms { tariff: Tariff::default(), chance: chance.clone(), now: NOW };
     let outcomes = harness

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 use bytes::Bytes;
-use domain::{Manifest, ManifestFile, ModerationStatus};
+use domain::{Manifest, ManifestFile, ModerationStatus, SitePath, content_type_of};
 use scanner::{ScannedFile, Status, Terms, Verdict};
 use store::{ScanSubject, StoredVerdict};
 use tokio::task::spawn_blocking;
@@ -66,6 +66,27 @@ impl Service {
 }
 
 impl Files {
+    /// The files of a site that is not stored yet. `None` if they are too large to be read before their scan
+    /// has a permit.
+    pub(super) fn of_upload(files: &[(SitePath, Bytes)], is_provisional: bool) -> Option<Self> {
+        let total_bytes: u64 = files.iter().map(|(_, bytes)| bytes.len() as u64).sum();
+        if total_bytes > SMALL_BYTES_MAX {
+            return None;
+        }
+        if is_blind() {
+            return Some(Self::default());
+        }
+        let to_scan = |(path, bytes): &(SitePath, Bytes)| FileToScan {
+            path: path.to_string(),
+            content_type: content_type_of(path),
+            bytes: bytes.clone(),
+        };
+        let mut files: Vec<FileToScan> = files.iter().map(to_scan).collect();
+        // As in the manifest, so that a later scan gets the same input.
+        files.sort_by(|one, other| one.path.cmp(&other.path));
+        Some(Self { files, is_provisional })
+    }
+
     /// Computes the verdict. The permit is released when the computation ends, which is soon after the last
     /// caller has stopped waiting.
     pub(super) async fn compute_verdict(self, permit: ScanPermit) -> anyhow::Result<StoredVerdict> {

@@ -151,6 +151,13 @@ impl ScanGate {
         permit.ok_or_else(|| NoPermit { retry_after: self.0.state().retry_after(account) })
     }
 
+    /// The same for a caller that does without a permit if there is none soon.
+    pub(super) async fn early_permit(&self, account: AccountId) -> Option<ScanPermit> {
+        let (number, permit) = self.wait(account, Scan::First)?;
+        let _leaving = Leaving { gate: &self.0, number };
+        permit.await.ok()
+    }
+
     /// Queues the scan, unless its account is not served promptly.
     fn wait(&self, account: AccountId, scan: Scan) -> Option<(u64, oneshot::Receiver<ScanPermit>)> {
         let (sender, receiver) = oneshot::channel();

@@ -2,8 +2,9 @@
 
 use anyhow::Context;
 use domain::{
-    AccountStatus, Activation, ArtifactId, Host, Missing, MissingRight, ModeratedBy, ModerationStatus,
-    Outcome, PublishCondition, PublishOperation, Published, Reason, Refusal, Target, Visibility,
+    AccountStatus, Activation, ArtifactId, EarlyVerdict, Host, Missing, MissingRight, ModeratedBy,
+    ModerationStatus, Outcome, PublishCondition, PublishOperation, Published, Reason, Refusal, Target,
+    Visibility,
 };
 
 use super::batch::BatchState;
@@ -49,7 +50,10 @@ pub(super) fn settle(
     };
     sites.put_artifact(account, &operation.order.slug, artifact.clone());
     let mut version = new_version(batch, operation, &artifact)?;
-    moderate(sites, operation, &artifact, &mut version, terms)?;
+    // An account that was claimed meanwhile has other rules.
+    let is_provisional = batch.status() == AccountStatus::Provisional;
+    let verdict = operation.verdict.as_ref().filter(|verdict| verdict.is_provisional == is_provisional);
+    moderate(sites, operation, &artifact, &mut version, verdict, terms)?;
     let seq = u32::try_from(version.seq).context("a sequence number is negative")?;
     if operation.order.activation == Activation::Live {
         sites.point(routes::row(&batch.account, &artifact, &version, batch.now));
@@ -183,28 +187,47 @@ fn new_version(
 }
 
 /// A version of a held page waits for a moderator, whatever it contains. Any other version with a blocked
-/// content begins as blocked.
+/// content begins as blocked. Otherwise the verdict of a scan counts, if there is one.
 fn moderate(
     sites: &mut Sites<'_>,
     operation: &PublishOperation,
     artifact: &entity::artifact::Model,
     version: &mut entity::version::Model,
+    verdict: Option<&EarlyVerdict>,
     terms: &Terms,
 ) -> anyhow::Result<()> {
-    let (blocked, is_held) = (sites.blocked_in(&operation.manifest), sites.is_held_back(artifact));
-    let (status, by) = match (blocked.is_empty(), is_held) {
-        (true, false) => return Ok(()),
-        (_, true) => HELD,
-        (false, false) => (ModerationStatus::Blocked, ModeratedBy::Scan),
+    let blocked = sites.blocked_in(&operation.manifest);
+    let found = if blocked.is_empty() {
+        verdict.map(|verdict| verdict.status)
+    } else {
+        Some(ModerationStatus::Blocked)
     };
-    status.as_str().clone_into(&mut version.moderation_status);
-    by.as_str().clone_into(&mut version.moderated_by);
-    if !blocked.is_empty() {
-        let evidence = blocked_contents::evidence(NO_FINDINGS, &operation.manifest, &blocked)?;
-        // Its scan will produce the same verdict, also for a held page.
-        let (verdict, scan) = (ModerationStatus::Blocked, ModeratedBy::Scan);
-        let decision = Decision::of_people(version, verdict, scan, &terms.chance, terms.now);
-        sites.add_decision(row_of(&Decision { evidence: &evidence, ..decision }));
+    let decided = if sites.is_held_back(artifact) {
+        Some(HELD)
+    } else {
+        found.map(|status| (status, ModeratedBy::Scan))
+    };
+    if let Some((status, by)) = decided {
+        status.as_str().clone_into(&mut version.moderation_status);
+        by.as_str().clone_into(&mut version.moderated_by);
+    }
+    if let Some(verdict) = verdict {
+        version.scanned_by = Some(i32::try_from(verdict.rules)?);
+        version.scanned_at = Some(version.created_at);
+    }
+    if let Some(status) = found {
+        let findings = verdict.map_or(NO_FINDINGS, |verdict| &verdict.evidence);
+        let evidence = if blocked.is_empty() {
+            findings.to_owned()
+        } else {
+            blocked_contents::evidence(findings, &operation.manifest, &blocked)?
+        };
+        let scanner_version = verdict.map(|verdict| verdict.rules.to_string());
+        // A later scan will produce the same verdict, also for a held page.
+        let decision = Decision::of_people(version, status, ModeratedBy::Scan, &terms.chance, terms.now);
+        let decision =
+            Decision { evidence: &evidence, scanner_version: scanner_version.as_deref(), ..decision };
+        sites.add_decision(row_of(&decision));
     }
     Ok(())
 }

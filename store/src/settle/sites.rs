@@ -30,7 +30,7 @@ pub(super) struct Sites<'a> {
     /// The artifacts that are held, and since when.
     held_artifacts: HashMap<String, i64>,
     versions: Vec<entity::version::ActiveModel>,
-    /// Why versions begin as blocked.
+    /// Why versions begin with a status other than pending.
     decisions: Vec<entity::moderation_decision::ActiveModel>,
     bundles: Vec<WrittenBundle>,
     contents: BTreeMap<String, entity::blob::ActiveModel>,
@@ -102,7 +102,7 @@ impl<'a> Sites<'a> {
         blocked_contents::hashes_of(manifest).filter(|hash| self.blocked.contains(hash)).collect()
     }
 
-    /// Adds the reason why a version begins as blocked.
+    /// Adds the reason why a version begins with a status other than pending.
     pub(super) fn add_decision(&mut self, row: entity::moderation_decision::Model) {
         self.decisions.push(entity::moderation_decision::ActiveModel::from(row).reset_all());
     }

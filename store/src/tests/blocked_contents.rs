@@ -16,7 +16,7 @@ const PASS: ModerationStatus = ModerationStatus::Pass;
 const REVIEW: ModerationStatus = ModerationStatus::Review;
 
 impl StoreHarness {
-    async fn decide(&self, published: &Published, ruling: ModerationDecision) -> DecisionResult {
+    pub(super) async fn decide(&self, published: &Published, ruling: ModerationDecision) -> DecisionResult {
         self.decide_on_seen(published, ruling, None).await
     }
 

@@ -110,6 +110,7 @@ impl StoreHarness {
             title: None,
             bundle: attempt.bundle,
             blobs_as_of: attempt.as_of,
+            verdict: None,
         }));
         let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: attempt.now };
         Ok(self.store.settle(account, &[operation], &terms).await?.pop().unwrap())

@@ -30,6 +30,7 @@ impl StoreHarness {
             title: None,
             bundle: None,
             blobs_as_of: SweepNumber::default(),
+            verdict: None,
         }
     }
 

@@ -158,12 +158,14 @@ on_both_databases! {
                 message: None,
                 created_by: None,
                 deadline: None,
+                is_provisional: None,
                 called_by: None,
             },
             manifest: Manifest::new(vec![]),
             title: None,
             bundle: None,
             blobs_as_of: SweepNumber::default(),
+            verdict: None,
         };
         let terms = Terms { tariff, chance: harness.chance.clone(), now: START };
         let outcomes = harness.store.settle(account, &[LedgerOperation::Publish(Box::new(operation))], &terms).await.unwrap();

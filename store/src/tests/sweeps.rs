@@ -68,6 +68,7 @@ impl StoreHarness {
             title: None,
             bundle: None,
             blobs_as_of: check.as_of,
+            verdict: None,
         }));
         let terms = Terms { tariff: Tariff::default(), chance: self.chance.clone(), now: START };
         Ok(self.store.settle(account, &[operation], &terms).await?.pop().unwrap())

@@ -166,7 +166,9 @@ async fn carry_out(service: &Service, envelope: &JobEnvelope) -> anyhow::Result<
     match &envelope.job {
         Job::Publish(job) => {
             let reply_to = envelope.reply_to.as_deref();
-            service.execute_publish(&PublishTask { job, reply_to, is_redelivery: false }).await
+            service
+                .execute_publish(&PublishTask { job, reply_to, is_redelivery: false, takes_scans: false })
+                .await
         }
         Job::Scan(job) => service.scan(*job).await.context("scan").map(|_| ()),
         other => bail!("not requested here: {other:?}"),

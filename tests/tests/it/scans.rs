@@ -18,8 +18,24 @@ const SCAN_TIME: Duration = Duration::from_secs(3);
 const DELAY_MAX: Duration = Duration::from_secs(5);
 const FLOOD: usize = 12;
 const ACCOUNTS: usize = 6;
+/// On a busy machine the scans of some of them take too long and are queued.
+const SMALL_PAGES: usize = 4;
 
 in_both_modes! {
+    async fn a_small_page_is_served_with_its_verdict_from_the_start(world: World) {
+        let (agent, visitor) = (world.agent().await, world.visitor());
+        let mut blocked = 0;
+        for number in 0..SMALL_PAGES {
+            let page = agent.publish(&format!("page-{number}"), SEED_PHRASE_FORM).await.expect(201);
+            blocked += usize::from(first_answer(&visitor, &page).await.status == 451);
+        }
+        let queued = world.jobs("scan").await.len();
+        assert!(queued < SMALL_PAGES && blocked >= SMALL_PAGES - queued, "{blocked} blocked, {queued} queued");
+        for number in 0..SMALL_PAGES {
+            becomes(&agent, &format!("page-{number}"), "blocked").await;
+        }
+    }
+
     #[settings(
         "HANDBILL_TEST_FAULTS" = "scan.compute:pause_ms=3000",
         "HANDBILL_WORKERS__SCAN_MEMORY_MB" = "300",
@@ -133,6 +149,19 @@ async fn version_with_an_abandoned_scan_goes_to_the_moderators() {
     let all_killed =
         async || world.jobs("scan").await.iter().all(|scan| scan.status == "Killed").then_some(());
     eventually(TO_DIE, "the scan is abandoned", all_killed).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn worker_without_the_queue_of_scans_scans_nothing() {
+    let world = World::with(Mode::Production, program!()).start().await;
+    world.worker().terminate().await;
+    world.start_worker(&["--queues", "publish"]).await;
+    let agent = world.agent().await;
+    agent.publish("my-page", PAGE).await.expect(201);
+    assert_eq!(agent.artifact("my-page").await.expect(200).string("moderation_status"), "pending");
+    assert_eq!(world.jobs("scan").await.len(), 1);
+    world.start_worker(&["--queues", "scan"]).await;
+    becomes(&agent, "my-page", "pass").await;
 }
 
 async fn in_review(agent: &Agent) -> Option<()> {

@@ -107,6 +107,7 @@ mod tests {
                 created_by: None,
                 called_by: None,
                 deadline: None,
+                is_provisional: None,
             },
             files: vec![SpooledFile { path: "index.html".parse().unwrap(), size_bytes: 12 }],
             content: Content::Inline("c2VjcmV0IHRleHQ=".into()),

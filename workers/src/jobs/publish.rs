@@ -11,7 +11,9 @@ pub(super) async fn run(
     envelope: &JobEnvelope,
     job: &PublishJob,
     attempt: Attempt,
+    takes_scans: bool,
 ) -> anyhow::Result<()> {
-    let task = PublishTask { job, reply_to: envelope.reply_to.as_deref(), is_redelivery: attempt.number > 1 };
+    let reply_to = envelope.reply_to.as_deref();
+    let task = PublishTask { job, reply_to, is_redelivery: attempt.number > 1, takes_scans };
     service.execute_publish(&task).await
 }

@@ -30,6 +30,7 @@ fn publish(content: Content) -> JobEnvelope {
             created_by: None,
             called_by: None,
             deadline: None,
+            is_provisional: None,
         },
         files: vec![],
         content,

@@ -12,7 +12,7 @@ const VERSIONS_EACH: usize = 30;
 /// With one more, which is first in the queue.
 const RESCANS: usize = AGENTS * VERSIONS_EACH + 1;
 const PUBLISHES: usize = 10;
-/// The scanner finds nothing, so that the first scans finish quickly.
+/// The scanner finds nothing, so that the first scans finish quickly, most of them within their publishes.
 const BLIND: (&str, &str) = ("HANDBILL_TEST_FAULTS", "scan.blind:fail");
 /// The rescans take more than a minute on any machine. They serve as the clock for the publishes, so that a
 /// busy machine slows down both.
@@ -49,7 +49,7 @@ async fn publishes_and_their_scans_do_not_wait_for_three_hundred_rescans() {
         }
     }))
     .await;
-    all_are_scanned(&world, RESCANS).await;
+    all_are_scanned(&world, 0).await;
     for worker in &workers {
         worker.restart_with(&[SLOW]).await;
     }
@@ -57,8 +57,9 @@ async fn publishes_and_their_scans_do_not_wait_for_three_hundred_rescans() {
     let queued = world.command(&["admin", "rescan", "--all"], &[]).await;
     assert!(queued.output.contains(&format!("Queued {RESCANS} versions")), "{queued:?}");
     eventually(PATIENCE, "the rescans", async || (rescans_left(&world).await > 0).then_some(())).await;
+    let queued = world.jobs("scan").await.len();
     assert_prompt(&world, &agents[0]).await;
-    all_are_scanned(&world, RESCANS + PUBLISHES).await;
+    all_are_scanned(&world, queued + PUBLISHES).await;
     let left = rescans_left(&world).await;
     assert!(left > 0, "the rescans were over before the publishes, so nothing was measured");
 }
@@ -103,10 +104,11 @@ async fn assert_prompt(world: &World, agent: &Agent) {
     assert!(slowest < PROMPT, "a publish took {slowest:?}");
 }
 
+/// Waits for the queued scans, at least so many. Scans within publishes have no job.
 async fn all_are_scanned(world: &World, count: usize) {
     eventually(PATIENCE * 4, "the first scans", async || {
         let scans = world.jobs("scan").await;
-        (scans.len() == count && scans.iter().all(|scan| scan.status == "Done")).then_some(())
+        (scans.len() >= count && scans.iter().all(|scan| scan.status == "Done")).then_some(())
     })
     .await;
 }
