@@ -263,6 +263,10 @@ pub struct Published {
     #[serde(default, skip_serializing_if = "LinkGeneration::is_first")]
     pub link_generation: LinkGeneration,
     pub receipt: Option<Receipt>,
+    /// Whether the version was stored with the verdict of its operation. The stored outcome does not have it,
+    /// so a scan is queued after an outcome that is read back.
+    #[serde(skip)]
+    pub has_verdict: bool,
 }
 
 /// A change of visibility, including one that changed nothing.

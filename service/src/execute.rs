@@ -2,20 +2,26 @@
 
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 use anyhow::bail;
 use bytes::Bytes;
 use domain::{
-    Activation, Content, EarlyVerdict, Job, JobEnvelope, JobId, LedgerOperation, ModerationStatus, Outcome,
-    PageTitle, PublishJob, PublishOperation, Refusal, ScanJob, SitePath,
+    Activation, Content, Job, JobEnvelope, JobId, LedgerOperation, ModerationStatus, Outcome, PageTitle,
+    PublishJob, PublishOperation, Refusal, ScanJob, SitePath,
 };
+use futures::FutureExt;
 use futures::future::OptionFuture;
 use store::{ChangeError, Refused};
+use tokio::time::timeout;
 use tracing::Instrument;
 
 use crate::compute::compute;
 use crate::storing::{Attempt, StoredFiles};
 use crate::{Service, content};
+
+/// How long a publish whose files are stored waits for its scan. Most small sites take a few milliseconds.
+const EARLY_SCAN_WAIT_MAX: Duration = Duration::from_millis(100);
 
 /// A publish that a worker took from the queue.
 #[derive(Debug)]
@@ -61,6 +67,8 @@ impl Service {
         // After the commit nothing may fail the job. A scan that is not queued here is queued by the sweep.
         if let Some(status) = verdict {
             telemetry::verdict(status);
+            let status = status.as_str();
+            tracing::info!(version.id = %order.version, moderation.status = status, "version scanned");
         } else if matches!(outcome, Outcome::Published(_))
             && let Err(error) =
                 self.enqueue_scan(ScanJob { account: order.account, version: order.version }).await
@@ -138,9 +146,10 @@ impl Service {
         let files = content::split(&job.files, content)?;
         let title = title_of(total_bytes, files.clone()).await?;
         let storing = self.store_files(job.order.version, files.clone(), attempt).instrument(storing);
-        let scanning = OptionFuture::from(task.takes_scans.then(|| self.scan_early(&job.order, &files)));
-        let (stored, verdict) = tokio::join!(storing, scanning);
-        let verdict = verdict.flatten();
+        // Only once: a scan that kills its process must not fail the publish as well.
+        let is_scanned = task.takes_scans && attempt == Attempt::First;
+        let scanning = OptionFuture::from(is_scanned.then(|| self.scan_early(&job.order, &files)));
+        let (stored, verdict) = with_scan(storing, scanning.map(Option::flatten)).await;
         let StoredFiles { manifest, bundle, blobs_as_of } = match stored {
             Ok(stored) => stored,
             Err(ChangeError::Refused(refusal)) => return Ok(self.refuse(job, refusal).await?.into()),
@@ -158,11 +167,8 @@ impl Service {
         let outcome = self.0.ledgers.settle(LedgerOperation::Publish(Box::new(operation))).await?;
         let Outcome::Published(published) = &outcome else { return Ok(outcome.into()) };
         telemetry::published_bytes(total_bytes);
-        // An earlier attempt may have settled the version without this verdict.
-        let is_stored = |verdict: &EarlyVerdict| {
-            attempt == Attempt::First && verdict.is_provisional == published.expires_at.is_some()
-        };
-        Ok(Settled { verdict: verdict.filter(is_stored).map(|verdict| verdict.status), outcome })
+        let verdict = verdict.filter(|_| published.has_verdict).map(|verdict| verdict.status);
+        Ok(Settled { verdict, outcome })
     }
 
     /// Stored like any outcome, because the caller may have to query it. No other attempt is made.
@@ -170,6 +176,23 @@ impl Service {
         let now = self.0.clock.now();
         let refused = Refused { account: job.order.account, kind: "publish", refusal, now };
         self.0.store.outcomes().record_refusal(job.order.job(), refused).await
+    }
+}
+
+/// Waits for the files to be stored, and a little longer for the verdict on them. A scan that takes longer is
+/// stopped.
+async fn with_scan<S, E, V>(
+    storing: impl Future<Output = Result<S, E>>,
+    scanning: impl Future<Output = Option<V>>,
+) -> (Result<S, E>, Option<V>) {
+    tokio::pin!(storing, scanning);
+    tokio::select! {
+        verdict = &mut scanning => (storing.await, verdict),
+        stored = &mut storing => {
+            let is_useful = stored.is_ok();
+            let wait = if is_useful { EARLY_SCAN_WAIT_MAX } else { Duration::ZERO };
+            (stored, timeout(wait, scanning).await.ok().flatten())
+        }
     }
 }
 

@@ -19,15 +19,15 @@ const MARK: &[u8; 8] = b"HNDBILL1";
 
 /// Smaller responses fit into one packet anyway.
 const COMPRESS_FROM_BYTES: usize = 256;
-/// From this size on, a content is first tried with the fastest encoder. One that this cannot shorten, such as
-/// an archive, would take the others seconds. Small contents gain from brotli's dictionary in any case.
+/// From this size on, a content is first tried with the fastest encoder. One that this cannot shorten, such
+/// as an archive, would take the others seconds. Small contents gain from brotli's dictionary in any case.
 const TRY_FROM_BYTES: usize = 64 * 1024;
 const TRY_LEVEL: i32 = 1;
 /// A variant must save at least a sixteenth. Otherwise decoding costs the reader more than it saves.
 const SAVING_MIN_DIVISOR: usize = 16;
 /// Chosen on pages of 4 to 10 KB: brotli 6 saved nothing and took a fifth longer than 5, because it clears
-/// twice as much memory. Brotli 9 took 20 times as long and saved 0.3 percent. Zstd 12 took 3.5 times as long as
-/// 9 and saved 3 percent more.
+/// twice as much memory. Brotli 9 took 20 times as long and saved 0.3 percent. Zstd 12 took 3.5 times as long
+/// as 9 and saved 3 percent more.
 const BROTLI_QUALITY: i32 = 5;
 /// Contents of earlier releases have it.
 const EARLIER_BROTLI_QUALITY: i32 = 6;
@@ -62,7 +62,7 @@ impl Layout {
     }
 
     /// Recreates the variants of a content at their earlier positions, because manifests refer to these.
-    /// `None` if the encoders produce other sizes, at this release's level and the earlier one. CPU-bound, too.
+    /// `None` if the encoders produce other sizes, at this level and the earlier one. CPU-bound, too.
     pub fn again(content: &[u8], variants: &[Variant]) -> anyhow::Result<Option<Self>> {
         for brotli_quality in [BROTLI_QUALITY, EARLIER_BROTLI_QUALITY] {
             let encoded = variants

@@ -41,12 +41,15 @@ const SQLITE_ARRANGEMENT: &str = "
 // Every heartbeat queries running jobs by `lock_by`, and no others. apalis' two indexes for it contain every
 // finished job as well.
 //
+// Compression costs CPU time at each push, and the rows are deleted after two days.
+//
 // A job is written three times, and each time into every index. The primary key has the same column as
 // `unique_job_id`, and no job has an idempotency key.
 const POSTGRES_ARRANGEMENT: &str = "
     DROP TRIGGER IF EXISTS notify_workers ON apalis.jobs;
     CREATE INDEX IF NOT EXISTS jobs_in_hand ON apalis.jobs (lock_by)
         WHERE status = 'Running' OR status = 'Queued';
+    ALTER TABLE apalis.jobs ALTER COLUMN job SET STORAGE EXTERNAL;
     DROP INDEX IF EXISTS apalis.lidx, apalis.idx_apalis_jobs_lock_by, apalis.unique_job_id,
         apalis.idx_jobs_idempotency_key;
     DO $$ BEGIN
@@ -295,6 +298,8 @@ async fn is_postgres_current(pool: &PgPool) -> sqlx::Result<bool> {
                         WHERE indexrelid = to_regclass('handbill_job_events_cancelled') AND indisvalid)
             AND to_regclass('handbill_schedules_done') IS NOT NULL
             AND to_regclass('handbill_queue_figures') IS NOT NULL
+            AND EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('apalis.jobs')
+                        AND attname = 'job' AND attstorage = 'e')
             AND to_regclass('apalis.lidx') IS NULL
             AND to_regclass('apalis.idx_apalis_jobs_lock_by') IS NULL
             AND to_regclass('apalis.unique_job_id') IS NULL

@@ -259,6 +259,7 @@ fn a_publish_result_carries_the_receipt_only_when_it_was_paid_inline() {
         visibility: domain::Visibility::Public,
         link_generation: LinkGeneration::FIRST,
         receipt: Some(receipt),
+        has_verdict: false,
     };
     let warning = domain::Warning {
         code: domain::WarningCode::Secret,

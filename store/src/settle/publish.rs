@@ -54,6 +54,7 @@ pub(super) fn settle(
     let is_provisional = batch.status() == AccountStatus::Provisional;
     let verdict = operation.verdict.as_ref().filter(|verdict| verdict.is_provisional == is_provisional);
     moderate(sites, operation, &artifact, &mut version, verdict, terms)?;
+    let has_verdict = version.scanned_by.is_some();
     let seq = u32::try_from(version.seq).context("a sequence number is negative")?;
     if operation.order.activation == Activation::Live {
         sites.point(routes::row(&batch.account, &artifact, &version, batch.now));
@@ -75,6 +76,7 @@ pub(super) fn settle(
         visibility: rows::visibility(&artifact.visibility)?,
         link_generation: rows::link_generation(artifact.link_generation)?,
         receipt,
+        has_verdict,
     })))
 }
 
@@ -187,7 +189,8 @@ fn new_version(
 }
 
 /// A version of a held page waits for a moderator, whatever it contains. Any other version with a blocked
-/// content begins as blocked. Otherwise the verdict of a scan counts, if there is one.
+/// content begins as blocked, and is scanned later: by then the content may be unblocked. Otherwise the
+/// verdict counts, if there is one.
 fn moderate(
     sites: &mut Sites<'_>,
     operation: &PublishOperation,
@@ -197,16 +200,17 @@ fn moderate(
     terms: &Terms,
 ) -> anyhow::Result<()> {
     let blocked = sites.blocked_in(&operation.manifest);
-    let found = if blocked.is_empty() {
-        verdict.map(|verdict| verdict.status)
-    } else {
-        Some(ModerationStatus::Blocked)
+    let verdict = verdict.filter(|_| blocked.is_empty());
+    let found = match verdict {
+        Some(verdict) => Some((verdict.status, verdict.evidence.clone())),
+        None if blocked.is_empty() => None,
+        None => {
+            let evidence = blocked_contents::evidence(NO_FINDINGS, &operation.manifest, &blocked)?;
+            Some((ModerationStatus::Blocked, evidence))
+        }
     };
-    let decided = if sites.is_held_back(artifact) {
-        Some(HELD)
-    } else {
-        found.map(|status| (status, ModeratedBy::Scan))
-    };
+    let by_scan = found.as_ref().map(|(status, _)| (*status, ModeratedBy::Scan));
+    let decided = if sites.is_held_back(artifact) { Some(HELD) } else { by_scan };
     if let Some((status, by)) = decided {
         status.as_str().clone_into(&mut version.moderation_status);
         by.as_str().clone_into(&mut version.moderated_by);
@@ -215,15 +219,9 @@ fn moderate(
         version.scanned_by = Some(i32::try_from(verdict.rules)?);
         version.scanned_at = Some(version.created_at);
     }
-    if let Some(status) = found {
-        let findings = verdict.map_or(NO_FINDINGS, |verdict| &verdict.evidence);
-        let evidence = if blocked.is_empty() {
-            findings.to_owned()
-        } else {
-            blocked_contents::evidence(findings, &operation.manifest, &blocked)?
-        };
+    if let Some((status, evidence)) = found {
         let scanner_version = verdict.map(|verdict| verdict.rules.to_string());
-        // A later scan will produce the same verdict, also for a held page.
+        // A later scan produces the same, also for a held page.
         let decision = Decision::of_people(version, status, ModeratedBy::Scan, &terms.chance, terms.now);
         let decision =
             Decision { evidence: &evidence, scanner_version: scanner_version.as_deref(), ..decision };

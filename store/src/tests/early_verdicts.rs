@@ -46,7 +46,7 @@ on_both_databases! {
         ];
         for (slug, status, evidence) in cases {
             let published = harness.publish_scanned(account, slug, slug.as_bytes(), status).await;
-            assert_eq!(harness.shown(&published).await, status);
+            assert_eq!((harness.shown(&published).await, published.has_verdict), (status, true));
             let version = harness.version_of(&published).await;
             assert_eq!((&*version.moderation_status, &*version.moderated_by), (status.as_str(), "scan"));
             assert_eq!((version.scanned_by, version.scanned_at), (Some(7), Some(START.millis())));
@@ -77,6 +77,8 @@ on_both_databases! {
         assert_eq!(harness.shown(&again).await, ModerationStatus::Blocked);
         let stored = harness.stored_scans(&again).await;
         assert!(stored[0].2.contains(crate::BLOCKED_CONTENT), "{stored:?}");
+        assert!(!again.has_verdict, "its scan is still due");
+        assert_eq!(harness.version_of(&again).await.scanned_by, None);
 
         let held = harness.publish_scanned(one, "page", b"better", ModerationStatus::Pass).await;
         assert_eq!(harness.shown(&held).await, ModerationStatus::Blocked, "a moderator must pass it first");

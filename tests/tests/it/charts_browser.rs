@@ -72,7 +72,9 @@ async fn read_by_day(browser: &Browser, count: usize) -> Value {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn charts_of_the_queue_board_say_the_same_in_words_with_and_without_scripts() {
-    let world = World::with(Mode::Embedded, program!()).start().await;
+    // So that the queue of scans has a job.
+    let setup = World::with(Mode::Embedded, program!()).env("HANDBILL_TEST_FAULTS", "scan.early:fail");
+    let world = setup.start().await;
     world.agent().await.publish("my-page", page_saying("scanned")).await.expect(201);
     let browser = Browser::start().await;
     for scripts in [Scripts::Refused, Scripts::Run] {

@@ -18,6 +18,7 @@ const SCRAPED_WITHIN: Duration = Duration::from_secs(4);
 
 in_both_modes! {
     #[given(with_ops)]
+    #[settings("HANDBILL_TEST_FAULTS" = "scan.early:fail")]
     async fn operations_are_counted_in_metrics(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
         let before = Metrics::of(&world).await;

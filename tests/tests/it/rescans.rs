@@ -32,7 +32,7 @@ in_both_modes! {
     async fn scan_killed_between_verdict_and_notice_notifies_the_edges_on_retry(world: World) {
         let agent = world.agent().await;
         let worker = world.worker();
-        worker.restart_with(&[("HANDBILL_TEST_FAULTS", "scan.after_judge:kill")]).await;
+        worker.restart_with(&[("HANDBILL_TEST_FAULTS", "scan.early:fail,scan.after_judge:kill")]).await;
         // In embedded mode the response may be lost as well.
         let _ = agent.publish("my-page", SEED_PHRASE_FORM).try_send().await;
         assert!(!worker.exit_within(PATIENCE).await.success());
@@ -49,7 +49,7 @@ in_both_modes! {
     }
 
     // The publish does nothing after its response, so that its scan is never queued.
-    #[settings("HANDBILL_TEST_FAULTS" = "publish.after_reply:fail")]
+    #[settings("HANDBILL_TEST_FAULTS" = "scan.early:fail,publish.after_reply:fail")]
     async fn a_page_whose_scan_was_lost_is_scanned_after_a_minute(world: World) {
         let agent = world.agent().await;
         agent.publish("my-page", PAGE).await.expect(201);

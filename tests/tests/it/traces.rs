@@ -183,8 +183,8 @@ async fn scan_job(world: &World, is_wanted: impl Fn(&TracedSpan) -> bool) -> Tra
     .await
 }
 
-/// The trace with this root, once it contains the spans that end last: those of the publish's job and of a scan
-/// with a verdict.
+/// The trace with this root, once it contains the spans that end last: those of the publish's job and of a
+/// scan with a verdict.
 async fn whole_trace(world: &World, root: &str) -> Vec<TracedSpan> {
     let what = format!("the whole trace of {root}");
     eventually(PATIENCE, &what, async || {
