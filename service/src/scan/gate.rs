@@ -151,7 +151,7 @@ impl ScanGate {
         permit.ok_or_else(|| NoPermit { retry_after: self.0.state().retry_after(account) })
     }
 
-    /// The same for a caller that does without a permit if there is none soon.
+    /// Waits for a permit until the caller stops waiting. That schedules no retry of the scan.
     pub(super) async fn early_permit(&self, account: AccountId) -> Option<ScanPermit> {
         let (number, permit) = self.wait(account, Scan::First)?;
         let _leaving = Leaving { gate: &self.0, number };
