@@ -1,11 +1,11 @@
-// Speaks to mcp-remote over its standard input and output, as a desktop client does. The first argument is its program,
-// the second the address of the MCP endpoint.
+// Speaks to mcp-remote over its standard input and output, as a desktop client does. The arguments are its program, the
+// address of the MCP endpoint, and the port on which it gets the authorization code.
 
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
-const [program, address] = process.argv.slice(2);
-const proxy = spawn(process.execPath, [program, address], { stdio: ["pipe", "pipe", "inherit"] });
+const [program, address, port] = process.argv.slice(2);
+const proxy = spawn(process.execPath, [program, address, port], { stdio: ["pipe", "pipe", "inherit"] });
 const waiting = new Map();
 
 createInterface({ input: proxy.stdout }).on("line", (line) => {

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use handbill_tests::{World, in_both_modes, installed};
+use handbill_tests::{Port, World, in_both_modes, installed};
 use tokio::process::Command;
 
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/oauth");
@@ -24,7 +24,10 @@ in_both_modes! {
     async fn mcp_remote_connects_without_a_header(world: World) {
         let program = installed("HANDBILL_TEST_OAUTH_PACKAGES").join("mcp-remote/dist/proxy.js");
         let mut story = command("HANDBILL_TEST_NODE", &world);
+        // Without a port, the client derives one from the address, which another program may have.
+        let port = Port::take();
         story.arg(format!("{SOURCES}/remote.mjs")).arg(program).arg(format!("{}/mcp", world.base_url()));
+        story.arg(port.number.to_string());
         assert_publishes(story, &world).await;
     }
 }

@@ -18,23 +18,25 @@ const SCAN_TIME: Duration = Duration::from_secs(3);
 const DELAY_MAX: Duration = Duration::from_secs(5);
 const FLOOD: usize = 12;
 const ACCOUNTS: usize = 6;
-/// On a busy machine the scans of some of them take too long and are queued.
-const SMALL_PAGES: usize = 4;
+const PAGES_MAX: usize = 50;
 
 in_both_modes! {
+    #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "100")]
     async fn a_small_page_is_served_with_its_verdict_from_the_start(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
-        let mut blocked = 0;
-        for number in 0..SMALL_PAGES {
-            let page = agent.publish(&format!("page-{number}"), SEED_PHRASE_FORM).await.expect(201);
+        let (mut pages, mut blocked, mut queued) = (0, 0, 0);
+        // On a busy machine, and in a new process, a scan may take too long and is then queued.
+        while pages == queued && pages < PAGES_MAX {
+            let (slug, html) = (format!("page-{pages}"), format!("{SEED_PHRASE_FORM}<p>{pages}"));
+            let page = agent.publish(&slug, html).await.expect(201);
             blocked += usize::from(first_answer(&visitor, &page).await.status == 451);
+            // The job of a scan may be stored after the response to the publish, but not after its verdict.
+            becomes(&agent, &slug, "blocked").await;
+            queued = world.jobs("scan").await.len();
+            pages += 1;
         }
-        let queued = world.jobs("scan").await.len();
-        let are_most_early = queued < SMALL_PAGES && blocked >= SMALL_PAGES - queued;
-        assert!(are_most_early, "{blocked} blocked, {queued} queued");
-        for number in 0..SMALL_PAGES {
-            becomes(&agent, &format!("page-{number}"), "blocked").await;
-        }
+        assert!(queued < pages, "all {pages} are queued");
+        assert!(blocked >= pages - queued, "{blocked} of {pages} blocked, {queued} queued");
     }
 
     #[settings(
