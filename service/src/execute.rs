@@ -213,3 +213,41 @@ async fn title_of(total_bytes: u64, files: Vec<(SitePath, Bytes)>) -> anyhow::Re
     };
     compute(total_bytes, read).await
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::{Instant, sleep};
+
+    use super::*;
+
+    const STORED_AFTER: Duration = Duration::from_secs(1);
+    const SOON: Duration = Duration::from_millis(99);
+    const MILLISECOND: Duration = Duration::from_millis(1);
+
+    /// The verdict of a scan of this duration, and the time until it is known.
+    async fn verdict_after(scan: Duration, stored: Result<(), ()>) -> (Option<()>, Duration) {
+        let begun = Instant::now();
+        let storing = sleep(STORED_AFTER).map(|()| stored);
+        let (given, verdict) = with_scan(storing, sleep(scan).map(Some)).await;
+        assert_eq!(given, stored);
+        (verdict, begun.elapsed())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_scan_may_take_a_little_longer_than_the_files() {
+        assert_eq!(verdict_after(MILLISECOND, Ok(())).await, (Some(()), STORED_AFTER));
+        let late = STORED_AFTER + SOON;
+        assert_eq!(verdict_after(late, Ok(())).await, (Some(()), late));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_longer_scan_is_stopped() {
+        let limit = STORED_AFTER + EARLY_SCAN_WAIT_MAX;
+        assert_eq!(verdict_after(limit + MILLISECOND, Ok(())).await, (None, limit));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nothing_waits_for_the_scan_of_files_that_were_not_stored() {
+        assert_eq!(verdict_after(STORED_AFTER + SOON, Err(())).await, (None, STORED_AFTER));
+    }
+}

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use handbill_tests::{Agent, Health, Mode, PATIENCE, Reply, World, eventually, in_both_modes, json, program};
 
 use crate::expectations::{assert_serves, assert_untouched, front_page, page_saying};
+use crate::moderation::becomes;
 
 const FAULTS: &str = "HANDBILL_TEST_FAULTS";
 /// Callers wait for three seconds instead of twenty.
@@ -167,6 +168,9 @@ async fn publish_waits_for_a_restarting_file_store() {
     .await;
     world.s3().start().await;
     assert_eq!(publishing.await.unwrap().expect(201).integer("version"), 1);
+    // Only a first attempt scans before it publishes.
+    becomes(&agent, "my-page", "pass").await;
+    assert_eq!(world.jobs("scan").await.len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
