@@ -18,10 +18,9 @@ const SCAN_TIME: Duration = Duration::from_secs(3);
 const DELAY_MAX: Duration = Duration::from_secs(5);
 const FLOOD: usize = 12;
 const ACCOUNTS: usize = 6;
-const PAGES_MAX: usize = 50;
+const PAGES_MAX: usize = 4;
 
 in_both_modes! {
-    #[settings("HANDBILL_LIMITS__PROVISIONAL_FREE_PUBLISHES" = "100")]
     async fn a_small_page_is_served_with_its_verdict_from_the_start(world: World) {
         let (agent, visitor) = (world.agent().await, world.visitor());
         let (mut pages, mut blocked, mut queued) = (0, 0, 0);
