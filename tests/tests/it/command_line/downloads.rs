@@ -10,9 +10,10 @@ in_both_modes! {
         let shell = Shell::signed_up(&world).await;
         shell.write("site/index.html", PAGE);
         shell.write("site/css/a.css", "a {}\n");
-        shell.run(&["publish", "site", "--slug", "my-site"]).await.ok();
+        // An export lists verdicts, and the two exports below must be equal.
+        shell.run(&["publish", "site", "--slug", "my-site", "--wait"]).await.ok();
         shell.write("site/css/a.css", "b {}\n");
-        shell.run(&["publish", "site", "--slug", "my-site"]).await.ok();
+        shell.run(&["publish", "site", "--slug", "my-site", "--wait"]).await.ok();
 
         assert_eq!(shell.run(&["download", "my-site"]).await.ok().line(), "my-site");
         let read = |path: &str| std::fs::read_to_string(shell.path(path)).unwrap();
