@@ -12,11 +12,14 @@ use std::time::Duration;
 
 use domain::{AccountId, Chance, Clock, Host, JobId, ViewCount, ViewsJob};
 use futures::future::BoxFuture;
-use tokio::time::MissedTickBehavior;
+use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 /// Views must show in the usage within a second.
 const FLUSH_EVERY: Duration = Duration::from_millis(500);
+/// The time after a flush of more pages than fit into one batch. Each page costs a row, however often it was
+/// viewed, so that fewer flushes write fewer rows.
+const FLUSH_MANY_EVERY: Duration = Duration::from_millis(750);
 /// The largest number of hosts in a batch. While a batch is written, publishes of its accounts wait.
 const BATCH_HOSTS_MAX: usize = 1000;
 /// Attempts of the last flush, because no later one follows.
@@ -47,6 +50,8 @@ pub struct Delivery<'t, F> {
     counted: BTreeMap<(AccountId, Host), u64>,
     /// Batches that may not be stored yet. There are no others until all of them are.
     pending: Vec<Batch>,
+    /// The time from one flush to the next.
+    interval: Duration,
 }
 
 #[derive(Clone)]
@@ -87,15 +92,24 @@ where
 {
     /// `push` stores a batch as a job with this id, idempotently.
     pub fn new(tally: &'t Tally, clock: Clock, chance: Chance, push: F) -> Self {
-        Self { tally, clock, chance, push, counted: BTreeMap::new(), pending: Vec::new() }
+        Self {
+            tally,
+            clock,
+            chance,
+            push,
+            counted: BTreeMap::new(),
+            pending: Vec::new(),
+            interval: FLUSH_EVERY,
+        }
     }
 
     /// Flushes until cancelled, and then until nothing is left.
     pub async fn run(mut self, cancel: CancellationToken) {
-        let mut ticks = tokio::time::interval(FLUSH_EVERY);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        while cancel.run_until_cancelled(ticks.tick()).await.is_some() {
+        let mut next = Instant::now();
+        while cancel.run_until_cancelled(sleep_until(next)).await.is_some() {
+            let begun = Instant::now();
             self.flush().await;
+            next = begun + self.interval;
         }
         for _ in 0..LAST_FLUSHES_MAX {
             if self.flush().await == Flushed::All {
@@ -136,6 +150,7 @@ where
             let counted = ViewsJob { counted_at: now, views: views.to_vec() };
             self.pending.push(Batch { job: JobId::new(now, &self.chance), counted });
         }
+        self.interval = if self.pending.len() > 1 { FLUSH_MANY_EVERY } else { FLUSH_EVERY };
     }
 
     async fn push_pending(&mut self) {
@@ -307,5 +322,26 @@ mod tests {
             queue.kept.lock().unwrap().values().map(|counted| counted.views.len()).collect();
         sizes.sort_unstable();
         assert_eq!(sizes, [1, BATCH_HOSTS_MAX]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_flush_of_many_pages_is_followed_by_a_longer_interval() {
+        for (pages, interval) in [(BATCH_HOSTS_MAX, FLUSH_EVERY), (BATCH_HOSTS_MAX + 1, FLUSH_MANY_EVERY)] {
+            let (tally, queue) = (Arc::new(Tally::default()), Queue::default());
+            let count = || (0..pages).for_each(|number| tally.count(&page(number)));
+            count();
+            let cancel = CancellationToken::new();
+            let _stop = cancel.clone().drop_guard();
+            tokio::spawn({
+                let (tally, queue) = (tally.clone(), queue.clone());
+                async move { queue.delivery(&tally).run(cancel).await }
+            });
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            count();
+            tokio::time::sleep(interval - Duration::from_millis(2)).await;
+            assert_eq!(queue.views(), pages as u64);
+            tokio::time::sleep(Duration::from_millis(2)).await;
+            assert_eq!(queue.views(), 2 * pages as u64);
+        }
     }
 }
