@@ -1,6 +1,7 @@
 //! Scans under load: the same content is scanned once, no account starves another, and unscanned pages of
 //! provisional accounts are held back.
 
+use std::future::IntoFuture;
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
@@ -10,7 +11,8 @@ use handbill_tests::{
 
 use crate::expectations::{PAGE, assert_serves, front_page, page_saying};
 use crate::moderation::{SEED_PHRASE_FORM, becomes};
-use crate::teams::claimed_by;
+use crate::suspension::a_publish_is_executed;
+use crate::teams::{claimed_by, person};
 
 /// The duration of the longest scan that the budget allows.
 const SCAN_TIME: Duration = Duration::from_secs(3);
@@ -119,6 +121,19 @@ in_both_modes! {
         becomes(&agent, "my-page", "review").await;
         assert_serves(&front_page(&visitor, &page).await, PAGE);
         assert_serves(&front_page(&visitor, &next).await, &page_saying("next"));
+    }
+
+    #[settings("HANDBILL_TEST_FAULTS" = "publish.after_blob_put:pause_ms=6000")]
+    async fn a_verdict_from_before_a_claim_does_not_count_after_it(world: World) {
+        let (agent, owner) = (world.agent().await, person(&world, "olga").await);
+        let claim_url = agent.signup.as_ref().unwrap().string("claim_url");
+        // Only a provisional account's redirect to another site goes to review.
+        let away = "<meta http-equiv=refresh content='0; url=https://example.com/'>";
+        let publishing = tokio::spawn(agent.publish("my-page", away).into_future());
+        a_publish_is_executed(&world).await;
+        owner.claim(&claim_url).await.expect(200);
+        publishing.await.unwrap().expect(201);
+        becomes(&agent, "my-page", "pass").await;
     }
 
     #[settings("HANDBILL_TEST_FAULTS" = "scan.compute:fail")]

@@ -291,11 +291,7 @@ in_both_modes! {
         // By then the worker has stored the files, and only the ledger's commit is left.
         world.worker().restart_with(&[("HANDBILL_TEST_FAULTS", "publish.after_blob_put:pause_ms=6000")]).await;
         let publish = tokio::spawn(agent.publish("my-page", PAGE).into_future());
-        eventually(PATIENCE, "the publish is executed", async || {
-            let running = world.operator().call(Method::GET, "/internal/queues/publish/jobs?state=running").await;
-            (running.expect(200).at("items") != json!([])).then_some(())
-        })
-        .await;
+        a_publish_is_executed(&world).await;
         suspend(&world, &agent.handle()).await.expect(200);
         publish.await.unwrap().refused(403, "account_suspended");
         assert_eq!(agent.artifacts().await.expect(200).json(), json!([]));
@@ -411,6 +407,15 @@ in_both_modes! {
         assert_eq!(unknown.status.code(), Some(1), "{unknown:?}");
         assert_eq!(agent.account().await.expect(200).at("suspended"), json!(null));
     }
+}
+
+pub async fn a_publish_is_executed(world: &World) {
+    let running = "/internal/queues/publish/jobs?state=running";
+    eventually(PATIENCE, "a publish is executed", async || {
+        let running = world.operator().call(Method::GET, running).await;
+        (running.expect(200).at("items") != json!([])).then_some(())
+    })
+    .await;
 }
 
 /// A body without what changes by reading, or after the responses.
