@@ -49,6 +49,10 @@ use args::{Arguments, Command, LedgerCommand, ServerCommand};
 use output::Form;
 use serve::Roles;
 
+// In the library, so that every program that starts `main` has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 pub fn main() -> ExitCode {
     let line: Vec<OsString> = std::env::args_os().collect();
     let Arguments { config, client, command } = match Arguments::read(&line) {

@@ -58,7 +58,7 @@ def check_dockerfile():
 
 
 def check_memory_is_returned(image):
-    wanted = "MALLOC_MMAP_THRESHOLD_=262144"
+    wanted = "MIMALLOC_PURGE_DELAY=10"
     demand(wanted in (f"{name}={value}" for name, value in image.items()), "the Dockerfile keeps freed memory")
     for role in ("api", "edge", "serve", "worker@"):
         unit = (DEPLOY / "systemd" / f"handbill-{role}.service").read_text()

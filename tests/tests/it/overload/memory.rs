@@ -1,12 +1,15 @@
-//! Under any load, a process's memory stays bounded, and a second attack takes no more than the first.
+//! Under any load, a process's memory stays bounded, and a second attack takes no more than the first. The
+//! memory of large contents is returned to the system.
 
 use std::time::Duration;
 
+use futures::future::join_all;
 use handbill_tests::{Agent, PATIENCE, Process, World, eventually, in_both_modes};
 use tokio::net::TcpStream;
 
 use super::wire::{connections_sending, metric, publish_head, resident_bytes};
 use crate::expectations::{PAGE, front_page};
+use crate::teams::claimed_by;
 
 const MIB: f64 = 1_048_576.0;
 /// The base memory of a debug build, 96 MiB for the cache, 64 for uploads, and the limits of 1,600
@@ -14,6 +17,7 @@ const MIB: f64 = 1_048_576.0;
 const RESIDENT_BYTES_MAX: f64 = 450.0 * MIB;
 /// Memory that an allocator may keep.
 const GROWTH_BYTES_MAX: f64 = 60.0 * MIB;
+const LARGE_BYTES: usize = 9_000_000;
 
 in_both_modes! {
     #[given(with_ops)]
@@ -40,6 +44,25 @@ in_both_modes! {
         }
         assert!(peaks[1] < peaks[0] + GROWTH_BYTES_MAX, "{peaks:?}");
     }
+
+    #[given(with_ops)]
+    async fn the_memory_of_large_contents_is_returned(world: World) {
+        let (agent, _owner) = claimed_by(&world, "olga").await;
+        agent.publish("my-page", PAGE).await.expect(201);
+        let before = resident_bytes(&world, &world.worker()).await;
+        join_all((0..8).map(|number| large_publish(&agent, number))).await;
+        eventually(PATIENCE, "the memory is returned", async || {
+            let now = resident_bytes(&world, &world.worker()).await;
+            (now < before + GROWTH_BYTES_MAX).then_some(())
+        })
+        .await;
+    }
+}
+
+/// Publishes a file that is nearly as large as a publish may be.
+async fn large_publish(agent: &Agent, number: u8) {
+    let data = vec![number; LARGE_BYTES];
+    agent.publish_files(&format!("site-{number}"), &[("data.bin", &data)]).await.expect(201);
 }
 
 /// Idle, silent, with half a huge head, with half a body: all at the same time.
