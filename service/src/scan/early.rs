@@ -4,20 +4,14 @@
 //! This is only an attempt. If it fails or does not end soon, the version is published as pending, and its
 //! scan is queued.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use domain::{EarlyVerdict, PublishOrder, SitePath};
 use store::StoredVerdict;
-use tokio::time::timeout;
 use tracing::Instrument;
 
 use super::computing::Files;
 use super::{pass_or_wait, rules};
 use crate::Service;
-
-/// How long to wait for a permit. A busy scanner must not slow down publishes.
-const PERMIT_WAIT_MAX: Duration = Duration::from_millis(25);
 
 impl Service {
     /// The verdict on the files of a publish. `None` if they are too large or their scan fails.
@@ -31,8 +25,7 @@ impl Service {
         let files = Files::of_upload(files, is_provisional)?;
         let span = telemetry::spans::scan(order.version);
         let scanning = async {
-            let permit = self.0.scans.gate.early_permit(order.account);
-            let permit = timeout(PERMIT_WAIT_MAX, permit).await.ok()??;
+            let permit = self.0.scans.gate.early_permit(order.account).await?;
             let verdict = files.compute_verdict(permit).await;
             Some(pass_or_wait("scan.before_judge").await.and(verdict))
         };

@@ -21,6 +21,8 @@ const PATIENCE: Duration = Duration::from_millis(250);
 const STARVING_AFTER: Duration = Duration::from_secs(4);
 /// A scan without a permit by then returns to the queue, whatever its position.
 const WAIT_MAX: Duration = Duration::from_secs(60);
+/// The limit for a scan before the publish. A busy gate must not slow down publishes.
+const EARLY_WAIT_MAX: Duration = Duration::from_millis(25);
 /// The limit for a rescan, so that waiting does not use up its attempt.
 const RESCAN_WAIT_MAX: Duration = Duration::from_secs(10);
 /// The interval between the retries of an account's scans, and the longest delay.
@@ -151,11 +153,11 @@ impl ScanGate {
         permit.ok_or_else(|| NoPermit { retry_after: self.0.state().retry_after(account) })
     }
 
-    /// Waits for a permit until the caller stops waiting. That schedules no retry of the scan.
+    /// The permit of a scan before the publish. `None` schedules no retry of the scan.
     pub(super) async fn early_permit(&self, account: AccountId) -> Option<ScanPermit> {
         let (number, permit) = self.wait(account, Scan::First)?;
         let _leaving = Leaving { gate: &self.0, number };
-        permit.await.ok()
+        timeout(EARLY_WAIT_MAX, permit).await.ok()?.ok()
     }
 
     /// Queues the scan, unless its account is not served promptly.

@@ -222,3 +222,17 @@ async fn number_of_tracked_accounts_is_bounded() {
     }
     assert!(gate.0.state().accounts.len() <= ACCOUNTS_MAX);
 }
+
+#[tokio::test(start_paused = true)]
+async fn busy_gate_delays_a_publish_by_25_ms() {
+    let (gate, [computing, publishing]) = (gate(1), accounts());
+    let permit = served(first(&gate, computing).await).await;
+    let begun = Instant::now();
+    assert!(gate.early_permit(publishing).await.is_none());
+    assert_eq!(begun.elapsed(), 25 * MILLISECOND);
+    // It does not wait any more, so that the next one gets the permit.
+    drop(permit);
+    let begun = Instant::now();
+    assert!(gate.early_permit(publishing).await.is_some());
+    assert_eq!(begun.elapsed(), Duration::ZERO);
+}
