@@ -20,6 +20,7 @@ mod ledger;
 mod listing;
 mod machine;
 mod memory;
+mod outage;
 mod page;
 mod program;
 mod publish;
@@ -86,6 +87,7 @@ enum Part {
     List,
     Edge,
     Visible,
+    Outage,
     Start,
     Memory,
     Cli,
@@ -162,6 +164,7 @@ async fn measure(bench: &Bench, part: Part, table: &mut Table) -> anyhow::Result
         Part::List => listing::measure(bench, table).await,
         Part::Edge => Box::pin(edge::measure(bench, table)).await,
         Part::Visible => visible::measure(bench, table).await,
+        Part::Outage => outage::measure(bench, table).await,
         Part::Start => start::measure(bench, table).await,
         Part::Memory => memory::measure(bench, table).await,
         Part::Cli => cli::measure(bench, table).await,

@@ -1,7 +1,7 @@
 //! How publishes scale with processes: 1, 2 and 4 workers and 1 or 2 APIs on the production stores, all on
 //! this machine. Reports the processor time of each kind of process, and what saturates first.
 
-mod processor;
+pub mod processor;
 mod saturation;
 
 use std::sync::Arc;

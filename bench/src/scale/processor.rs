@@ -142,16 +142,17 @@ impl Stat {
 
 /// The time of a process, its children, and its former children.
 fn of_process_tree(id: u32) -> anyhow::Result<Duration> {
-    let head = Stat::of(id)?;
-    let mut spent = head.own + head.of_children;
-    for entry in std::fs::read_dir("/proc")? {
-        // An entry that is not a process, or a process that ends now, is not a child.
-        let Ok(stat) = Stat::at(&entry?.path().join("stat")) else { continue };
-        if stat.parent == id {
-            spent += stat.own + stat.of_children;
-        }
-    }
-    Ok(spent)
+    // A child that has ended since is one of the former children.
+    let stats = process_tree(id)?.into_iter().filter_map(|id| Stat::of(id).ok());
+    Ok(stats.map(|stat| stat.own + stat.of_children).sum())
+}
+
+/// A process with one thread, and its children.
+pub fn process_tree(id: u32) -> anyhow::Result<Vec<u32>> {
+    let path = format!("/proc/{id}/task/{id}/children");
+    let children = std::fs::read_to_string(&path).with_context(|| format!("read {path}"))?;
+    let ids = std::iter::once(Ok(id)).chain(children.split_whitespace().map(str::parse));
+    Ok(ids.collect::<Result<_, _>>()?)
 }
 
 /// The time of this process's threads with a name.
@@ -166,7 +167,8 @@ fn of_own_threads(name: &str) -> anyhow::Result<Duration> {
     Ok(spent)
 }
 
-async fn postgres_id(arguments: &Arguments) -> anyhow::Result<u32> {
+/// The main process of PostgreSQL.
+pub async fn postgres_id(arguments: &Arguments) -> anyhow::Result<u32> {
     let server = arguments.postgres.as_deref().context("this needs a PostgreSQL: --postgres")?;
     let mut connection = PgConnection::connect(server).await.context("connect to PostgreSQL")?;
     let backend: i32 = sqlx::query_scalar("SELECT pg_backend_pid()").fetch_one(&mut connection).await?;
@@ -174,7 +176,8 @@ async fn postgres_id(arguments: &Arguments) -> anyhow::Result<u32> {
     Ok(backend.parent)
 }
 
-async fn redis_id(arguments: &Arguments) -> anyhow::Result<u32> {
+/// The process of Redis.
+pub async fn redis_id(arguments: &Arguments) -> anyhow::Result<u32> {
     let server = arguments.redis.as_deref().context("this needs a Redis: --redis")?;
     let mut connection = redis::Client::open(server)?.get_multiplexed_async_connection().await?;
     let info: String = redis::cmd("INFO").arg("server").query_async(&mut connection).await?;

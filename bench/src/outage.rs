@@ -1,0 +1,143 @@
+//! Pages in the memory of an edge while PostgreSQL or Redis hangs. Nothing can change without PostgreSQL, so the
+//! edge must continue to serve what it has.
+
+use std::time::{Duration, Instant};
+
+use domain::Chance;
+use reqwest::Client;
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::Bench;
+use crate::agent::Agent;
+use crate::figure::{Figure, Goal};
+use crate::latencies::Latencies;
+use crate::page::page;
+use crate::scale::processor::{postgres_id, process_tree, redis_id};
+use crate::system::BenchSystem;
+use crate::table::{Row, Table};
+
+const PAGES: usize = 200;
+const BEFORE: Duration = Duration::from_secs(60);
+const OUTAGE: Duration = Duration::from_secs(300);
+/// The rate is constant, so that both times have as many visits.
+const VISIT_INTERVAL: Duration = Duration::from_millis(5);
+/// A visitor who waits longer has failed.
+const VISIT_MAX: Duration = Duration::from_secs(5);
+/// The 99th percentile is "as before" up to this ratio.
+const SAME: Goal = Goal::RatioAtMost(1.2);
+
+pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
+    let (postgres, redis) = (postgres_id(&bench.arguments).await?, redis_id(&bench.arguments).await?);
+    let system = BenchSystem::production(bench, "outage").await?;
+    let pages = Pages::publish(&system).await?;
+    for (server, id) in [("PostgreSQL", postgres), ("Redis", redis)] {
+        let before = pages.visit(bench.extent().time(BEFORE)).await?;
+        let frozen = Frozen::new(id)?;
+        let time = bench.extent().time(OUTAGE);
+        let meanwhile = pages.visit(time).await?;
+        drop(frozen);
+        add_rows(table, &format!("{server} hangs for {} seconds", time.as_secs()), before, meanwhile);
+    }
+    Ok(())
+}
+
+fn add_rows(table: &mut Table, outage: &str, before: Visits, meanwhile: Visits) {
+    let [visits, visits_before] = [&meanwhile, &before].map(|visits| visits.taken.len());
+    let [taken, before] = [meanwhile.taken, before.taken].map(|taken| Latencies::of(taken).percentile(99));
+    let row = Row::of(format!("read a page while {outage}, p99"), taken).beside("before", before).goal(SAME);
+    table.add(row.note(format!("{visits} reads, before {visits_before}")));
+    for (what, count) in [("failed reads", meanwhile.failed), ("old pages", meanwhile.old)] {
+        let row = Row::of(format!("{what} while {outage}"), Figure::Count(count));
+        table.add(row.goal(Goal::AtMost(0.0)));
+    }
+}
+
+/// Pages with the content that a visitor must get.
+struct Pages {
+    client: Client,
+    pages: Vec<(String, String)>,
+}
+
+/// The visits of a period.
+#[derive(Default)]
+struct Visits {
+    taken: Vec<Duration>,
+    failed: usize,
+    /// Responses with another content than the last published one.
+    old: usize,
+}
+
+impl Pages {
+    /// Publishes two versions of each page. The first one was read once, so that an edge may still have it.
+    async fn publish(system: &BenchSystem) -> anyhow::Result<Self> {
+        let (agent, chance) = (Agent::sign_up(&system.api_url).await?, Chance::from_system());
+        agent.claim().await?;
+        let client = Client::builder().no_proxy().timeout(VISIT_MAX).build()?;
+        let mut pages = Vec::new();
+        for number in 0..PAGES {
+            let slug = format!("page-{number}");
+            let first = agent.publish_as(&slug, page(&chance)).await?;
+            client.get(&first.url).send().await?.error_for_status()?.bytes().await?;
+            let html = page(&chance);
+            pages.push((agent.publish_as(&slug, html.clone()).await?.url, html));
+        }
+        Ok(Self { client, pages })
+    }
+
+    /// Reads all pages in turn until the time is up.
+    async fn visit(&self, time: Duration) -> anyhow::Result<Visits> {
+        let (mut visits, end) = (Visits::default(), Instant::now() + time);
+        let mut pace = interval(VISIT_INTERVAL);
+        pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        for (url, html) in self.pages.iter().cycle() {
+            pace.tick().await;
+            let started = Instant::now();
+            if started >= end {
+                break;
+            }
+            match self.read(url).await {
+                Ok(body) => visits.old += usize::from(body != *html),
+                Err(_) => visits.failed += 1,
+            }
+            visits.taken.push(started.elapsed());
+        }
+        Ok(visits)
+    }
+
+    async fn read(&self, url: &str) -> reqwest::Result<String> {
+        self.client.get(url).send().await?.error_for_status()?.text().await
+    }
+}
+
+/// A server whose processes are stopped, as on a machine that hangs. They continue when it is dropped.
+struct Frozen(Vec<u32>);
+
+impl Frozen {
+    fn new(server: u32) -> anyhow::Result<Self> {
+        let mut frozen = Self(Vec::new());
+        // A stopped process creates no children, so that the search is complete when it finds no new ones.
+        loop {
+            let tree = process_tree(server)?;
+            let new: Vec<_> = tree.into_iter().filter(|id| !frozen.0.contains(id)).collect();
+            if new.is_empty() {
+                return Ok(frozen);
+            }
+            new.iter().for_each(|id| send(Signal::STOP, *id));
+            frozen.0.extend(new);
+        }
+    }
+}
+
+impl Drop for Frozen {
+    fn drop(&mut self) {
+        self.0.iter().for_each(|id| send(Signal::CONT, *id));
+    }
+}
+
+/// A process of the server may have ended meanwhile.
+fn send(signal: Signal, id: u32) {
+    if let Some(process) = i32::try_from(id).ok().and_then(Pid::from_raw) {
+        let _ = kill_process(process, signal);
+    }
+}
