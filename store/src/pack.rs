@@ -7,6 +7,7 @@
 use std::io::Write;
 
 use anyhow::{Context, ensure};
+use brotli::CompressorWriter;
 use bytes::Bytes;
 use domain::{Encoding, Variant};
 use object_store::PutPayload;
@@ -31,6 +32,7 @@ const SAVING_MIN_DIVISOR: usize = 16;
 const BROTLI_QUALITY: i32 = 5;
 /// Contents of earlier releases have it.
 const EARLIER_BROTLI_QUALITY: i32 = 6;
+const BROTLI_BUFFER_BYTES: usize = 4096;
 const ZSTD_LEVEL: i32 = 9;
 const GZIP_LEVEL: u32 = 6;
 
@@ -174,9 +176,11 @@ fn encode_at(encoding: Encoding, content: &[u8], brotli_quality: i32) -> anyhow:
                 size_hint: content.len(),
                 ..Default::default()
             };
-            let mut encoded = Vec::with_capacity(content.len() / 3);
-            brotli::BrotliCompress(&mut &content[..], &mut encoded, &params)?;
-            Ok(encoded)
+            let encoded = Vec::with_capacity(content.len() / 3);
+            let mut encoder = CompressorWriter::with_params(encoded, BROTLI_BUFFER_BYTES, &params);
+            // In one piece: before the second one, brotli clears a window of 8 MB.
+            encoder.write_all(content)?;
+            Ok(encoder.into_inner())
         }
         Encoding::Zstd => Ok(zstd::bulk::compress(content, ZSTD_LEVEL)?),
         Encoding::Gzip => {
@@ -241,6 +245,19 @@ mod tests {
         let earlier = Layout { plain_bytes: content.len(), encoded };
         let again = Layout::again(&content, &earlier.variants()).unwrap().unwrap();
         assert_eq!(object_bytes(&again, &content), object_bytes(&earlier, &content));
+    }
+
+    #[test]
+    fn brotli_of_a_content_in_one_piece_is_that_of_earlier_releases() {
+        let content: String = (0..100_000_u64).map(|n| format!("<p>{}</p>", n * n % 977)).collect();
+        for bytes in [4_096, 4_097, 65_536, 65_537, content.len()] {
+            let content = &content.as_bytes()[..bytes];
+            let quality = BROTLI_QUALITY;
+            let params = brotli::enc::BrotliEncoderParams { quality, size_hint: bytes, ..Default::default() };
+            let mut in_pieces = Vec::new();
+            brotli::BrotliCompress(&mut &content[..], &mut in_pieces, &params).unwrap();
+            assert!(encode(Encoding::Brotli, content).unwrap() == in_pieces, "{bytes} bytes");
+        }
     }
 
     #[test]
