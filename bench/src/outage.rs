@@ -1,5 +1,5 @@
-//! Pages in the memory of an edge while PostgreSQL or Redis hangs. Nothing can change without PostgreSQL, so the
-//! edge must continue to serve what it has.
+//! Pages in the memory of an edge while PostgreSQL or Redis hangs. Nothing can change without PostgreSQL, so
+//! the edge must continue to serve what it has.
 
 use std::time::{Duration, Instant};
 
