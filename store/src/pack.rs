@@ -7,7 +7,7 @@
 use std::io::Write;
 
 use anyhow::{Context, ensure};
-use brotli::CompressorWriter;
+use brotli::enc::{BrotliCompressCustomAlloc, StandardAlloc};
 use bytes::Bytes;
 use domain::{Encoding, Variant};
 use object_store::PutPayload;
@@ -32,7 +32,9 @@ const SAVING_MIN_DIVISOR: usize = 16;
 const BROTLI_QUALITY: i32 = 5;
 /// Contents of earlier releases have it.
 const EARLIER_BROTLI_QUALITY: i32 = 6;
-const BROTLI_BUFFER_BYTES: usize = 4096;
+/// The size of brotli's blocks.
+const BROTLI_PIECE_BYTES: usize = 64 * 1024;
+const BROTLI_OUTPUT_BYTES: usize = 4096;
 const ZSTD_LEVEL: i32 = 9;
 const GZIP_LEVEL: u32 = 6;
 
@@ -176,11 +178,20 @@ fn encode_at(encoding: Encoding, content: &[u8], brotli_quality: i32) -> anyhow:
                 size_hint: content.len(),
                 ..Default::default()
             };
-            let encoded = Vec::with_capacity(content.len() / 3);
-            let mut encoder = CompressorWriter::with_params(encoded, BROTLI_BUFFER_BYTES, &params);
-            // In one piece: before the second one, brotli clears a window of 8 MB.
-            encoder.write_all(content)?;
-            Ok(encoder.into_inner())
+            let mut encoded = Vec::with_capacity(content.len() / 3);
+            // Before a second piece, brotli clears a window of 8 MB. Most contents fit into one.
+            let mut piece = vec![0; content.len().clamp(1, BROTLI_PIECE_BYTES)];
+            let mut output = [0; BROTLI_OUTPUT_BYTES];
+            let memory = StandardAlloc::default();
+            BrotliCompressCustomAlloc(
+                &mut &content[..],
+                &mut encoded,
+                &mut piece,
+                &mut output,
+                &params,
+                memory,
+            )?;
+            Ok(encoded)
         }
         Encoding::Zstd => Ok(zstd::bulk::compress(content, ZSTD_LEVEL)?),
         Encoding::Gzip => {
@@ -250,13 +261,15 @@ mod tests {
     #[test]
     fn brotli_of_a_content_in_one_piece_is_that_of_earlier_releases() {
         let content: String = (0..100_000_u64).map(|n| format!("<p>{}</p>", n * n % 977)).collect();
-        for bytes in [4_096, 4_097, 65_536, 65_537, content.len()] {
+        let sizes = [0, 1, 4_096, 4_097, 65_535, 65_536, 65_537, 131_073, content.len()];
+        let qualities = [BROTLI_QUALITY, EARLIER_BROTLI_QUALITY];
+        for (bytes, quality) in sizes.iter().flat_map(|bytes| qualities.map(|quality| (*bytes, quality))) {
             let content = &content.as_bytes()[..bytes];
-            let quality = BROTLI_QUALITY;
             let params = brotli::enc::BrotliEncoderParams { quality, size_hint: bytes, ..Default::default() };
             let mut in_pieces = Vec::new();
             brotli::BrotliCompress(&mut &content[..], &mut in_pieces, &params).unwrap();
-            assert!(encode(Encoding::Brotli, content).unwrap() == in_pieces, "{bytes} bytes");
+            let encoded = encode_at(Encoding::Brotli, content, quality).unwrap();
+            assert!(encoded == in_pieces, "{bytes} bytes, quality {quality}");
         }
     }
 
