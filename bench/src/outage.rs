@@ -1,10 +1,12 @@
-//! Pages in the memory of an edge while PostgreSQL or Redis hangs. Nothing can change without PostgreSQL, so
-//! the edge must continue to serve what it has.
+//! Pages in the memory of an edge while PostgreSQL or Redis hangs. Nothing can change without PostgreSQL, and
+//! without Redis the edge asks PostgreSQL. In both cases it must continue to serve.
 
 use std::time::{Duration, Instant};
 
+use anyhow::Context;
 use domain::Chance;
 use reqwest::Client;
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -123,21 +125,27 @@ impl Frozen {
             if new.is_empty() {
                 return Ok(frozen);
             }
-            new.iter().for_each(|id| send(Signal::STOP, *id));
-            frozen.0.extend(new);
+            for id in new {
+                send(Signal::STOP, id)?;
+                frozen.0.push(id);
+            }
         }
     }
 }
 
 impl Drop for Frozen {
     fn drop(&mut self) {
-        self.0.iter().for_each(|id| send(Signal::CONT, *id));
+        for id in &self.0 {
+            let _ = send(Signal::CONT, *id);
+        }
     }
 }
 
 /// A process of the server may have ended meanwhile.
-fn send(signal: Signal, id: u32) {
-    if let Some(process) = i32::try_from(id).ok().and_then(Pid::from_raw) {
-        let _ = kill_process(process, signal);
+fn send(signal: Signal, id: u32) -> anyhow::Result<()> {
+    let process = i32::try_from(id).ok().and_then(Pid::from_raw).context("no process id")?;
+    match kill_process(process, signal) {
+        Err(Errno::SRCH) => Ok(()),
+        sent => Ok(sent?),
     }
 }

@@ -142,7 +142,7 @@ impl Stat {
 
 /// The time of a process, its children, and its former children.
 fn of_process_tree(id: u32) -> anyhow::Result<Duration> {
-    // A child that has ended since is one of the former children.
+    // A child that ends between the two reads is missed.
     let stats = process_tree(id)?.into_iter().filter_map(|id| Stat::of(id).ok());
     Ok(stats.map(|stat| stat.own + stat.of_children).sum())
 }
