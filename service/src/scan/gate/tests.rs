@@ -230,7 +230,7 @@ async fn busy_gate_delays_a_publish_by_25_ms() {
     let begun = Instant::now();
     assert!(gate.early_permit(publishing).await.is_none());
     assert_eq!(begun.elapsed(), 25 * MILLISECOND);
-    // It does not wait any more, so that the next one gets the permit.
+    // The scan that gave up does not get the next permit.
     drop(permit);
     let begun = Instant::now();
     assert!(gate.early_permit(publishing).await.is_some());
