@@ -24,7 +24,7 @@ const BEFORE: Duration = Duration::from_secs(60);
 const OUTAGE: Duration = Duration::from_secs(300);
 /// The rate is constant, so that both times have as many visits.
 const VISIT_INTERVAL: Duration = Duration::from_millis(5);
-/// A visitor who waits longer has failed.
+/// A read that takes longer counts as failed.
 const VISIT_MAX: Duration = Duration::from_secs(5);
 /// The 99th percentile is "as before" up to this ratio.
 const SAME: Goal = Goal::RatioAtMost(1.2);
