@@ -153,8 +153,8 @@ impl ScanGate {
         permit.ok_or_else(|| NoPermit { retry_after: self.0.state().retry_after(account) })
     }
 
-    /// The permit of a scan before the publish. Without one, no retry is scheduled here: the caller queues the
-    /// scan.
+    /// The permit of a scan before the publish. Without one, no retry is scheduled here: the caller queues
+    /// the scan.
     pub(super) async fn early_permit(&self, account: AccountId) -> Option<ScanPermit> {
         let (number, permit) = self.wait(account, Scan::First)?;
         let _leaving = Leaving { gate: &self.0, number };
