@@ -88,7 +88,7 @@ mod tests {
                 "",
                 "PostgreSQL max_connections   212",
                 "Database, in a year at most  630.7 GB",
-                "Queue, for 48 hours          26.8 GB",
+                "Queue, for 48 hours          2.6 GB",
                 "Store, in a year at most     9.5 TB",
                 "Network out at the peak      200.0 MB/s",
             ]

@@ -149,7 +149,18 @@ impl Job {
     }
 }
 
-/// A publish with its content: inline bytes, or an object in the spool.
+impl JobEnvelope {
+    /// The envelope to store when the publish is done. `None` if the job holds no content.
+    pub fn without_content(&self) -> Option<Self> {
+        let Job::Publish(job) = &self.job else { return None };
+        let PublishJob { order, files, content: Content::Inline(_) } = &**job else { return None };
+        let job = PublishJob { order: order.clone(), files: files.clone(), content: Content::Removed };
+        let (id, reply_to, trace) = (self.id, self.reply_to.clone(), self.trace.clone());
+        Some(Self { id, reply_to, trace, job: Job::Publish(Box::new(job)) })
+    }
+}
+
+/// A publish, and where its content is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PublishJob {
     #[serde(flatten)]
@@ -173,6 +184,8 @@ pub enum Content {
     Inline(String),
     /// Large content: an object in the spool, named by the version.
     Spooled,
+    /// The job is done and no longer needs its content.
+    Removed,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -245,6 +258,20 @@ mod tests {
         let envelopes: [JobEnvelope; 2] =
             [LEAST_PUBLISH, &without].map(|text| serde_json::from_str(text).unwrap());
         assert_eq!(envelopes[0], envelopes[1], "what may be absent");
+    }
+
+    #[test]
+    fn only_inline_content_is_removed_and_the_rest_of_the_job_stays() {
+        let stored = |text: &str| {
+            let envelope: JobEnvelope = serde_json::from_str(text).unwrap();
+            envelope.without_content().map(|job| serde_json::to_value(&job).unwrap())
+        };
+        let removed = PUBLISH.replace(r#"{"inline":"SGk="}"#, r#""removed""#);
+        assert_ne!(removed, PUBLISH);
+        assert_eq!(stored(PUBLISH), Some(serde_json::from_str(&removed).unwrap()));
+        for text in [LEAST_PUBLISH, &removed, r#"{"id":"01ABCDEFGHJKMNPQRSTVWXYZ00","kind":"cleanup"}"#] {
+            assert_eq!(stored(text), None, "{text}");
+        }
     }
 
     /// Earlier releases know two targets, both as text, and cannot decode this one.

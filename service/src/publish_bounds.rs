@@ -44,7 +44,7 @@ impl PublishBounds {
         size_bytes: u64,
     ) -> anyhow::Result<Option<SemaphorePermit<'_>>> {
         match content {
-            Content::Inline(_) => Ok(None),
+            Content::Inline(_) | Content::Removed => Ok(None),
             Content::Spooled => {
                 let permits = kib_of(size_bytes);
                 self.content.acquire_many(permits).await.map(Some).context("publishes are closed")

@@ -4,6 +4,9 @@
 //! nothing. So the acknowledgements of all queues are written together, a few milliseconds later. apalis' own
 //! acknowledgement stops the fetches of its worker while it is written, and is lost if the database refuses
 //! it.
+//!
+//! The acknowledgement of a publish that is done also removes the content from its row. Otherwise the queue
+//! would store it for two more days, even if the page is purged.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -40,6 +43,8 @@ pub(crate) struct Acknowledgement {
     pub(crate) status: &'static str,
     /// As apalis stores it.
     pub(crate) result: Result<(), String>,
+    /// Replaces the stored payload. `None` keeps it.
+    pub(crate) new_payload: Option<String>,
 }
 
 /// The acknowledgements of a pool that are not written yet. While the database refuses them, they accumulate:

@@ -155,6 +155,8 @@ impl Attempts {
         let job = serde_json::from_slice::<JobEnvelope>(&payload);
         let kind = job.as_ref().map_or_else(|_| kind_of(&payload), |job| job.job.kind().to_owned());
         let known_kind = job.as_ref().map_or("unreadable", |job| job.job.kind());
+        let without_content = job.as_ref().ok().and_then(JobEnvelope::without_content);
+        drop(payload);
         let Some(verdict) = self.interrupt.run_until_cancelled(self.decide(job, delivery.attempt)).await
         else {
             telemetry::job(self.queue, known_kind, "interrupted", started.elapsed());
@@ -166,7 +168,8 @@ impl Attempts {
         match verdict {
             Verdict::Done => {
                 self.note_done(known_kind, took).await;
-                self.acknowledge(delivery, "Done", Ok(()));
+                let new_payload = without_content.and_then(|job| serde_json::to_string(&job).ok());
+                self.acknowledge(delivery, "Done", Ok(new_payload));
             }
             Verdict::Dead { error } => {
                 let error = row_text(&error);
@@ -191,9 +194,11 @@ impl Attempts {
         Ok(())
     }
 
-    fn acknowledge(&self, delivery: Delivery, status: &'static str, result: Result<(), String>) {
-        let Delivery { id, worker, attempt } = delivery;
-        self.acknowledgements.add(Acknowledgement { id, worker, attempt: attempt.number, status, result });
+    /// `Ok` has the payload that replaces the stored one, if any.
+    fn acknowledge(&self, delivery: Delivery, status: &'static str, end: Result<Option<String>, String>) {
+        let Delivery { id, worker, attempt: Attempt { number: attempt, .. } } = delivery;
+        let (new_payload, result) = (end.clone().ok().flatten(), end.map(drop));
+        self.acknowledgements.add(Acknowledgement { id, worker, attempt, status, result, new_payload });
     }
 
     async fn decide(&self, job: serde_json::Result<JobEnvelope>, attempt: Attempt) -> Verdict {

@@ -10,8 +10,8 @@ use crate::Queues;
 use crate::database::Database;
 use crate::sql::{EventRow, StoredJob, on_either};
 
-/// Jobs that are read, and written in one transaction, at a time. One may hold 64 KiB of content.
-const PAGE_JOBS: u32 = 200;
+/// Jobs that are read, and written in one transaction, at a time. One may hold 256 KiB of content.
+const PAGE_JOBS: u32 = 50;
 
 /// The number of copied jobs by state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -15,6 +15,9 @@ use crate::sql::{PushedJob, on_either};
 
 /// Pushes written by one statement.
 const BATCH_MAX: usize = 256;
+/// The size of the jobs that one statement writes, except if a single job is larger. Small publishes do not
+/// wait long behind large ones, and the copies of a statement take little memory.
+const BATCH_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// How long pushes wait for others if no request waits for the outcome of their jobs, such as scans. The
 /// caller of the push waits as long. A batch of them costs one write, one wake-up and one fetch.
 const LINGER: Duration = Duration::from_millis(5);
@@ -80,9 +83,14 @@ impl Queues {
                 Err(error) => reply(push.kept, Err(error)),
             }
         }
-        match self.write(&rows).await {
-            Err(WriteFault::Refused(_)) if rows.len() > 1 => self.keep_singly(rows, waiting).await,
-            outcome => self.settle(&rows, waiting, outcome).await,
+        while !rows.is_empty() {
+            let fitting = fitting(&rows);
+            let (later_rows, later_waiting) = (rows.split_off(fitting), waiting.split_off(fitting));
+            match self.write(&rows).await {
+                Err(WriteFault::Refused(_)) if rows.len() > 1 => self.keep_singly(rows, waiting).await,
+                outcome => self.settle(&rows, waiting, outcome).await,
+            }
+            (rows, waiting) = (later_rows, later_waiting);
         }
     }
 
@@ -167,6 +175,15 @@ impl Queues {
         });
         Ok(known.into_iter().collect())
     }
+}
+
+/// How many of the first rows one statement writes.
+fn fitting(rows: &[Row]) -> usize {
+    let sizes = rows.iter().scan(0, |sum, row| {
+        *sum += row.payload.len();
+        Some(*sum)
+    });
+    sizes.take_while(|size| *size <= BATCH_BYTES_MAX).count().max(1)
 }
 
 /// Takes further pushes, until a process waits for one of them or the time is over.

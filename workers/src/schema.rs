@@ -41,8 +41,8 @@ const SQLITE_ARRANGEMENT: &str = "
 // Every heartbeat queries running jobs by `lock_by`, and no others. apalis' two indexes for it contain every
 // finished job as well.
 //
-// Jobs are stored uncompressed. Compression costs CPU time at each push, and the rows are deleted after two
-// days.
+// Jobs are stored uncompressed. Compression costs CPU time at each push, and a job loses its content when it
+// is done.
 //
 // A job is written three times, and each time into every index. The primary key has the same column as
 // `unique_job_id`, and no job has an idempotency key.

@@ -18,10 +18,8 @@ const RESERVE: f64 = 2.0;
 /// Average load, as a fraction of the peak.
 const AVERAGE: f64 = 0.1;
 const DATABASE_BYTES_PER_PUBLISH: f64 = 4000.0;
+/// A finished job has no content.
 const QUEUE_BYTES_PER_PUBLISH: f64 = 3000.0;
-/// A job holds its content as base64.
-const QUEUE_BYTES_PER_CONTENT_BYTE: f64 = 1.4;
-const QUEUE_CONTENT_BYTES_MAX: f64 = 65_536.0;
 const QUEUE_DAYS: f64 = 2.0;
 /// The content with its encodings, and a second content.
 const STORE_BYTES_PER_PAGE_BYTE: f64 = 3.0;
@@ -102,13 +100,11 @@ impl Plan {
             (!is_serve).then_some(CONNECTIONS_PER_PROCESS * processes + CONNECTIONS_RESERVED);
         let publishes_per_day = load.publishes_per_second * AVERAGE * SECONDS_PER_DAY;
         let page_bytes = load.page_bytes as f64;
-        let in_job = page_bytes.min(QUEUE_CONTENT_BYTES_MAX);
-        let queued = QUEUE_BYTES_PER_PUBLISH + QUEUE_BYTES_PER_CONTENT_BYTE * in_job;
         Self {
             load,
             database_connections,
             database_bytes_per_year: bytes(DATABASE_BYTES_PER_PUBLISH * publishes_per_day * DAYS_PER_YEAR),
-            queue_bytes: bytes(queued * publishes_per_day * QUEUE_DAYS),
+            queue_bytes: bytes(QUEUE_BYTES_PER_PUBLISH * publishes_per_day * QUEUE_DAYS),
             store_bytes_per_year: bytes(
                 STORE_BYTES_PER_PAGE_BYTE * page_bytes * publishes_per_day * DAYS_PER_YEAR,
             ),
@@ -255,13 +251,7 @@ pub(super) fn figures() -> Vec<(&'static str, String)> {
         ("cores for each busy core, as a reserve", format!("{RESERVE}")),
         ("average load, as a fraction of the peak", format!("{AVERAGE}")),
         ("database, for each publish", format!("{} kB", DATABASE_BYTES_PER_PUBLISH / 1000.0)),
-        (
-            "queue, for each publish, for 48 hours",
-            format!(
-                "{} kB + {QUEUE_BYTES_PER_CONTENT_BYTE} × the content, of which the job holds at most 64 KiB",
-                QUEUE_BYTES_PER_PUBLISH / 1000.0
-            ),
-        ),
+        ("queue, for each publish, for 48 hours", format!("{} kB", QUEUE_BYTES_PER_PUBLISH / 1000.0)),
         ("store, for each byte of a page", format!("{STORE_BYTES_PER_PAGE_BYTE} bytes")),
         ("memory of a process", format!("{} MB", PROCESS_BYTES / MB)),
         ("in addition, of `serve` and a worker: `workers.scan_memory_mb`", format!("{} MB", SCAN_BYTES / MB)),
@@ -310,17 +300,17 @@ mod tests {
         let plan = plan(100.0, 1000.0);
         // 100/s at the peak are 10/s on average: 864,000 a day.
         assert_eq!(plan.database_bytes_per_year, 864_000 * 365 * 4000);
-        assert_eq!(plan.queue_bytes, 864_000 * 2 * (3000 + 5600));
+        assert_eq!(plan.queue_bytes, 864_000 * 2 * 3000);
         assert_eq!(plan.store_bytes_per_year, 864_000 * 365 * 12_000);
         assert_eq!(plan.network_bytes_per_second, 1000 * 2 * 4000);
     }
 
     #[test]
-    fn large_pages_cost_scanning_time_and_a_bounded_part_of_the_queue() {
+    fn large_pages_cost_scanning_time_and_no_space_in_the_queue() {
         let load = |page_bytes| Load { publishes_per_second: 100.0, views_per_second: 0.0, page_bytes };
         assert_eq!(Cores::of(load(4000)).worker, 1.0);
         assert_eq!(Cores::of(load(79_000)).worker, 2.0);
-        assert_eq!(Plan::of(load(100_000)).queue_bytes, Plan::of(load(1_000_000)).queue_bytes);
+        assert_eq!(Plan::of(load(4000)).queue_bytes, Plan::of(load(1_000_000)).queue_bytes);
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::teams::claimed_by;
 
 /// Large enough for the spool, because small contents are stored in the job.
 fn large_page(words: &str) -> String {
-    page_saying(&format!("{words} ").repeat(10_000))
+    page_saying(&format!("{words} ").repeat(40_000))
 }
 
 /// A person whose pages are permanent.

@@ -22,7 +22,7 @@ enum Passes {
 
 /// Large enough for the spool, because small contents are stored in the job.
 fn large_page() -> String {
-    page_saying(&"A page that was published while everything fell. ".repeat(3_000))
+    page_saying(&"A page that was published while everything fell. ".repeat(8_000))
 }
 
 fn publish(agent: &Agent, html: &str) -> impl Future<Output = Result<Reply, String>> + use<> {

@@ -65,7 +65,7 @@ fn asset(rng: &mut StdRng, mark: &str, path: &str) -> Bytes {
     let length = match rng.random_range(0..100) {
         0..80 => rng.random_range(50..3_000),
         80..95 => rng.random_range(3_000..40_000),
-        95..99 => rng.random_range(100_000..300_000),
+        95..99 => rng.random_range(100_000..600_000),
         _ => rng.random_range(1_000_000..2_000_000),
     };
     let mut content = format!("/* {mark} {path} */\n").into_bytes();

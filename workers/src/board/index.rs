@@ -1,5 +1,5 @@
 //! Lists of jobs: one queue, one state, newest first, a page at a time. Only the beginning of a payload is
-//! read, because a publish may hold 64 KiB of content.
+//! read, because a publish may hold 256 KiB of content.
 
 use anyhow::Context;
 use domain::{Queue, Time};

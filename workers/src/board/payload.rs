@@ -37,6 +37,7 @@ fn publish(job: &PublishJob) -> Value {
     let content = match &job.content {
         Content::Inline(base64) => json!({ "inline_base64_bytes": base64.len() }),
         Content::Spooled => json!("spooled"),
+        Content::Removed => json!("removed"),
     };
     let payment = order.payment.as_ref().map(|payment| match payment {
         Payment::Dev(amount) => json!({ "amount_usd": amount.usd() }),

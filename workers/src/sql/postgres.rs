@@ -23,19 +23,20 @@ pub(crate) const NOW_MS: &str = "SELECT (extract(epoch FROM now()) * 1000)::bigi
 // Attempts, and jobs that change hands.
 
 /// Ends attempts whose workers still hold the jobs. Repeating it changes nothing, even if the worker has
-/// fetched a job again, unless the job was restarted meanwhile, which counts its attempts from zero. The jobs
-/// are found by their ids, whatever the planner believes about the table. A condition on the status would
+/// fetched a job again, unless the job was restarted meanwhile, which counts its attempts from zero. A new
+/// payload replaces the stored one. The jobs are found by their ids, whatever the planner believes about the table. A condition on the status would
 /// lead it to the index of running jobs, which has a dead entry for every job that has run lately. So would
 /// the statements below, without the `|| ''`.
 pub(crate) const ACKNOWLEDGE: &str = "
     WITH ended AS MATERIALIZED (
-        SELECT id, worker, attempt, status, result FROM jsonb_to_recordset($1::jsonb)
-            AS given (id text, worker text, attempt integer, status text, result jsonb)
+        SELECT id, worker, attempt, status, result, new_payload FROM jsonb_to_recordset($1::jsonb)
+            AS given (id text, worker text, attempt integer, status text, result jsonb, new_payload text)
     ), locked AS MATERIALIZED (
         SELECT id FROM apalis.jobs WHERE id = ANY(ARRAY(SELECT id FROM ended)) ORDER BY id FOR UPDATE
     )
     UPDATE apalis.jobs AS jobs
-    SET status = ended.status, attempts = ended.attempt, last_result = ended.result, done_at = now()
+    SET status = ended.status, attempts = ended.attempt, last_result = ended.result, done_at = now(),
+        job = coalesce(convert_to(ended.new_payload, 'UTF8'), jobs.job)
     FROM ended WHERE jobs.id = ANY(ARRAY(SELECT id FROM locked)) AND jobs.id = ended.id
         AND jobs.lock_by = ended.worker AND jobs.attempts < ended.attempt";
 

@@ -14,14 +14,16 @@ pub(crate) const NOW_MS: &str = "SELECT CAST(unixepoch('subsec') * 1000 AS INTEG
 // Attempts, and jobs that change hands.
 
 /// Ends attempts whose workers still hold the jobs. Repeating it changes nothing, even if the worker has
-/// fetched a job again, unless the job was restarted meanwhile, which counts its attempts from zero.
+/// fetched a job again, unless the job was restarted meanwhile, which counts its attempts from zero. A new
+/// payload replaces the stored one.
 pub(crate) const ACKNOWLEDGE: &str = "
     WITH ended AS (
         SELECT value ->> 'id' AS id, value ->> 'worker' AS worker, value ->> 'attempt' AS attempt,
-            value ->> 'status' AS status, value -> 'result' AS result
+            value ->> 'status' AS status, value -> 'result' AS result, value ->> 'new_payload' AS new_payload
         FROM json_each(?1)
     )
-    UPDATE Jobs SET status = ended.status, attempts = ended.attempt, last_result = ended.result, done_at = unixepoch()
+    UPDATE Jobs SET status = ended.status, attempts = ended.attempt, last_result = ended.result, done_at = unixepoch(),
+        job = coalesce(CAST(ended.new_payload AS BLOB), Jobs.job)
     FROM ended WHERE Jobs.id = ended.id AND Jobs.lock_by = ended.worker AND Jobs.attempts < ended.attempt";
 
 pub(crate) const RELEASE: &str = "

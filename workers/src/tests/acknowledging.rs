@@ -1,9 +1,13 @@
 //! How the ends of attempts are written.
 
-use domain::Queue;
+use anyhow::anyhow;
+use domain::{Content, Queue};
+use futures::FutureExt;
 use futures::future::join_all;
+use service::PushResult;
 
-use super::harness::{Pool, Starts, WorkerHarness, cleanup, on_both, scan, until};
+use super::harness::{Pool, Starts, WorkerHarness, cleanup, on_both, publish, scan, until};
+use crate::GiveUp;
 use crate::acknowledgements::Acknowledgement;
 use crate::database::Database;
 use crate::sql::on_either;
@@ -18,7 +22,7 @@ async fn acknowledge(harness: &WorkerHarness, acknowledgements: &[Acknowledgemen
 
 fn failed(id: &str, worker: &str, attempt: u32) -> Acknowledgement {
     let (id, worker) = (id.to_owned(), worker.to_owned());
-    Acknowledgement { id, worker, attempt, status: "Failed", result: Err("no".into()) }
+    Acknowledgement { id, worker, attempt, status: "Failed", result: Err("no".into()), new_payload: None }
 }
 
 on_both! {
@@ -33,6 +37,40 @@ on_both! {
         let rows = harness.rows().await;
         assert!(rows.iter().all(|row| row.status == "Done" && row.attempts == 1), "{rows:?}");
         assert_eq!(rows.len(), 300);
+    }
+
+    async fn content_is_removed_from_a_publish_when_it_is_done_and_not_before(harness: WorkerHarness) {
+        let queue = harness.ready().await;
+        let content = "aGVsbG8g".repeat(40_000);
+        let [done, failed, dead] = [(); 3].map(|()| publish(Content::Inline(content.clone())));
+        let [failing, dying] = [failed.id, dead.id];
+        let handler = Starts::default().then(move |envelope, _| {
+            async move {
+                match envelope.id {
+                    id if id == failing => Err(anyhow!("not yet")),
+                    id if id == dying => Err(GiveUp(anyhow!("hopeless")).into()),
+                    _ => Ok(()),
+                }
+            }
+            .boxed()
+        });
+        let pool = Pool::start(&harness.queues, handler);
+        for job in [&done, &failed, &dead] {
+            queue.push(job.clone()).await.unwrap();
+        }
+        for (job, status) in [(&done, "Done"), (&failed, "Failed"), (&dead, "Killed")] {
+            harness.status_becomes(job.id, status).await;
+        }
+        pool.stop().await;
+        for job in [&failed, &dead] {
+            assert_eq!(harness.payload(job).await, serde_json::to_string(job).unwrap());
+        }
+        let kept = harness.payload(&done).await;
+        assert_eq!(kept, serde_json::to_string(&done.without_content().unwrap()).unwrap());
+        assert_eq!(harness.detail(&done).await.payload["content"], "removed");
+        // It can be pushed again, with its content.
+        assert_eq!(queue.push_again(done.clone()).await.unwrap(), PushResult::Queued);
+        assert_eq!(harness.payload(&done).await, serde_json::to_string(&done).unwrap());
     }
 
     async fn acknowledgement_ends_only_its_own_attempt(harness: WorkerHarness) {

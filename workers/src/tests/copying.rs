@@ -4,39 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::anyhow;
-use domain::{
-    AccountId, Activation, Chance, Clock, Content, CreatedVia, Job, JobEnvelope, OperatorName, PublishJob,
-    PublishOrder, Queue, Target, VersionId,
-};
+use domain::{Chance, Clock, Content, JobEnvelope, OperatorName, Queue, VersionId};
 use futures::FutureExt;
 use service::{Board, JobEventKind, JobFilter, JobState};
 
-use super::harness::{Pool, Starts, WorkerHarness, cleanup, new_id, on_both, scan};
+use super::harness::{Pool, Starts, WorkerHarness, cleanup, on_both, publish, scan};
 use crate::{CopiedJobs, GiveUp, Opening, Queues};
-
-fn publish(content: Content) -> JobEnvelope {
-    let id = new_id();
-    let job = PublishJob {
-        order: PublishOrder {
-            account: AccountId::from_ulid(id.ulid()),
-            version: VersionId::from_ulid(id.ulid()),
-            slug: "my-page".parse().unwrap(),
-            target: Target::NewOrExisting,
-            activation: Activation::Live,
-            pinned_to: None,
-            payment: None,
-            created_via: CreatedVia::Api,
-            message: None,
-            created_by: None,
-            called_by: None,
-            deadline: None,
-            is_provisional: None,
-        },
-        files: vec![],
-        content,
-    };
-    JobEnvelope { id, reply_to: None, trace: None, job: Job::Publish(Box::new(job)) }
-}
 
 impl WorkerHarness {
     /// A done job, a dead one, one held by a worker that is gone, and one that waits.

@@ -6,7 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
-use domain::{AccountId, Chance, Clock, Job, JobEnvelope, JobId, OperatorName, Queue, ScanJob, VersionId};
+use domain::{
+    AccountId, Activation, Chance, Clock, Content, CreatedVia, Job, JobEnvelope, JobId, OperatorName,
+    PublishJob, PublishOrder, Queue, ScanJob, Target, VersionId,
+};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use service::{Board, JobActionResult, JobDetail, JobEventKind, JobFilter, JobInfo, JobQueue, JobState};
@@ -161,6 +164,21 @@ impl WorkerHarness {
         (scans.dead, scans.cancelled)
     }
 
+    /// A job as it is stored.
+    pub(super) async fn payload(&self, job: &JobEnvelope) -> String {
+        let id = job.id.to_string();
+        let payload: Vec<u8> = match &self.queues.database {
+            Database::Sqlite(pool) => {
+                sqlx::query_scalar("SELECT job FROM Jobs WHERE id = ?1").bind(id).fetch_one(pool).await
+            }
+            Database::Postgres(pool) => {
+                sqlx::query_scalar("SELECT job FROM apalis.jobs WHERE id = $1").bind(id).fetch_one(pool).await
+            }
+        }
+        .unwrap();
+        String::from_utf8(payload).unwrap()
+    }
+
     /// A job in full.
     pub(super) async fn detail(&self, job: &JobEnvelope) -> JobDetail {
         self.queues.job(job.job.queue(), job.id).await.unwrap().unwrap()
@@ -221,6 +239,30 @@ pub(super) fn scan() -> JobEnvelope {
     let id = new_id();
     let (account, version) = (AccountId::from_ulid(id.ulid()), VersionId::from_ulid(id.ulid()));
     JobEnvelope { id, reply_to: None, trace: None, job: Job::Scan(ScanJob { account, version }) }
+}
+
+pub(super) fn publish(content: Content) -> JobEnvelope {
+    let id = new_id();
+    let job = PublishJob {
+        order: PublishOrder {
+            account: AccountId::from_ulid(id.ulid()),
+            version: VersionId::from_ulid(id.ulid()),
+            slug: "my-page".parse().unwrap(),
+            target: Target::NewOrExisting,
+            activation: Activation::Live,
+            pinned_to: None,
+            payment: None,
+            created_via: CreatedVia::Api,
+            message: None,
+            created_by: None,
+            called_by: None,
+            deadline: None,
+            is_provisional: None,
+        },
+        files: vec![],
+        content,
+    };
+    JobEnvelope { id, reply_to: None, trace: None, job: Job::Publish(Box::new(job)) }
 }
 
 pub(super) fn cleanup() -> JobEnvelope {

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use domain::{Job, Queue};
+use domain::{Content, Job, Queue};
 use service::{IfKnown, JobQueue, Push, PushResult};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::harness::{Pool, Starts, WorkerHarness, cleanup, on_both, scan};
+use super::harness::{Pool, Starts, WorkerHarness, cleanup, on_both, publish, scan};
 use crate::Queues;
 
 type WaitingPushTest = oneshot::Receiver<anyhow::Result<PushResult>>;
@@ -105,6 +105,19 @@ on_both! {
         assert!(answers.iter().all(Result::is_ok), "{answers:?}");
         assert_eq!(harness.rows().await.len(), 200);
         assert_eq!(*harness.woken.lock().unwrap(), [Queue::Scan, Queue::Upkeep]);
+    }
+
+    async fn large_jobs_are_stored_in_statements_of_limited_size(harness: WorkerHarness) {
+        harness.queues.migrate().await.unwrap();
+        let of_size = |mib: usize| publish(Content::Inline("aGk=".repeat(mib << 18)));
+        let jobs = (0..9).map(|_| of_size(1)).chain([of_size(5), scan()]);
+        let (pushes, waiting) = jobs.map(push_of).unzip();
+        let answers = keep_together(&harness.queues, pushes, waiting).await;
+        assert!(answers.iter().all(Result::is_ok), "{answers:?}");
+        assert_eq!(harness.rows().await.len(), 11);
+        // One wake-up for each statement.
+        let of_one_mib = [Queue::Publish; 3];
+        assert_eq!(*harness.woken.lock().unwrap(), [&of_one_mib[..], &[Queue::Publish, Queue::Scan]].concat());
     }
 
     async fn id_of_another_queue_is_refused_and_the_rest_of_the_batch_is_stored(harness: WorkerHarness) {
