@@ -24,9 +24,9 @@ pub(crate) const NOW_MS: &str = "SELECT (extract(epoch FROM now()) * 1000)::bigi
 
 /// Ends attempts whose workers still hold the jobs. Repeating it changes nothing, even if the worker has
 /// fetched a job again, unless the job was restarted meanwhile, which counts its attempts from zero. A new
-/// payload replaces the stored one. The jobs are found by their ids, whatever the planner believes about the table. A condition on the status would
-/// lead it to the index of running jobs, which has a dead entry for every job that has run lately. So would
-/// the statements below, without the `|| ''`.
+/// payload replaces the stored one. The jobs are found by their ids, whatever the planner believes about the
+/// table. A condition on the status would lead it to the index of running jobs, which has a dead entry for
+/// every job that has run lately. So would the statements below, without the `|| ''`.
 pub(crate) const ACKNOWLEDGE: &str = "
     WITH ended AS MATERIALIZED (
         SELECT id, worker, attempt, status, result, new_payload FROM jsonb_to_recordset($1::jsonb)
