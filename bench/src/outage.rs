@@ -1,14 +1,14 @@
 //! Pages in the memory of an edge while PostgreSQL or Redis hangs. Nothing can change without PostgreSQL, and
 //! without Redis the edge asks PostgreSQL. In both cases it must continue to serve.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Context;
 use domain::Chance;
 use reqwest::Client;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 
 use crate::Bench;
 use crate::agent::Agent;
@@ -26,22 +26,39 @@ const OUTAGE: Duration = Duration::from_secs(300);
 const VISIT_INTERVAL: Duration = Duration::from_millis(5);
 /// A read that takes longer counts as failed.
 const VISIT_MAX: Duration = Duration::from_secs(5);
+/// How long a system may take to publish again after the outage.
+const RECOVERY_MAX: Duration = Duration::from_secs(60);
+const RETRY_INTERVAL: Duration = Duration::from_millis(100);
 /// The 99th percentile is "as before" up to this ratio.
 const SAME: Goal = Goal::RatioAtMost(1.2);
 
 pub async fn measure(bench: &Bench, table: &mut Table) -> anyhow::Result<()> {
     let (postgres, redis) = (postgres_id(&bench.arguments).await?, redis_id(&bench.arguments).await?);
     let system = BenchSystem::production(bench, "outage").await?;
-    let pages = Pages::publish(&system).await?;
+    let agent = Agent::sign_up(&system.api_url).await?;
+    agent.claim().await?;
+    let pages = Pages::publish(&agent).await?;
     for (server, id) in [("PostgreSQL", postgres), ("Redis", redis)] {
+        pages.read_all().await?;
         let before = pages.visit(bench.extent().time(BEFORE)).await?;
         let frozen = Frozen::new(id)?;
         let time = bench.extent().time(OUTAGE);
         let meanwhile = pages.visit(time).await?;
         drop(frozen);
+        recovered(&agent).await?;
         add_rows(table, &format!("{server} hangs for {} seconds", time.as_secs()), before, meanwhile);
     }
     Ok(())
+}
+
+/// Waits until the system publishes again, so that its recovery is not measured.
+async fn recovered(agent: &Agent) -> anyhow::Result<()> {
+    let published = async {
+        while agent.publish(page(&Chance::from_system())).await.is_err() {
+            sleep(RETRY_INTERVAL).await;
+        }
+    };
+    timeout(RECOVERY_MAX, published).await.context("no publish succeeds after the outage")
 }
 
 fn add_rows(table: &mut Table, outage: &str, before: Visits, meanwhile: Visits) {
@@ -72,9 +89,8 @@ struct Visits {
 
 impl Pages {
     /// Publishes two versions of each page. The first one was read once, so that an edge may still have it.
-    async fn publish(system: &BenchSystem) -> anyhow::Result<Self> {
-        let (agent, chance) = (Agent::sign_up(&system.api_url).await?, Chance::from_system());
-        agent.claim().await?;
+    async fn publish(agent: &Agent) -> anyhow::Result<Self> {
+        let chance = Chance::from_system();
         let client = Client::builder().no_proxy().timeout(VISIT_MAX).build()?;
         let mut pages = Vec::new();
         for number in 0..PAGES {
@@ -87,22 +103,30 @@ impl Pages {
         Ok(Self { client, pages })
     }
 
-    /// Reads all pages in turn until the time is up.
+    /// Reads each page once, so that the edge has it in memory.
+    async fn read_all(&self) -> anyhow::Result<()> {
+        for (url, _) in &self.pages {
+            self.read(url).await?;
+        }
+        Ok(())
+    }
+
+    /// Reads all pages in turn until the time is up. A read is due at each interval, and the time that it
+    /// waits for the one before counts.
     async fn visit(&self, time: Duration) -> anyhow::Result<Visits> {
         let (mut visits, end) = (Visits::default(), Instant::now() + time);
         let mut pace = interval(VISIT_INTERVAL);
-        pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        pace.set_missed_tick_behavior(MissedTickBehavior::Burst);
         for (url, html) in self.pages.iter().cycle() {
-            pace.tick().await;
-            let started = Instant::now();
-            if started >= end {
+            let due = pace.tick().await;
+            if due >= end {
                 break;
             }
             match self.read(url).await {
                 Ok(body) => visits.old += usize::from(body != *html),
                 Err(_) => visits.failed += 1,
             }
-            visits.taken.push(started.elapsed());
+            visits.taken.push(due.elapsed());
         }
         Ok(visits)
     }
