@@ -15,8 +15,8 @@ use crate::sql::{PushedJob, on_either};
 
 /// Pushes written by one statement.
 const BATCH_MAX: usize = 256;
-/// The size of the jobs that one statement writes, except if a single job is larger. Small publishes do not
-/// wait long behind large ones, and the copies of a statement take little memory.
+/// The size of the jobs that one statement writes, except if a single job is larger. Small jobs are confirmed
+/// before the large ones behind them are written, and the copies of a statement take little memory.
 const BATCH_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// How long pushes wait for others if no request waits for the outcome of their jobs, such as scans. The
 /// caller of the push waits as long. A batch of them costs one write, one wake-up and one fetch.
@@ -88,6 +88,11 @@ impl Queues {
             let (later_rows, later_waiting) = (rows.split_off(fitting), waiting.split_off(fitting));
             match self.write(&rows).await {
                 Err(WriteFault::Refused(_)) if rows.len() > 1 => self.keep_singly(rows, waiting).await,
+                // Each further statement would wait as long.
+                outcome @ Err(WriteFault::Unreachable(_)) => {
+                    waiting.extend(later_waiting);
+                    return self.settle(&rows, waiting, outcome).await;
+                }
                 outcome => self.settle(&rows, waiting, outcome).await,
             }
             (rows, waiting) = (later_rows, later_waiting);

@@ -14,7 +14,7 @@ use crate::figure::Figure;
 use crate::page::SiteFile;
 
 const CLIENTS: usize = 32;
-/// As many as the systems have orders, or a multiple of it.
+/// An even number, so that each system is first in half of the rounds.
 const ROUNDS: u32 = 4;
 const ROUND: Duration = Duration::from_secs(4);
 /// Before the first round, without being counted: connections open and caches fill.

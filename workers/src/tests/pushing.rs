@@ -120,6 +120,16 @@ on_both! {
         assert_eq!(*harness.woken.lock().unwrap(), [&of_one_mib[..], &[Queue::Publish, Queue::Scan]].concat());
     }
 
+    async fn every_push_gets_an_error_when_the_database_is_unreachable(harness: WorkerHarness) {
+        harness.queues.migrate().await.unwrap();
+        harness.queues.close().await;
+        let jobs = (0..5).map(|_| publish(Content::Inline("aGk=".repeat(1 << 18))));
+        let (pushes, waiting) = jobs.map(push_of).unzip();
+        let answers = keep_together(&harness.queues, pushes, waiting).await;
+        assert_eq!(answers.len(), 5);
+        assert!(answers.iter().all(Result::is_err), "{answers:?}");
+    }
+
     async fn id_of_another_queue_is_refused_and_the_rest_of_the_batch_is_stored(harness: WorkerHarness) {
         harness.queues.migrate().await.unwrap();
         let (first, mut second, third) = (scan(), scan(), scan());
