@@ -115,6 +115,7 @@ in_both_modes! {
         assert!(printed.contains("All queues healthy"), "{printed}");
     }
 
+    #[settings("HANDBILL_TEST_FAULTS" = "scan.early:fail")]
     async fn jobs_are_found_by_id_account_and_host(world: World) {
         let agent = world.agent().await;
         let published = agent.publish("my-page", PAGE).await.expect(201);
