@@ -27,16 +27,22 @@ const TRY_LEVEL: i32 = 1;
 /// A variant must save at least a sixteenth. Otherwise decoding costs the reader more than it saves.
 const SAVING_MIN_DIVISOR: usize = 16;
 /// Chosen on pages of 4 to 10 KB: brotli 6 saved nothing and took a fifth longer than 5, because it clears
-/// twice as much memory. Brotli 9 took 20 times as long and saved 0.3 percent. Zstd 12 took 3.5 times as long
-/// as 9 and saved 3 percent more.
-const BROTLI_QUALITY: i32 = 5;
-/// Contents of earlier releases have it.
-const EARLIER_BROTLI_QUALITY: i32 = 6;
+/// twice as much memory. Brotli 9 took 20 times as long and saved 0.3 percent. Zstd 9 took up to twice as long
+/// as 6 and saved 0.1 to 1.5 percent.
+const LEVELS: Levels = Levels { brotli: 5, zstd: 6 };
+/// Contents of earlier releases have them.
+const EARLIER_LEVELS: [Levels; 2] = [Levels { brotli: 5, zstd: 9 }, Levels { brotli: 6, zstd: 9 }];
 /// The size of brotli's blocks.
 const BROTLI_PIECE_BYTES: usize = 64 * 1024;
 const BROTLI_OUTPUT_BYTES: usize = 4096;
-const ZSTD_LEVEL: i32 = 9;
 const GZIP_LEVEL: u32 = 6;
+
+/// The levels of the encoders that have changed between releases.
+#[derive(Clone, Copy, Debug)]
+struct Levels {
+    brotli: i32,
+    zstd: i32,
+}
 
 /// A content's variants, in the form in which they follow it in its object.
 #[derive(Clone, Debug, Default)]
@@ -66,13 +72,13 @@ impl Layout {
     }
 
     /// Recreates the variants of a content at their earlier positions, because manifests refer to these.
-    /// `None` if the encoders produce other sizes, at this level and the earlier one. CPU-bound, too.
+    /// `None` if the encoders produce other sizes, at these levels and all earlier ones. CPU-bound, too.
     pub fn again(content: &[u8], variants: &[Variant]) -> anyhow::Result<Option<Self>> {
-        for brotli_quality in [BROTLI_QUALITY, EARLIER_BROTLI_QUALITY] {
+        for levels in std::iter::once(LEVELS).chain(EARLIER_LEVELS) {
             let encoded = variants
                 .iter()
                 .map(|variant| {
-                    let encoded = encode_at(variant.encoding, content, brotli_quality)?;
+                    let encoded = encode_at(variant.encoding, content, levels)?;
                     Ok((variant.encoding, encoded.into()))
                 })
                 .collect::<anyhow::Result<_>>()?;
@@ -167,14 +173,14 @@ fn is_compressible(content_type: &str) -> bool {
 
 /// Compresses a content at a level that is worth its cost for contents that are written once and read often.
 pub fn encode(encoding: Encoding, content: &[u8]) -> anyhow::Result<Vec<u8>> {
-    encode_at(encoding, content, BROTLI_QUALITY)
+    encode_at(encoding, content, LEVELS)
 }
 
-fn encode_at(encoding: Encoding, content: &[u8], brotli_quality: i32) -> anyhow::Result<Vec<u8>> {
+fn encode_at(encoding: Encoding, content: &[u8], levels: Levels) -> anyhow::Result<Vec<u8>> {
     match encoding {
         Encoding::Brotli => {
             let params = brotli::enc::BrotliEncoderParams {
-                quality: brotli_quality,
+                quality: levels.brotli,
                 size_hint: content.len(),
                 ..Default::default()
             };
@@ -193,7 +199,7 @@ fn encode_at(encoding: Encoding, content: &[u8], brotli_quality: i32) -> anyhow:
             )?;
             Ok(encoded)
         }
-        Encoding::Zstd => Ok(zstd::bulk::compress(content, ZSTD_LEVEL)?),
+        Encoding::Zstd => Ok(zstd::bulk::compress(content, levels.zstd)?),
         Encoding::Gzip => {
             let level = flate2::Compression::new(GZIP_LEVEL);
             let mut encoder = flate2::write::GzEncoder::new(Vec::with_capacity(content.len() / 3), level);
@@ -250,26 +256,35 @@ mod tests {
     fn a_content_of_an_earlier_release_gets_its_earlier_layout() {
         let content: String = (0..5_000_u64).map(|n| format!("<p>{}</p>", n * n % 977)).collect();
         let content = Bytes::from(content);
-        let earlier = encode_at(Encoding::Brotli, &content, EARLIER_BROTLI_QUALITY).unwrap();
-        assert_ne!(earlier.len(), encode(Encoding::Brotli, &content).unwrap().len());
-        let encoded = vec![(Encoding::Brotli, earlier.into())];
-        let earlier = Layout { plain_bytes: content.len(), encoded };
-        let again = Layout::again(&content, &earlier.variants()).unwrap().unwrap();
-        assert_eq!(object_bytes(&again, &content), object_bytes(&earlier, &content));
+        for (levels, changed) in EARLIER_LEVELS.into_iter().zip([Encoding::Zstd, Encoding::Brotli]) {
+            let encoded_at = |encoding| (encoding, encode_at(encoding, &content, levels).unwrap().into());
+            let encoded = Encoding::ALL.map(encoded_at).to_vec();
+            let earlier = Layout { plain_bytes: content.len(), encoded };
+            let size = |layout: &Layout| {
+                layout.variants().iter().find(|known| known.encoding == changed).unwrap().size_bytes
+            };
+            assert_ne!(size(&earlier), size(&Layout::of(&content, "text/html").unwrap()));
+            let again = Layout::again(&content, &earlier.variants()).unwrap().unwrap();
+            assert_eq!(object_bytes(&again, &content), object_bytes(&earlier, &content));
+        }
     }
 
     #[test]
     fn brotli_of_a_content_in_one_piece_is_that_of_earlier_releases() {
         let content: String = (0..100_000_u64).map(|n| format!("<p>{}</p>", n * n % 977)).collect();
         let sizes = [0, 1, 4_096, 4_097, 65_535, 65_536, 65_537, 131_073, content.len()];
-        let qualities = [BROTLI_QUALITY, EARLIER_BROTLI_QUALITY];
-        for (bytes, quality) in sizes.iter().flat_map(|bytes| qualities.map(|quality| (*bytes, quality))) {
+        let levels = [LEVELS, EARLIER_LEVELS[1]];
+        for (bytes, levels) in sizes.iter().flat_map(|bytes| levels.map(|levels| (*bytes, levels))) {
             let content = &content.as_bytes()[..bytes];
-            let params = brotli::enc::BrotliEncoderParams { quality, size_hint: bytes, ..Default::default() };
+            let params = brotli::enc::BrotliEncoderParams {
+                quality: levels.brotli,
+                size_hint: bytes,
+                ..Default::default()
+            };
             let mut in_pieces = Vec::new();
             brotli::BrotliCompress(&mut &content[..], &mut in_pieces, &params).unwrap();
-            let encoded = encode_at(Encoding::Brotli, content, quality).unwrap();
-            assert!(encoded == in_pieces, "{bytes} bytes, quality {quality}");
+            let encoded = encode_at(Encoding::Brotli, content, levels).unwrap();
+            assert!(encoded == in_pieces, "{bytes} bytes, {levels:?}");
         }
     }
 
