@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use domain::{Host, Refusal, Repeating, SitePath, Warning, WarningCode, find_leaks};
 use sitecheck::Terms;
+use tokio::try_join;
 
 use crate::compute::compute;
 use crate::deadline::failure_before;
@@ -23,12 +24,12 @@ impl Service {
         repeating: Repeating,
     ) -> ServiceResult<Inspected> {
         let total_bytes = request.files.iter().map(|file| file.bytes.len() as u64).sum();
+        let files = request.files.clone();
+        let find = move || find_leaks(files.iter().map(|file| (&file.path, &*file.bytes)));
         let (files, terms) = (request.files.clone(), self.site_terms(request));
-        let search = move || {
-            let leaks = find_leaks(files.iter().map(|file| (&file.path, &*file.bytes)))?;
-            Ok::<_, Refusal>((leaks, check_site(&files, terms.as_ref())))
-        };
-        let (leaks, site) = compute(total_bytes, search).await??;
+        let check = move || check_site(&files, terms.as_ref());
+        let (leaks, site) = try_join!(compute(total_bytes, find), compute(total_bytes, check))?;
+        let leaks = leaks?;
         // A rule of the site may stand in for the front page.
         let has_no_index = site.iter().any(|warning| warning.code == WarningCode::NoIndex);
         let entry_page = sitecheck::entry_page(request.files.iter().map(|file| &file.path));

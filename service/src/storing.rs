@@ -22,6 +22,8 @@ const PUTS_AT_ONCE: usize = 8;
 /// A single content keeps its own object, which needs no index and no repacking.
 const BUNDLE_CONTENTS_MIN: usize = 2;
 
+const COMPRESSIONS_PER_CORE: usize = 4;
+
 /// The files of a publish, stored.
 pub(crate) struct StoredFiles {
     pub(crate) manifest: Manifest,
@@ -120,15 +122,15 @@ impl Service {
         self.0.blobs.bundle(id).await
     }
 
-    /// Compresses small contents. Each core gets one part of them, because starting a computation for each
-    /// would cost as much as the compression.
+    /// Compresses small contents in parts, because starting a computation for each would cost as much as the
+    /// compression. There are more parts than cores, so that no core waits long for another one.
     async fn compress_all(
         &self,
         contents: Vec<MissingContent>,
         total_bytes: u64,
     ) -> anyhow::Result<Vec<NewContent>> {
-        let cores = self.0.publish_bounds.cores();
-        let parts = contents.chunks(contents.len().div_ceil(cores)).map(<[MissingContent]>::to_vec);
+        let parts = self.0.publish_bounds.cores() * COMPRESSIONS_PER_CORE;
+        let parts = contents.chunks(contents.len().div_ceil(parts)).map(<[MissingContent]>::to_vec);
         let parts = parts.map(|part| async move {
             let permit = self.0.publish_bounds.compression_permit(total_bytes).await?;
             let compress = move || {
