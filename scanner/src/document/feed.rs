@@ -3,6 +3,7 @@
 
 use html5ever::LocalName;
 use html5ever::tendril::StrTendril;
+use memchr::memmem;
 
 use super::tags;
 
@@ -161,7 +162,8 @@ fn is_tag_of(text: &str, at: usize, name: &str) -> bool {
 }
 
 fn find(text: &str, from: usize, what: &str) -> Option<usize> {
-    text.get(from..)?.find(what).map(|offset| from + offset)
+    let rest = text.get(from..)?.as_bytes();
+    memmem::find(rest, what.as_bytes()).map(|offset| from + offset)
 }
 
 fn past(text: &str, from: usize, what: &str) -> usize {
