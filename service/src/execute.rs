@@ -13,6 +13,7 @@ use domain::{
 use futures::FutureExt;
 use futures::future::OptionFuture;
 use store::{ChangeError, Refused};
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 use tracing::Instrument;
 
@@ -146,9 +147,12 @@ impl Service {
         let files = content::split(&job.files, content)?;
         let title = title_of(total_bytes, files.clone()).await?;
         let storing = self.store_files(job.order.version, files.clone(), attempt).instrument(storing);
+        let (end_of_storing, stored) = oneshot::channel::<()>();
+        let storing = storing.inspect(|_| drop(end_of_storing));
         // Only once: a scan that kills its process must not fail the publish as well.
         let is_scanned = task.takes_scans && attempt == Attempt::First;
-        let scanning = OptionFuture::from(is_scanned.then(|| self.scan_early(&job.order, &files)));
+        let scanning =
+            OptionFuture::from(is_scanned.then(|| self.scan_early(&job.order, &files, stored.map(drop))));
         let (stored, verdict) = with_scan(storing, scanning.map(Option::flatten)).await;
         let StoredFiles { manifest, bundle, blobs_as_of } = match stored {
             Ok(stored) => stored,

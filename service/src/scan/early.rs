@@ -14,18 +14,20 @@ use super::{pass_or_wait, rules};
 use crate::Service;
 
 impl Service {
-    /// The verdict on the files of a publish. `None` if they are too large or their scan fails.
+    /// The verdict on the files of a publish, which are `stored` meanwhile. `None` if they are too large, or
+    /// their scan does not begin soon or fails.
     pub(crate) async fn scan_early(
         &self,
         order: &PublishOrder,
         files: &[(SitePath, Bytes)],
+        stored: impl Future<Output = ()>,
     ) -> Option<EarlyVerdict> {
         faults::pass("scan.early").ok()?;
         let is_provisional = order.is_provisional?;
         let files = Files::of_upload(files, is_provisional)?;
         let span = telemetry::spans::scan(order.version);
         let scanning = async {
-            let permit = self.0.scans.gate.early_permit(order.account).await?;
+            let permit = self.0.scans.gate.early_permit(order.account, stored).await?;
             let verdict = files.compute_verdict(permit).await;
             Some(pass_or_wait("scan.before_judge").await.and(verdict))
         };

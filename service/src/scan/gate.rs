@@ -11,8 +11,9 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use domain::AccountId;
+use futures::FutureExt;
 use tokio::sync::oneshot;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 /// After this time without service, only the oldest scan of an account keeps waiting.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -21,7 +22,8 @@ const PATIENCE: Duration = Duration::from_millis(250);
 const STARVING_AFTER: Duration = Duration::from_secs(4);
 /// A scan without a permit by then returns to the queue, whatever its position.
 const WAIT_MAX: Duration = Duration::from_secs(60);
-/// The limit for a scan before the publish. A busy gate must not slow down publishes.
+/// The limit for a scan before the publish, from the moment when its files are stored. A busy gate must not
+/// slow down publishes.
 const EARLY_WAIT_MAX: Duration = Duration::from_millis(25);
 /// The limit for a rescan, so that waiting does not use up its attempt.
 const RESCAN_WAIT_MAX: Duration = Duration::from_secs(10);
@@ -153,12 +155,20 @@ impl ScanGate {
         permit.ok_or_else(|| NoPermit { retry_after: self.0.state().retry_after(account) })
     }
 
-    /// The permit of a scan before the publish. Without one, no retry is scheduled here: the caller queues
-    /// the scan.
-    pub(super) async fn early_permit(&self, account: AccountId) -> Option<ScanPermit> {
+    /// The permit of a scan before the publish, whose files are `stored` meanwhile. Without one, no retry is
+    /// scheduled here: the caller queues the scan.
+    pub(super) async fn early_permit(
+        &self,
+        account: AccountId,
+        stored: impl Future<Output = ()>,
+    ) -> Option<ScanPermit> {
         let (number, permit) = self.wait(account, Scan::First)?;
         let _leaving = Leaving { gate: &self.0, number };
-        timeout(EARLY_WAIT_MAX, permit).await.ok()?.ok()
+        tokio::select! {
+            biased;
+            permit = permit => permit.ok(),
+            () = stored.then(|()| sleep(EARLY_WAIT_MAX)) => None,
+        }
     }
 
     /// Queues the scan, unless its account is not served promptly.
