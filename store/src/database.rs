@@ -33,9 +33,8 @@ impl Database {
     pub(crate) async fn open(url: &str, postgres_connections_max: u32) -> anyhow::Result<Self> {
         if url.starts_with("sqlite:") {
             // The writer creates the file, so it is opened first.
-            let writer = sqlite(url, 1, TemporaryData::InMemory).await?;
-            let reader = sqlite(url, SQLITE_READERS_MAX, TemporaryData::InFiles).await?;
-            return Ok(Self { writer, reader });
+            let writer = sqlite(url, 1).await?;
+            return Ok(Self { writer, reader: sqlite(url, SQLITE_READERS_MAX).await? });
         }
         if url.starts_with("postgres") {
             let pool = postgres(url, postgres_connections_max).await?;
@@ -114,24 +113,7 @@ pub(crate) async fn clock_time(transaction: &DatabaseTransaction) -> anyhow::Res
     }
 }
 
-/// Where SQLite stores the data of a statement: rows that it sorts, and earlier versions of the pages that it
-/// changes, in case it fails.
-#[derive(Clone, Copy, Debug)]
-enum TemporaryData {
-    /// For statements that change few rows. In a file, a publish of 50 files would write 160 pages twice.
-    InMemory,
-    InFiles,
-}
-
-async fn sqlite(
-    url: &str,
-    connections_max: u32,
-    temporary_data: TemporaryData,
-) -> anyhow::Result<DatabaseConnection> {
-    let temp_store = match temporary_data {
-        TemporaryData::InMemory => "MEMORY",
-        TemporaryData::InFiles => "FILE",
-    };
+async fn sqlite(url: &str, connections_max: u32) -> anyhow::Result<DatabaseConnection> {
     let mut options = ConnectOptions::new(url);
     options
         .max_connections(connections_max)
@@ -147,9 +129,8 @@ async fn sqlite(
             let is_between = !connection.is_in_transaction();
             Box::pin(async move { Ok(is_between) })
         })
-        .map_sqlx_sqlite_opts(move |sqlite| {
+        .map_sqlx_sqlite_opts(|sqlite| {
             sqlite
-                .pragma("temp_store", temp_store)
                 .create_if_missing(true)
                 .journal_mode(SqliteJournalMode::Wal)
                 .synchronous(SqliteSynchronous::Full)
@@ -186,6 +167,19 @@ async fn postgres(url: &str, connections_max: u32) -> anyhow::Result<DatabaseCon
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn sqlite_is_built_with_the_options_of_cargo_config() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}", folder.path().join("empty.db").display());
+        let database = Database::open(&url, 1).await.unwrap();
+        let sql = Statement::from_string(DbBackend::Sqlite, "PRAGMA compile_options");
+        let rows = database.reader.query_all_raw(sql).await.unwrap();
+        let options: Vec<String> = rows.iter().map(|row| row.try_get_by_index(0).unwrap()).collect();
+        for option in ["ENABLE_QPSG", "DEFAULT_MEMSTATUS=0", "STMTJRNL_SPILL=4194304"] {
+            assert!(options.iter().any(|known| known == option), "{option}: {options:?}");
+        }
+    }
 
     #[tokio::test]
     async fn commit_after_a_full_disk_is_persisted() {

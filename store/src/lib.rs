@@ -195,10 +195,9 @@ impl Store {
         Ok(Self { database, refusals: Arc::new(Semaphore::new(REFUSALS_AT_ONCE)) })
     }
 
-    /// Migrates the schema to the newest version. A migration may change or sort a whole table, and SQLite's
-    /// writer would keep the temporary data of that in memory.
+    /// Migrates the schema to the newest version.
     pub async fn migrate(&self) -> anyhow::Result<()> {
-        migration::migrate(&self.database.reader).await.context("migrate the database")
+        migration::migrate(&self.database.writer).await.context("migrate the database")
     }
 
     pub async fn is_current(&self) -> anyhow::Result<bool> {
