@@ -147,13 +147,13 @@ impl Service {
         let files = content::split(&job.files, content)?;
         let title = title_of(total_bytes, files.clone()).await?;
         let storing = self.store_files(job.order.version, files.clone(), attempt).instrument(storing);
-        let (end_of_storing, stored) = oneshot::channel::<()>();
-        let storing = storing.inspect(|_| drop(end_of_storing));
         // Only once: a scan that kills its process must not fail the publish as well.
         let is_scanned = task.takes_scans && attempt == Attempt::First;
-        let scanning =
-            OptionFuture::from(is_scanned.then(|| self.scan_early(&job.order, &files, stored.map(drop))));
-        let (stored, verdict) = with_scan(storing, scanning.map(Option::flatten)).await;
+        let scan = |stored| {
+            let scanning = is_scanned.then(|| self.scan_early(&job.order, &files, stored));
+            OptionFuture::from(scanning).map(Option::flatten)
+        };
+        let (stored, verdict) = with_scan(storing, scan).await;
         let StoredFiles { manifest, bundle, blobs_as_of } = match stored {
             Ok(stored) => stored,
             Err(ChangeError::Refused(refusal)) => return Ok(self.refuse(job, refusal).await?.into()),
@@ -184,15 +184,21 @@ impl Service {
 }
 
 /// Waits for the files to be stored, and a little longer for the verdict on them. A scan that takes longer is
-/// stopped.
-async fn with_scan<S, E, V>(
+/// stopped. The scan gets a receiver that resolves when storing has ended.
+async fn with_scan<S, E, V, F>(
     storing: impl Future<Output = Result<S, E>>,
-    scanning: impl Future<Output = Option<V>>,
-) -> (Result<S, E>, Option<V>) {
+    scan: impl FnOnce(oneshot::Receiver<()>) -> F,
+) -> (Result<S, E>, Option<V>)
+where
+    F: Future<Output = Option<V>>,
+{
+    let (end_of_storing, stored) = oneshot::channel();
+    let scanning = scan(stored);
     tokio::pin!(storing, scanning);
     tokio::select! {
         verdict = &mut scanning => (storing.await, verdict),
         stored = &mut storing => {
+            let _ = end_of_storing.send(());
             let is_useful = stored.is_ok();
             let wait = if is_useful { EARLY_SCAN_WAIT_MAX } else { Duration::ZERO };
             (stored, timeout(wait, scanning).await.ok().flatten())
@@ -232,7 +238,7 @@ mod tests {
     async fn verdict_after(scan: Duration, stored: Result<(), ()>) -> (Option<()>, Duration) {
         let begun = Instant::now();
         let storing = sleep(STORED_AFTER).map(|()| stored);
-        let (given, verdict) = with_scan(storing, sleep(scan).map(Some)).await;
+        let (given, verdict) = with_scan(storing, |_| sleep(scan).map(Some)).await;
         assert_eq!(given, stored);
         (verdict, begun.elapsed())
     }
@@ -248,6 +254,15 @@ mod tests {
     async fn a_longer_scan_is_stopped() {
         let limit = STORED_AFTER + EARLY_SCAN_WAIT_MAX;
         assert_eq!(verdict_after(limit + MILLISECOND, Ok(())).await, (None, limit));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_scan_learns_that_the_files_are_stored() {
+        let begun = Instant::now();
+        let storing = sleep(STORED_AFTER).map(Ok::<(), ()>);
+        let scan = |stored: oneshot::Receiver<()>| stored.then(|_| sleep(MILLISECOND)).map(|()| None::<()>);
+        assert_eq!(with_scan(storing, scan).await, (Ok(()), None));
+        assert_eq!(begun.elapsed(), STORED_AFTER + MILLISECOND);
     }
 
     #[tokio::test(start_paused = true)]

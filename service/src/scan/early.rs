@@ -7,6 +7,7 @@
 use bytes::Bytes;
 use domain::{EarlyVerdict, PublishOrder, SitePath};
 use store::StoredVerdict;
+use tokio::sync::oneshot;
 use tracing::Instrument;
 
 use super::computing::Files;
@@ -14,13 +15,13 @@ use super::{pass_or_wait, rules};
 use crate::Service;
 
 impl Service {
-    /// The verdict on the files of a publish, which are `stored` meanwhile. `None` if they are too large, or
-    /// their scan does not begin soon or fails.
+    /// The verdict on the files of a publish. `None` if they are too large, if their scan fails, if it does
+    /// not begin soon after they are `stored`, or if the account's queued scans are not served promptly.
     pub(crate) async fn scan_early(
         &self,
         order: &PublishOrder,
         files: &[(SitePath, Bytes)],
-        stored: impl Future<Output = ()>,
+        stored: oneshot::Receiver<()>,
     ) -> Option<EarlyVerdict> {
         faults::pass("scan.early").ok()?;
         let is_provisional = order.is_provisional?;

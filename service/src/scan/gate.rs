@@ -36,8 +36,12 @@ const QUOTA_PERIOD: Duration = Duration::from_secs(60);
 const ACCOUNTS_MAX: usize = 1_000;
 
 /// The kind of a scan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scan {
+    /// A first scan during the publish. It has no job of its own and stops waiting when the publish does, so
+    /// the queued scans of its account do not return to the queue because of it.
+    Early,
+    /// A first scan from the queue.
     First,
     /// A rescan. The version has a verdict, so all waiting first scans run before it.
     Again,
@@ -110,7 +114,7 @@ struct WaitingScan {
 struct AccountUse {
     /// The number of its latest permit.
     served: u64,
-    /// Since when it was not served, while one of its scans waits.
+    /// Since when it was not served, while one of its first scans waits.
     unserved_since: Instant,
     /// Scan time that counts against the quota, as of `used_at`.
     used: Duration,
@@ -122,7 +126,7 @@ struct AccountUse {
 /// The order of permits, smallest first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
-    scan: Scan,
+    is_rescan: bool,
     is_over_quota: bool,
     is_not_starving: bool,
     /// Since when a starving account was not served.
@@ -140,7 +144,7 @@ impl ScanGate {
 
     /// Waits for a permit.
     pub(super) async fn permit(&self, account: AccountId, scan: Scan) -> Result<ScanPermit, NoPermit> {
-        let wait_max = if scan == Scan::First { WAIT_MAX } else { RESCAN_WAIT_MAX };
+        let wait_max = if scan == Scan::Again { RESCAN_WAIT_MAX } else { WAIT_MAX };
         let waiting = self.wait(account, scan);
         let permit = match waiting {
             Some((number, mut permit)) => {
@@ -155,26 +159,23 @@ impl ScanGate {
         permit.ok_or_else(|| NoPermit { retry_after: self.0.state().retry_after(account) })
     }
 
-    /// The permit of a scan before the publish, whose files are `stored` meanwhile. Without one, no retry is
-    /// scheduled here: the caller queues the scan.
-    pub(super) async fn early_permit(
-        &self,
-        account: AccountId,
-        stored: impl Future<Output = ()>,
-    ) -> Option<ScanPermit> {
-        let (number, permit) = self.wait(account, Scan::First)?;
+    /// The permit of a scan before the publish, until shortly after its files are `stored`. Without one, no
+    /// retry is scheduled here: the caller queues the scan.
+    pub(super) async fn early_permit(&self, account: AccountId, stored: impl Future) -> Option<ScanPermit> {
+        let (number, permit) = self.wait(account, Scan::Early)?;
         let _leaving = Leaving { gate: &self.0, number };
         tokio::select! {
+            // A permit that arrives at the deadline is used.
             biased;
             permit = permit => permit.ok(),
-            () = stored.then(|()| sleep(EARLY_WAIT_MAX)) => None,
+            () = stored.then(|_| sleep(EARLY_WAIT_MAX)) => None,
         }
     }
 
-    /// Queues the scan, unless its account is not served promptly.
+    /// Adds the scan to those that wait, unless its account is not served promptly.
     fn wait(&self, account: AccountId, scan: Scan) -> Option<(u64, oneshot::Receiver<ScanPermit>)> {
-        let (sender, receiver) = oneshot::channel();
-        let number = self.0.state().join(WaitingScan { number: 0, account, scan, permit: sender })?;
+        let (permit, receiver) = oneshot::channel();
+        let number = self.0.state().join(WaitingScan { number: 0, account, scan, permit })?;
         self.0.serve();
         Some((number, receiver))
     }
@@ -255,7 +256,7 @@ impl ScanSlotState {
             let known = self.accounts.get(&waiting.account);
             let starving_since = known.and_then(AccountUse::starving_since);
             Rank {
-                scan: waiting.scan,
+                is_rescan: waiting.scan == Scan::Again,
                 is_over_quota: known.is_some_and(|known| known.is_over(quota)),
                 is_not_starving: starving_since.is_none(),
                 starving_since,
@@ -273,15 +274,18 @@ impl ScanSlotState {
         Some(next)
     }
 
-    /// The number of the queued scan. `None`: other scans of its account wait, and none was served lately.
+    /// The number of the waiting scan. `None`: a queued scan of its account waits, and none was served
+    /// lately.
     fn join(&mut self, waiting: WaitingScan) -> Option<u64> {
         let account = waiting.account;
-        if waiting.scan == Scan::First {
-            let is_oldest = self.oldest_of(account).is_none();
+        if waiting.scan != Scan::Again {
+            let is_one_queued = self.oldest_of(account).is_some();
+            let mut others = self.waiting.iter().filter(|other| other.account == account);
+            let is_only = others.all(|other| other.scan == Scan::Again);
             let known = self.account(account);
-            if is_oldest {
+            if is_only {
                 known.unserved_since = Instant::now();
-            } else if known.unserved_since.elapsed() >= PATIENCE {
+            } else if is_one_queued && known.unserved_since.elapsed() >= PATIENCE {
                 return None;
             }
         }
@@ -290,12 +294,12 @@ impl ScanSlotState {
         Some(self.count)
     }
 
-    /// Whether an older scan of the account waits, and none was served lately.
+    /// Whether an older queued scan of the account waits, and none was served lately.
     fn must_return(&mut self, account: AccountId, number: u64) -> bool {
         self.oldest_of(account) != Some(number) && self.account(account).unserved_since.elapsed() >= PATIENCE
     }
 
-    /// The account's first scan that has waited longest.
+    /// The account's first scan from the queue that has waited longest.
     fn oldest_of(&self, account: AccountId) -> Option<u64> {
         let mut waiting = self.waiting.iter();
         waiting
@@ -334,7 +338,7 @@ impl Drop for ScanPermit {
             let mut state = self.gate.state();
             state.free += 1;
             // Operators request rescans, so these do not count against the account.
-            if let (Scan::First, Some(quota)) = (self.scan, self.gate.quota) {
+            if let (Scan::Early | Scan::First, Some(quota)) = (self.scan, self.gate.quota) {
                 let known = state.account(self.account);
                 // Bounded. Otherwise an account could be over its quota for hours, and its scans would never
                 // run beside others.

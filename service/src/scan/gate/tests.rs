@@ -1,5 +1,7 @@
 //! The gate that shares scan capacity between accounts.
 
+use std::future::pending;
+
 use domain::{Chance, Time};
 use tokio::task::{JoinHandle, yield_now};
 
@@ -235,6 +237,53 @@ async fn busy_gate_delays_a_publish_by_25_ms_after_its_files_are_stored() {
     // The scan that gave up does not get the next permit.
     drop(permit);
     let begun = Instant::now();
-    assert!(gate.early_permit(publishing, std::future::pending()).await.is_some());
+    assert!(gate.early_permit(publishing, pending::<()>()).await.is_some());
     assert_eq!(begun.elapsed(), Duration::ZERO);
+}
+
+#[tokio::test(start_paused = true)]
+async fn publish_gets_a_permit_while_its_files_are_stored() {
+    let (gate, [computing, publishing]) = (gate(1), accounts());
+    let permit = served(first(&gate, computing).await).await;
+    let begun = Instant::now();
+    let (early, ()) = tokio::join!(gate.early_permit(publishing, sleep(SECOND)), async {
+        sleep(100 * MILLISECOND).await;
+        drop(permit);
+    });
+    assert!(early.is_some());
+    assert_eq!(begun.elapsed(), 100 * MILLISECOND);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_waiting_publish_does_not_send_back_the_queued_scan_of_its_account() {
+    let (gate, [computing, publishing]) = (gate(1), accounts());
+    let permit = served(first(&gate, computing).await).await;
+    let early = gate.early_permit(publishing, pending::<()>());
+    tokio::pin!(early);
+    assert!(futures::poll!(&mut early).is_pending());
+    let queued = first(&gate, publishing).await;
+    sleep(PATIENCE * 2).await;
+    drop(permit);
+    drop(early.await);
+    served(queued).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_account_starves_from_its_first_waiting_publish() {
+    let (gate, [publishing, computing, new]) = (gate(1), accounts());
+    drop(served(first(&gate, publishing).await).await);
+    let permit = served(first(&gate, computing).await).await;
+    let publish = || gate.early_permit(publishing, pending::<()>());
+    let (earlier, later) = (publish(), publish());
+    tokio::pin!(earlier, later);
+    assert!(futures::poll!(&mut earlier).is_pending());
+    sleep(STARVING_AFTER - SECOND).await;
+    assert!(futures::poll!(&mut later).is_pending());
+    sleep(SECOND).await;
+    let news = first(&gate, new).await;
+    drop(permit);
+    yield_now().await;
+    assert!(!news.is_finished(), "an account that starves goes before a new one");
+    drop(earlier.await);
+    served(news).await;
 }
