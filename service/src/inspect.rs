@@ -24,11 +24,12 @@ impl Service {
         repeating: Repeating,
     ) -> ServiceResult<Inspected> {
         let total_bytes = request.files.iter().map(|file| file.bytes.len() as u64).sum();
-        let files = request.files.clone();
-        let find = move || find_leaks(files.iter().map(|file| (&file.path, &*file.bytes)));
-        let (files, terms) = (request.files.clone(), self.site_terms(request));
-        let check = move || check_site(&files, terms.as_ref());
-        let (leaks, site) = try_join!(compute(total_bytes, find), compute(total_bytes, check))?;
+        let searched = request.files.clone();
+        let search = move || find_leaks(searched.iter().map(|file| (&file.path, &*file.bytes)));
+        let (checked, terms) = (request.files.clone(), self.site_terms(request));
+        let check = move || check_site(&checked, terms.as_ref());
+        // Concurrently: each reads all files and takes about as long as the other.
+        let (leaks, site) = try_join!(compute(total_bytes, search), compute(total_bytes, check))?;
         let leaks = leaks?;
         // A rule of the site may stand in for the front page.
         let has_no_index = site.iter().any(|warning| warning.code == WarningCode::NoIndex);

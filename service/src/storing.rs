@@ -22,7 +22,11 @@ const PUTS_AT_ONCE: usize = 8;
 /// A single content keeps its own object, which needs no index and no repacking.
 const BUNDLE_CONTENTS_MIN: usize = 2;
 
-const COMPRESSIONS_PER_CORE: usize = 4;
+/// Small contents are compressed in several parts per core, so that no core waits long for another one.
+const PARTS_PER_CORE: usize = 4;
+/// The compression of this many bytes takes about a millisecond, much longer than its start on another
+/// thread.
+const PART_BYTES_MIN: usize = 16 * 1024;
 
 /// The files of a publish, stored.
 pub(crate) struct StoredFiles {
@@ -122,16 +126,12 @@ impl Service {
         self.0.blobs.bundle(id).await
     }
 
-    /// Compresses small contents in parts, because starting a computation for each would cost as much as the
-    /// compression. There are more parts than cores, so that no core waits long for another one.
     async fn compress_all(
         &self,
         contents: Vec<MissingContent>,
         total_bytes: u64,
     ) -> anyhow::Result<Vec<NewContent>> {
-        let parts = self.0.publish_bounds.cores() * COMPRESSIONS_PER_CORE;
-        let parts = contents.chunks(contents.len().div_ceil(parts)).map(<[MissingContent]>::to_vec);
-        let parts = parts.map(|part| async move {
+        let parts = parts_of(contents, self.0.publish_bounds.cores()).into_iter().map(|part| async move {
             let permit = self.0.publish_bounds.compression_permit(total_bytes).await?;
             let compress = move || {
                 let _permit = permit;
@@ -197,6 +197,26 @@ fn distinct(files: &[(SitePath, BlobHash, Bytes)]) -> Vec<MissingContent> {
     files.map(content).collect()
 }
 
+/// Divides contents into parts of about the same size.
+fn parts_of(contents: Vec<MissingContent>, cores: usize) -> Vec<Vec<MissingContent>> {
+    let total_bytes: usize = contents.iter().map(|content| content.bytes.len()).sum();
+    let part_bytes = total_bytes.div_ceil(cores * PARTS_PER_CORE).max(PART_BYTES_MIN);
+    let mut parts: Vec<Vec<MissingContent>> = vec![];
+    let mut room = 0;
+    for content in contents {
+        let bytes = content.bytes.len();
+        match parts.last_mut() {
+            Some(part) if room > 0 => part.push(content),
+            _ => {
+                parts.push(vec![content]);
+                room = part_bytes;
+            }
+        }
+        room = room.saturating_sub(bytes);
+    }
+    parts
+}
+
 fn manifest_of(
     files: Vec<(SitePath, BlobHash, Bytes)>,
     stored: &HashMap<BlobHash, KnownBlob>,
@@ -213,4 +233,28 @@ fn manifest_of(
         })
     };
     Ok(Manifest::new(files.into_iter().map(file).collect::<anyhow::Result<_>>()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(sizes: &[usize], cores: usize) -> Vec<usize> {
+        let content = |size: &usize| MissingContent {
+            hash: BlobHash::of(&[]),
+            bytes: vec![0; *size].into(),
+            content_type: String::new(),
+        };
+        parts_of(sizes.iter().map(content).collect(), cores).iter().map(Vec::len).collect()
+    }
+
+    #[test]
+    fn contents_are_divided_by_their_sizes() {
+        assert_eq!(counts(&[], 2), [0; 0]);
+        assert_eq!(counts(&[4_096; 10], 2), [4, 4, 2]);
+        assert_eq!(counts(&[4_096; 50], 2), [7, 7, 7, 7, 7, 7, 7, 1]);
+        assert_eq!(counts(&[60_000; 4], 2), [1; 4]);
+        assert_eq!(counts(&[100, 60_000, 100, 100], 2), [2, 2]);
+        assert_eq!(counts(&[60_000; 64], 2), [8; 8]);
+    }
 }
