@@ -30,14 +30,14 @@ const SAVING_MIN_DIVISOR: usize = 16;
 /// twice as much memory. Brotli 9 took 20 times as long and saved 0.3 percent. Zstd 9 took up to twice as long
 /// as 6 and saved 0.1 to 1.5 percent.
 const LEVELS: Levels = Levels { brotli: 5, zstd: 6 };
-/// Contents of earlier releases have them.
+/// Contents of earlier builds were compressed at these levels.
 const EARLIER_LEVELS: [Levels; 2] = [Levels { brotli: 5, zstd: 9 }, Levels { brotli: 6, zstd: 9 }];
 /// The size of brotli's blocks.
 const BROTLI_PIECE_BYTES: usize = 64 * 1024;
 const BROTLI_OUTPUT_BYTES: usize = 4096;
 const GZIP_LEVEL: u32 = 6;
 
-/// The levels of the encoders that have changed between releases.
+/// The levels of two encoders. That of gzip is the same in all builds.
 #[derive(Clone, Copy, Debug)]
 struct Levels {
     brotli: i32,
@@ -253,28 +253,25 @@ mod tests {
     }
 
     #[test]
-    fn a_content_of_an_earlier_release_gets_its_earlier_layout() {
+    fn a_content_of_an_earlier_build_gets_its_earlier_layout() {
         let content: String = (0..5_000_u64).map(|n| format!("<p>{}</p>", n * n % 977)).collect();
         let content = Bytes::from(content);
-        for (levels, changed) in EARLIER_LEVELS.into_iter().zip([Encoding::Zstd, Encoding::Brotli]) {
+        for levels in EARLIER_LEVELS {
             let encoded_at = |encoding| (encoding, encode_at(encoding, &content, levels).unwrap().into());
             let encoded = Encoding::ALL.map(encoded_at).to_vec();
             let earlier = Layout { plain_bytes: content.len(), encoded };
-            let size = |layout: &Layout| {
-                layout.variants().iter().find(|known| known.encoding == changed).unwrap().size_bytes
-            };
-            assert_ne!(size(&earlier), size(&Layout::of(&content, "text/html").unwrap()));
+            assert_ne!(earlier.variants(), Layout::of(&content, "text/html").unwrap().variants());
             let again = Layout::again(&content, &earlier.variants()).unwrap().unwrap();
             assert_eq!(object_bytes(&again, &content), object_bytes(&earlier, &content));
         }
     }
 
     #[test]
-    fn brotli_of_a_content_in_one_piece_is_that_of_earlier_releases() {
+    fn brotli_of_a_content_in_one_piece_is_that_of_earlier_builds() {
         let content: String = (0..100_000_u64).map(|n| format!("<p>{}</p>", n * n % 977)).collect();
         let sizes = [0, 1, 4_096, 4_097, 65_535, 65_536, 65_537, 131_073, content.len()];
-        let levels = [LEVELS, EARLIER_LEVELS[1]];
-        for (bytes, levels) in sizes.iter().flat_map(|bytes| levels.map(|levels| (*bytes, levels))) {
+        let levels = EARLIER_LEVELS.into_iter().chain([LEVELS]);
+        for (bytes, levels) in levels.flat_map(|levels| sizes.map(|bytes| (bytes, levels))) {
             let content = &content.as_bytes()[..bytes];
             let params = brotli::enc::BrotliEncoderParams {
                 quality: levels.brotli,
