@@ -256,11 +256,15 @@ mod tests {
     fn a_content_of_an_earlier_build_gets_its_earlier_layout() {
         let content: String = (0..5_000_u64).map(|n| format!("<p>{}</p>", n * n % 977)).collect();
         let content = Bytes::from(content);
-        for levels in EARLIER_LEVELS {
+        let changed: [Encoding; EARLIER_LEVELS.len()] = [Encoding::Zstd, Encoding::Brotli];
+        for (levels, changed) in EARLIER_LEVELS.into_iter().zip(changed) {
             let encoded_at = |encoding| (encoding, encode_at(encoding, &content, levels).unwrap().into());
             let encoded = Encoding::ALL.map(encoded_at).to_vec();
             let earlier = Layout { plain_bytes: content.len(), encoded };
-            assert_ne!(earlier.variants(), Layout::of(&content, "text/html").unwrap().variants());
+            let size = |layout: &Layout| {
+                layout.variants().iter().find(|known| known.encoding == changed).unwrap().size_bytes
+            };
+            assert_ne!(size(&earlier), size(&Layout::of(&content, "text/html").unwrap()));
             let again = Layout::again(&content, &earlier.variants()).unwrap().unwrap();
             assert_eq!(object_bytes(&again, &content), object_bytes(&earlier, &content));
         }
